@@ -60,7 +60,7 @@ function watchPage() {
       const body = response.body.pipeThrough(new TransformStream({ flush: () => { painted(started, performance.now()); } }));
       return new Response(body, { status: response.status, headers: response.headers });
     }
-    // While a slider moves, Recommend asks for plans only; the rest of its answer follows.
+    // While a slider moves, Recommend requests only plans; the rest of its answer follows.
     const details = location.pathname === '/recommend' && (String(path) !== '/api/recommend' || !String(options?.body).includes('plans-only'));
     if (options?.priority === 'low' || options?.method !== 'POST' || !String(path).startsWith('/api/') || String(path).startsWith('/api/jobs/') || details) return response;
     const json = response.json.bind(response);

@@ -34,7 +34,7 @@ def measure(command):
     return time.time() - begin, float(seconds), float(peak) / 1024
 
 
-# A separate process, so that the peak is that of one program.
+# A separate process, because the peak must be that of one program.
 MEASURED = '''
 import resource, subprocess, sys
 code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode

@@ -63,7 +63,7 @@ class Generated : public ByteSource {
       if (at_ < from.size()) continue;
       begun_ = true;
       at_ = 0;
-      done_ = given_ >= kGigabyte;  // after a whole block, so that the last line is complete
+      done_ = given_ >= kGigabyte;  // after a whole block: the last line must be complete
     }
     return filled;
   }

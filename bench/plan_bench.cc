@@ -56,8 +56,8 @@ void search_serving_70b(benchmark::State& state) {
 }
 BENCHMARK(search_serving_70b)->Unit(benchmark::kMillisecond);
 
-// Three times as many providers, each with its regions. Their prices differ slightly, so that no row can be skipped as
-// a duplicate.
+// Three times as many providers, each with its regions. Their prices differ slightly, because duplicate rows would be
+// skipped.
 struct Market {
   catalog::Catalog catalog = tripled();
   market::PriceBook book{catalog};

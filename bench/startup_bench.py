@@ -31,7 +31,7 @@ for words in COMMANDS:
 
 
 def interrupted(words):
-    """The longest time in milliseconds from Ctrl-C to the end over several moments; nothing if the work was already done."""
+    """The longest time in milliseconds from Ctrl-C to the end over several moments; None if the work was already done."""
     longest = None
     for wait in (0.1, 0.2, 0.4, 0.7, 1.0):
         running = subprocess.Popen([sys.argv[1], *words.split()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -26,7 +26,7 @@ target_include_directories(rightsize_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(rightsize_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
 # g++ 12 reports overlapping copies inside std::string that do not exist (GCC bug 105651).
 target_compile_options(rightsize_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
-if(RIGHTSIZE_UNITY)  # a class in a header may have members whose types only its own file defines
+if(RIGHTSIZE_UNITY)  # a class in a header may have members of types that only its own file defines
   target_compile_options(rightsize_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
 
@@ -113,7 +113,7 @@ function(rightsize_test name)
   target_precompile_headers(${name}_test REUSE_FROM rightsize_test_pch)
   rightsize_unity(${name}_test)  # halves compile time: googletest's templates are instantiated once
   add_test(NAME unit.${name} COMMAND ${name}_test --gtest_brief=1)
-  # Property tests draw the same cases every time, so that failures can be reproduced.
+  # Property tests draw the same cases every time, which makes failures reproducible.
   set_tests_properties(unit.${name} PROPERTIES ENVIRONMENT RC_PARAMS=seed=1)
 endfunction()
 

@@ -1,12 +1,12 @@
-"""What an artifact contains besides our own code, with the licence of each part: Debian's shared libraries, libraries of which only
-headers are compiled in, and the npm packages of the page. Used by tools/dist."""
+"""The third-party parts of an artifact, each with its licence: Debian's shared libraries, header-only libraries that are compiled
+in, and the npm packages of the page. Used by tools/dist."""
 import json
 import pathlib
 import re
 import shutil
 from dataclasses import dataclass, field
 
-# Debian packages whose templates are compiled into the program.
+# Debian packages with templates that are compiled into the program.
 HEADERS = ('libboost1.74-dev', 'libeigen3-dev', 'libexpected-dev')
 # Names of Debian's copyright files -> SPDX.
 SPDX = {

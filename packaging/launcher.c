@@ -1,6 +1,6 @@
-// bin/rightsize of the tarball and the wheel. It starts the program with the C library and the libraries it was built with,
-// so that it runs on any Linux. It is linked statically. It does not change the environment, so child processes use the
-// libraries of the system.
+// bin/rightsize of the tarball and the wheel. It starts the program with the C library and the libraries it was built
+// with, so the program runs on any Linux. It is linked statically. It does not change the environment, so child
+// processes use the libraries of the system.
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 """Lets shared libraries built with a new C library load with an old one (`lower`), for wheels.
 
 A reference names the version of the C library that introduced a function: `pthread_create` of 2.34 is the old function in
-another file, `pow` of 2.29 sets errno differently. References newer than LEAST lose their version, so that they resolve to
-any version of the system. old_glibc.c has the functions that old systems lack. `missing` lists those that neither has."""
+another file, `pow` of 2.29 sets errno differently. References newer than LEAST lose their version and then resolve to any
+version of the system. old_glibc.c has the functions that old systems lack. `missing` lists those that neither has."""
 import re
 import struct
 import subprocess

@@ -41,7 +41,8 @@ void after_fork() {
 // The threads that waited do not exist in the child.
 void in_child() { new (&running) Running; }
 
-// Work whose caller was interrupted. The process must not end before it, because it uses what would be destroyed.
+// Work that continues after its caller was interrupted. The process must wait for it, because it uses objects that are
+// destroyed at exit.
 struct Abandoned {
   std::mutex mutex;
   std::vector<std::thread> threads;

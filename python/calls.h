@@ -19,8 +19,8 @@ class ForkGuard {
   ForkGuard& operator=(const ForkGuard&) = delete;
 };
 
-// app::call, with Python's lock on entry and return. Python's main thread waits for it on another thread, so that a
-// signal can raise at once; the work is then cancelled and ends by itself. Throws Raised if a signal handler raised.
+// app::call, with Python's lock on entry and return. Python's main thread waits for it on another thread, so a signal
+// can raise at once; the work is then cancelled and ends later. Throws Raised if a signal handler raised.
 Checked<app::Outcome> call_interruptibly(const std::string& command, const std::vector<std::string>& words);
 
 // Once, when the module is loaded.

@@ -1,4 +1,4 @@
-// Owning references to Python objects. Only Python's stable ABI is used, so that one build works with Python 3.10 and
+// Owning references to Python objects. They use only Python's stable ABI, so one build works with Python 3.10 and
 // later.
 #pragma once
 
@@ -46,7 +46,7 @@ inline Object to_object(std::string_view text) {
   return Object(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
-// Releases Python's lock while it exists, so that other Python threads run.
+// Releases Python's lock while it exists; other Python threads can run meanwhile.
 class WithoutLock {
  public:
   WithoutLock() : state_(PyEval_SaveThread()) {}

@@ -58,7 +58,7 @@ struct Converter {
     if (PyDict_SetItem(fields.get(), member.text.get(), made.get()) != 0) throw Raised();
   }
 
-  // An object whose values have this class.
+  // An object with values of this class.
   struct MapConverter {
     const ResultType* of_values;
 

@@ -1,4 +1,4 @@
-// JSON documents as Python values. An object whose class is known becomes an instance of it.
+// JSON documents as Python values. An object of a known class becomes an instance of it.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ struct ResultType {
 
   Object type;
   Inner fields;  // also of lists of such objects
-  Inner maps;    // objects whose keys are data and whose values are such objects
+  Inner maps;    // objects with data as keys and such objects as values
 
   struct Member {
     std::string name;

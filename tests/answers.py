@@ -1,4 +1,4 @@
-"""What no answer of any command may contain, whatever was asked: shared by the tests of random command lines and random API requests."""
+"""Checks for text that no answer of any command may contain: shared by the tests of random command lines and random API requests."""
 import csv
 import io
 import json
@@ -8,7 +8,7 @@ import re
 AMOUNT = re.compile(r'(^|_)(seconds|hours|bytes|gib|gpus|replicas|watts|joules|tokens|rate|share|price|usd|hour|month|year|capacity|power|load|utilization|p50|p95|p99)$')
 DIFFERENCE = re.compile(r'sav|change|delta|differ|regret|effect|error|bias|gain|less|more|extra|versus|vs_|net_|realized|margin|headroom|growth|categories')  # a bill's categories contain credits
 NUMBER = re.compile(r'[-+]?[\d.,]+([eE][-+]?\d+)?%?')
-# Sentences and tables: a number that is none, or one that is negative and cannot be.
+# Sentences and tables: NaN, or a negative number for a quantity that cannot be negative.
 NOT_A_NUMBER = re.compile(r'(?<![\w./-])[-+]?(nan|inf)(?![\w/-])', re.IGNORECASE)
 NEGATIVE_SIZE = re.compile(r'(?<![\w.,-])-\d[\d.,]* (GiB|TiB|MiB|GB|GPUs?|W|kW|replicas?|machines?)\b')
 

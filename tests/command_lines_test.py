@@ -35,7 +35,7 @@ SLOW, SPARED = 10, ('COLUMNS', 'TERM', 'NO_COLOR')
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(('RIGHTSIZE_', 'XDG_')) and name not in SPARED} | {
     'HOME': FOLDER.name, 'RIGHTSIZE_TODAY': '2026-11-15', 'RIGHTSIZE_LEDGER': 'examples/decisions/ledger.db'}
 
-# Command lines that run, for every command that ends by itself and changes nothing.
+# Command lines that run, for every command that ends without a signal and changes nothing.
 RIGHT = [shlex.split(line) for line in '''
 recommend --model llama-3.1-8b --tokens 1B --gpu h100-sxm
 recommend --model llama-3.2-1b --job serve --rate 5/s --gpu l4
@@ -83,7 +83,7 @@ def is_number(flag):
     return flag.get('type') in ('integer', 'number') or flag['values'] in ('N', 'X', '0-1', 'TIME', 'USD', 'USD/H', 'N/s', 'N/h', 'BYTES', 'GB/s', 'WATTS', 'WATTS|best')
 
 
-# By the word that help shows for a value; most numbers get a unit of theirs, or most lines would only test units.
+# By the word that help shows for a value; most numbers get a matching unit, because otherwise most lines would only test units.
 UNITS_OF = {'TIME': ['s', 'ms', 'h', 'd'], 'N/s': ['/s'], 'N/h': ['/h'], 'BYTES': ['GiB', 'MiB'], 'GB/s': ['GB/s'], 'WATTS': ['W'], 'WATTS|best': ['W']}
 
 

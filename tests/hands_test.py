@@ -1,7 +1,7 @@
 """Commands as people type them, in the style of other tools.
 
 RULES generate variants of commands from the tables of aliases, the catalogue and the flags that each command declares. A variant
-must exit with the same code and print the same as the command it stands for; a misspelt name must get the right suggestion.
+must exit with the same code and print the same as the command that it is a variant of; a misspelt name must get the right suggestion.
 tests/hands.txt has the few commands that no rule generates. A line of it is
 
     KIND | COMMAND | PATTERN
@@ -75,7 +75,7 @@ def table(name):
 
 
 def flag_aliases():
-    """Another tool's flag is the flag it stands for."""
+    """Another tool's flag has the effect of its equivalent."""
     taken = set()
     for spellings, target, *when in table("kFlags"):
         name, _, value = target.partition("=")

@@ -1,4 +1,4 @@
-"""Compiles the usage examples in the comments of src/**/*.h, so that they stay correct.
+"""Compiles the usage examples in the comments of src/**/*.h, which keeps them correct.
 
 An example is a block of the comment above '#pragma once' that is indented by three spaces and contains a statement.
 tests/header_examples/MODULE_HEADER.inc declares names that the example of a header does not declare.

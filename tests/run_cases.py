@@ -16,7 +16,7 @@ A file contains cases one after the other:
 
 FACTS are the numbers, names and table rows on standard output, ERROR those on standard error; without ERROR nothing may be
 printed there. A few cases have complete screens instead, compared word for word: STDOUT and STDERR. HAS replaces FACTS in a
-case that checks part of an output: each line is the beginning of a printed line, or a sentence whose facts must be printed.
+case that checks part of an output: each line is the beginning of a printed line, or a sentence with facts that must be printed.
 STDIN is the standard input.
 
 Usage: run_cases.py PROGRAM [--bless] [FILE...]

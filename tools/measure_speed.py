@@ -8,7 +8,7 @@ below (large: image models at batch sizes limited by the GPU; mixtures, compile)
 to OUT.csv.json. check: the runs of train-hf-h200-predicted.csv. products: the linear layers of a 70B model, forward and for
 either gradient, in bf16 and fp8. grouped: the same for the experts of a layer. adapted: which weights peft's "all-linear" adapts. casts: the
 operations between bf16 and fp8 products, fused by torch.compile. logits: a loss over a vocabulary, forward and backward, operation by operation
-and compiled. widths: products whose outputs are not a multiple of eight. Weights are random.
+and compiled. widths: products with a number of outputs that is not a multiple of eight. Weights are random.
 A step is the mean over enough iterations to fill about a second, after three to warm up, with one synchronization at the end.
 A forward pass in a CUDA graph is the mean over as many replays."""
 import argparse
@@ -346,7 +346,7 @@ def logits_case(row):
     return {'ms': ms, 'bytes': ms * 1e-3 * 0.8 * 4.8e12 / (tokens * words)}
 
 
-# Families whose experts are stacked, in the smallest possible size.
+# Families with stacked experts, in the smallest possible size.
 STACKED = {'mixtral': {'num_local_experts': 4}, 'qwen2_moe': {'num_experts': 4, 'moe_intermediate_size': 64, 'shared_expert_intermediate_size': 64},
            'qwen3_moe': {'num_experts': 4, 'moe_intermediate_size': 64}, 'olmoe': {'num_experts': 4}, 'gpt_oss': {'num_local_experts': 4},
            'deepseek_v2': {'n_routed_experts': 4, 'moe_intermediate_size': 64, 'first_k_dense_replace': 0, 'n_shared_experts': 1, 'num_experts_per_tok': 2, 'topk_method': 'greedy'},

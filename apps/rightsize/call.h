@@ -17,7 +17,7 @@ Checked<Outcome> call(const std::string& command, const std::vector<std::string>
 Result<CommandInfo> describe_command(const std::string& command);
 std::vector<std::string> command_names();
 
-// The whole program: parses, runs, prints; the exit code.
+// Parses, runs and prints, as the program does. Returns the exit code.
 int run_program(int argc, char** argv);
 
 }  // namespace rightsize::app

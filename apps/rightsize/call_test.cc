@@ -37,8 +37,8 @@ TEST(Call, RunsInSeveralThreadsAtOnce) {
   for (const std::string& text : texts) EXPECT_EQ(text, texts.front());
 }
 
-// What runs now, written by `fleet` and `service`, is a file that `portfolio` plans: today's cost is among the options.
-TEST(Call, WhatRunsNowIsAPortfolio) {
+// `portfolio` can plan the file that `fleet` and `service` write about today's workloads; today's cost is one option.
+TEST(Call, TodaysWorkloadsAreAPortfolio) {
   const std::string examples = RIGHTSIZE_SOURCE_DIR "/examples/", fixtures = RIGHTSIZE_SOURCE_DIR "/tests/fixtures/";
   const std::vector<std::pair<std::string, std::vector<std::string>>> sources = {
       {"fleet", {"--from", examples + "fleet/cluster.json", "--price", "h100-sxm=2.5"}},

@@ -1,4 +1,4 @@
-// What all commands share: the table of commands, common flags, the outcome, and what the terminal can show.
+// Shared by all commands: the command table, common flags, the outcome, and the terminal's abilities.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace rightsize::app {
 // Exit codes, as documented in --help.
 inline constexpr int kDone = 0;
 inline constexpr int kNoFeasibleAnswer = 2;
-inline constexpr int kCheckFailed = 4;  // a check that the user asked for did not pass; for cron and CI
+inline constexpr int kCheckFailed = 4;  // a requested check did not pass; for cron and CI
 
 // The result of a command.
 struct Outcome {
@@ -31,7 +31,7 @@ struct Command {
   const char* name;
   const char* summary;
   Run (*add)(FlagSet& command);
-  std::array<const char*, 2> examples;  // without the program's name; a test runs them in the repository's root
+  std::array<const char*, 2> examples;  // without the program's name; a test runs them
 };
 
 Run add_estimate(FlagSet& command);
@@ -69,7 +69,7 @@ Checked<catalog::Catalog> open_catalog(const std::string& flag, const std::strin
 // The same without prices, for commands that need none: GPUs, MIG profiles, machines.
 Checked<catalog::Catalog> open_hardware(const std::string& flag);
 
-// Declares --catalog, which every command that reads the catalogue has.
+// Declares --catalog, for every command that reads the catalogue.
 void add_catalog_flag(FlagSet& command, std::string& directory);
 
 // Whether a file descriptor is a terminal that understands escape codes: colours, cursor movements. TERM=dumb is not.

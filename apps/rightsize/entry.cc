@@ -17,8 +17,8 @@ constexpr std::size_t kStack = 1 << 20;  // commands use about an eighth of this
   deep[0] = 0;
 }
 
-// The stack of the main thread grows on demand; if an address-space limit stops it, the system kills the program with a
-// signal. So the program reserves what it may need up front. Returns false if there is not enough.
+// The stack of the main thread grows on demand, and if an address-space limit stops it, the system kills the program.
+// The program therefore reserves its stack up front. Returns false if there is not enough memory.
 bool take_stack() {
   rlimit stack{};
   if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur < 2 * kStack) return true;

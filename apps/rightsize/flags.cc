@@ -164,7 +164,7 @@ std::deque<FlagInfo> FlagSet::declared() const {
   return infos;
 }
 
-// By its name, or by another spelling that no flag has as its name.
+// A name has priority over other flags' alternative spellings.
 Flag* FlagSet::find(std::string_view spelling) {
   for (Flag& flag : flags_) {
     if (flag.info_.name == spelling) return &flag;

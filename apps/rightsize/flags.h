@@ -8,7 +8,7 @@
 //     bool once = false;
 //   };
 //   command.add("gpu", flags->gpu)->argument();                    // a bare word may stand for --gpu
-//   command.add("window", flags->window)->or_else("4h");           // another default than the row's
+//   command.add("window", flags->window)->or_else("4h");           // a default other than the row's
 //   command.add("fail-over", flags->fail_over);
 //   command.add("from", flags->from)->meaning("files to read")->required();
 //   command.add("once", flags->once);
@@ -28,7 +28,7 @@
 
 namespace rightsize::app {
 
-// What help, manual pages, completions and the API say about a flag.
+// The description of a flag for help, manual pages, completions and the API.
 struct FlagInfo {
   std::string name;                 // "--gpu", or a word in capitals for an argument without a flag
   std::vector<std::string> others;  // further spellings: "-q", "--levers"
@@ -47,25 +47,26 @@ struct FlagInfo {
   std::vector<std::string_view> choices() const;  // the values it takes; empty: not a choice
 };
 
-// A declared flag by any of its spellings; nullptr where there is none.
+// A declared flag by any of its spellings; nullptr if there is none.
 const FlagInfo* find_flag(const std::deque<FlagInfo>& declared, std::string_view spelling);
 
 // One declared flag.
 class Flag {
  public:
-  // Takes one value, "yes" or "no" for a switch. `first`: it replaces the default instead of adding to the list.
+  // Takes one value ("yes" or "no" for a switch). `first`: the value replaces the default instead of extending the
+  // list.
   using Take = std::function<Result<>(const std::string& text, bool first)>;
 
   Flag* meaning(std::string text);         // instead of the row's
   Flag* values(std::string shown);         // the placeholder in help, instead of the row's
-  Flag* or_else(const std::string& text);  // another default than the row's
-  Flag* or_words(std::string text);        // ... in words, where it is not one value
+  Flag* or_else(const std::string& text);  // a default other than the row's
+  Flag* or_words(std::string text);        // ... in words, if it is not one value
   Flag* argument(std::string word = {});   // a bare word may stand for the flag
   Flag* required(bool wanted = true);      // refused when absent
   Flag* one_value();                       // refuses a list, although the row takes one
-  Flag* alone();                           // may stand without a value, and then changes nothing
+  Flag* alone();                           // may be given without a value; then it changes nothing
   Flag* single_words();                    // one value after each flag; further words are arguments
-  // The name in this command, where another command's row has it; the row's name remains a spelling.
+  // This command's name for the row's setting; the row's name still works.
   Flag* called(const std::string& name);
 
  private:
@@ -95,19 +96,19 @@ class FlagSet {
   // Passes any text: for settings that take more than the row describes, such as --gpus 8xh100.
   Flag* add_unchecked(std::string_view setting, std::function<Result<>(const std::string&)> take);
 
-  // The heading of what is declared from here on, instead of the rows'.
+  // The help heading of all flags declared after this call, instead of the rows' headings.
   void group(const std::string& heading) { heading_ = heading; }
 
-  // Everything declared, in order.
+  // All declared flags, in order.
   std::deque<FlagInfo> declared() const;
-  // A declared flag by any of its spellings; nullptr where there is none.
+  // A declared flag by any of its spellings; nullptr if there is none.
   Flag* find(std::string_view spelling);
   // The text given for a flag; empty if it was not given or is not declared. Call it after parse().
   std::string given(std::string_view name) const;
 
   // Reads a command line: --flag value, --flag=value, -f value, -fvalue, -qh, bare words, and -- before words that are
-  // not flags. Bare words fill the arguments whose flags are absent, in the order of declaration. Returns what it does
-  // not understand (unknown flags, words too many); fails with every wrong or missing value.
+  // not flags. Bare words fill the arguments without a given flag, in the order of declaration. Returns unknown flags
+  // and surplus words; fails with every wrong or missing value.
   Checked<std::vector<std::string>> parse(const std::vector<std::string>& words);
 
  private:
@@ -124,7 +125,7 @@ class FlagSet {
 namespace flags_detail {
 
 [[noreturn]] void cannot_hold(std::string_view setting);
-// The values of one text: the parts of a list for a vector, the whole list as one text for a string, otherwise one.
+// The values in a text: the elements of a list for a vector, the whole list as one text for a string, otherwise one.
 Result<std::vector<settings::Value>> read(const settings::Setting& row, const std::string& text, bool many,
                                           bool as_text);
 

@@ -22,7 +22,7 @@ std::vector<std::string> words(const std::string& line) {
 struct Flags : testing::Test {
   FlagSet command;
 
-  // The mistakes of a command line, and the words it does not understand; empty if it is in order.
+  // The errors and surplus words of a command line; empty if it is correct.
   std::string parse(const std::string& line) {
     const Checked<std::vector<std::string>> unknown = command.parse(words(line));
     if (!unknown) return describe(unknown.error());
@@ -32,7 +32,7 @@ struct Flags : testing::Test {
   }
 };
 
-TEST_F(Flags, TheExampleOfTheHeaderWorks) {
+TEST_F(Flags, TheExampleInTheHeaderWorks) {
   struct {
     std::string gpu;
     Seconds window;
@@ -91,7 +91,7 @@ TEST_F(Flags, AValueOutOfRangeIsRefused) {
   EXPECT_THAT(parse("--interruptions nan"), HasSubstr("--interruptions"));
 }
 
-TEST_F(Flags, MistakesAreAllReported) {
+TEST_F(Flags, AllMistakesAreReported) {
   int gpus = 0;
   std::string model, gpu;
   command.add("max-gpus", gpus);
@@ -111,7 +111,7 @@ TEST_F(Flags, AFlagIsNotTheValueOfTheFlagBeforeIt) {
   EXPECT_THAT(parse("--model --gpu h100"), HasSubstr("--model needs a value"));
 }
 
-TEST_F(Flags, BareWordsFillTheArgumentsThatAreLeft) {
+TEST_F(Flags, BareWordsFillTheRemainingArguments) {
   std::string model, gpu;
   command.add("model", model)->argument();
   command.add("gpu", gpu)->argument();
@@ -120,7 +120,7 @@ TEST_F(Flags, BareWordsFillTheArgumentsThatAreLeft) {
   EXPECT_EQ(gpu, "h100");
 }
 
-TEST_F(Flags, WordsBehindTwoDashesAreNotFlags) {
+TEST_F(Flags, WordsAfterTwoDashesAreNotFlags) {
   std::vector<std::string> run;
   bool once = false;
   command.add("COMMAND", run);
@@ -146,8 +146,8 @@ TEST(AllCommands, EveryFlagHasARowInTheSettingsTable) {
   });
 }
 
-// A number that makes no sense is refused before a command sees it, with the flag in the message.
-TEST(AllCommands, NumbersThatMakeNoSenseAreRefused) {
+// A meaningless number is refused before a command sees it, and the message names the flag.
+TEST(AllCommands, MeaninglessNumbersAreRefused) {
   for_every_flag([](const std::string& command, const FlagInfo& flag) {
     if (!flag.name.starts_with("--") || flag.values.empty()) return;
     std::vector<std::string> texts = {""};
@@ -169,7 +169,7 @@ std::string example_of(const FlagInfo& flag) {
   return row.example.empty() ? "x" : std::string(row.example);
 }
 
-// As typed: the words pass through the aliases of other tools first, which join the values of lists.
+// Parses the line as typed: the aliases of other tools are applied first, and they join the values of lists.
 TEST(AllCommands, AFlagWithOneValueMayBeGivenOnce) {
   for_every_flag([](const std::string& command, const FlagInfo& flag) {
     if (!flag.name.starts_with("--") || flag.values.empty()) return;

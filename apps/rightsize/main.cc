@@ -1,5 +1,5 @@
-// rightsize: parses the command line, runs one command and prints its report. Errors are printed and exit codes chosen
-// here only. main() is in entry.cc; everything else is a library that other front ends link.
+// rightsize: parses the command line, runs one command and prints its report. Only this file prints errors and chooses
+// exit codes. main() is in entry.cc; everything else is a library that other front ends link.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -173,7 +173,7 @@ constexpr Command kCommands[] = {
       "window --volume 40k/h --item-time 80ms --gpu l4 --slo p99=250ms --peak 3"}},
 };
 
-constexpr int kInterrupted = 130;  // as shells count: 128 and SIGINT
+constexpr int kInterrupted = 130;  // as shells do: 128 + SIGINT
 
 // The flags that every command has.
 struct Common {
@@ -228,7 +228,7 @@ std::vector<std::string> commands_with(const std::string& flag) {
 Error unknown_flag(const std::string& flag, const CommandInfo& command) {
   const std::string hint = fmt::format("'rightsize {} --help' lists the flags", command.name);
   const Error unknown = bad_input(fmt::format("unknown flag '{}'", flag));
-  // Another command may have it, by its own name or by another tool's.
+  // Another command may have the flag, under its own name or another tool's.
   std::vector<std::string> others = commands_with(flag);
   for (const FlagAlias& alias : flag_aliases()) {
     const std::vector<std::string_view> typed = split_list(alias.typed, ' ');
@@ -247,7 +247,7 @@ Error unknown_flag(const std::string& flag, const CommandInfo& command) {
 
 Error unknown_command(const std::string& typed) {
   const WordKind kind = kind_of_word(typed);
-  std::string word = typed;  // with hyphens, so that it can be typed again
+  std::string word = typed;  // with hyphens, as it must be typed
   std::replace(word.begin(), word.end(), ' ', '-');
   if (kind == WordKind::kGpu) {
     return bad_input(fmt::format("'{}' is a GPU, not a command", word))
@@ -292,7 +292,7 @@ Checked<void> parse(DeclaredCommand& declared, const std::vector<std::string>& w
   return {};
 }
 
-// The width of the output: $COLUMNS, otherwise the terminal's. Not set for files and pipes.
+// The width of the output: $COLUMNS, otherwise the terminal's. Empty for files and pipes.
 std::optional<std::size_t> terminal_width() {
   constexpr std::size_t kNarrowest = 60, kWidest = 200;
   std::size_t width = 0;
@@ -339,8 +339,8 @@ const Command* find_command(std::string_view name) {
   return found == std::end(kCommands) ? nullptr : found;
 }
 
-// Documentation of the program: `help [COMMAND]`, `completion SHELL`, `manual [COMMAND]`, `schema [NAME]`. Returns
-// nothing if the first word is none of these.
+// Documentation of the program: `help [COMMAND]`, `completion SHELL`, `manual [COMMAND]`, `schema [NAME]`. Empty if the
+// first word is none of these.
 std::optional<int> run_manual(const std::vector<std::string>& words) {
   const std::string topic = words.empty() ? "" : words[0];
   if (topic != "help" && topic != "completion" && topic != "manual" && topic != "schema") return std::nullopt;
@@ -373,7 +373,7 @@ std::vector<std::string> names_and_topics() {
   return names;
 }
 
-// Commands that only read and print, so that a suggestion can be tried out before it is made.
+// Commands that only read and print. A suggestion of such a command can be tried before it is shown.
 bool only_reads(const std::vector<std::string>& words) {
   constexpr std::array<std::string_view, 18> kReaders = {
       "portfolio", "recommend", "checklist", "estimate", "memory", "batch",  "cache", "autoscale", "bill",
@@ -387,9 +387,9 @@ bool only_reads(const std::vector<std::string>& words) {
   });
 }
 
-constexpr double kSecondsOfTrials = 2;  // a refusal may take a moment longer, but not long
+constexpr double kSecondsOfTrials = 2;  // trying suggestions must not delay a refusal by more
 
-// Whether a command line answers. Without notes on standard error, and in the fast variant where there is one.
+// Whether a command line has an answer. Tried without notes on standard error, and with --plans-only if possible.
 bool answers(const std::vector<std::string>& words) {
   const Command* command = find_command(words.front());
   if (command == nullptr || !only_reads(words)) return false;
@@ -410,7 +410,7 @@ bool accepts(const std::vector<std::string>& words) {
   return !only_reads(words) && parse(declared, {words.begin() + 1, words.end()}).has_value();
 }
 
-// A command line whose flags and values are misspelt too.
+// Corrects a command line with several misspelt flags and values.
 std::optional<std::vector<std::string>> corrected(const std::vector<std::string>& words) {
   const Command* command = find_command(words.front());
   if (command == nullptr) return std::nullopt;
@@ -450,8 +450,8 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
     if (const std::vector<std::string> added = put_in(words, *nearest); !added.empty())
       std::cerr << fmt::format("note: replace the example: {}\n", fmt::join(added, ", "));
   }
-  // Otherwise an example of the command, if it needs no file that is missing here. If a model, a GPU or a file was
-  // named, only an example with the same name: any other answers a different question.
+  // Otherwise an example of the command, if all its files exist. If the user named a model, a GPU or a file, the
+  // example must have the same name; any other would answer a different question.
   const std::vector<std::string> named = named_things(words);
   if (const Command* command = find_command(words.front()); command != nullptr && !nearest) {
     for (const char* example : command->examples) {
@@ -499,7 +499,7 @@ int run_command(const Command& command, Typed typed) {
   return written == kDone ? outcome->exit_code : written;
 }
 
-// An unknown first word: a command with a similar name, or what the word names.
+// Refuses an unknown first word. Suggests a command with a similar name, or one for the thing the word names.
 int refuse_command(const std::vector<std::string>& words) {
   const int code = print_error({unknown_command(words.front())});
   const TrialTime time(kSecondsOfTrials);
@@ -552,7 +552,7 @@ Error stopped_by(const std::exception& problem, const char* with) {
   return bug(problem.what()).with_hint(fmt::format("please report this, with the {}", with));
 }
 
-// Memory can run out where exceptions are not allowed, for example while a thread ends. Reports it and exits.
+// Memory can run out where exceptions are not allowed, for example while a thread ends. Reports that and exits.
 [[noreturn]] void end_without_unwinding() {
   const std::type_info* problem = abi::__cxa_current_exception_type();
   if (problem == nullptr || *problem != typeid(std::bad_alloc)) std::abort();

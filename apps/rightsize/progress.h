@@ -7,8 +7,8 @@
 
 namespace rightsize::app {
 
-// While one exists and standard error is a terminal, a line appears there after two seconds that shows how much is done
-// and how long the rest will take. Ctrl-C cancels work in progress; without any, it ends the program.
+// During its lifetime, if standard error is a terminal, a line there shows after two seconds how much is done and how
+// long the rest will take. Ctrl-C cancels work in progress; if there is none, it ends the program.
 class ProgressWatch {
  public:
   ProgressWatch();

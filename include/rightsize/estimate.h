@@ -35,8 +35,8 @@ struct Estimate {
   Document document;  // everything
 };
 
-// Reads the catalogue and the constants on first use and caches them and the models, so that an estimate takes
-// microseconds. Use one per thread. It does not check whether a training job fits; memory() does.
+// Reads the catalogue and the constants on first use, and caches them and the models: an estimate takes microseconds.
+// Use one per thread. It does not check whether a training job fits; memory() does.
 class Estimator {
  public:
   Estimator();

@@ -1,7 +1,8 @@
 // GPU memory a job needs, part by part, and whether it fits: `rightsize memory`.
 //
-// There are three totals, which differ by gigabytes: what the framework's allocator has allocated at the peak, what it
-// reserves from the driver, and what nvidia-smi shows. low and high are the 80 % interval of the last.
+// There are three totals, which differ by gigabytes: the memory that the framework's allocator has allocated at the
+// peak, the memory that it reserves from the driver, and the figure in nvidia-smi. low and high are the 80 % interval
+// of the last.
 #pragma once
 
 #include <string>

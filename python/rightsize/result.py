@@ -31,7 +31,7 @@ class Record:
         return plain(self)
 
 
-# The classes of objects in fields and in lists (_fields_of), and of the values of objects whose keys are data (_maps_of).
+# The classes of objects in fields and in lists (_fields_of), and of the values of objects with data as keys (_maps_of).
 # Subclasses override them. They are not fields, so they are set outside the dataclass.
 Record._fields_of = {}
 Record._maps_of = {}

@@ -24,7 +24,7 @@ class watch:  # noqa: N801: a context manager, named like a function
     """Samples the GPUs that this process uses while the block runs, then prints their bottleneck and waste.
 
     `hz`: readings per second. `record`: a file for the readings. `show`: where to print; None prints nothing. All other keywords are
-    those of `profile`: `price`, `gpu`, and the job (`model`, `batch`, ...), whose estimates then give its speed on other GPUs.
+    those of `profile`: `price`, `gpu`, and the job (`model`, `batch`, ...), which is then estimated on other GPUs.
     On a machine without NVML the block runs normally and `profile` stays None; `why_not` gives the reason."""
 
     def __init__(self, *, hz=_READINGS_A_SECOND, record=None, show=sys.stdout, **settings):

@@ -32,13 +32,13 @@ double by_replicas(const std::vector<double>& demand, double width, double start
     const int whole = static_cast<int>(needed / width);
     for (int from = 0; from <= most; ++from) {
       for (int to = 0; to <= most; ++to) {
-        // More than the larger of both only for the length of the interval.
+        // More replicas than at either boundary are needed only within the interval.
         double best = kInfinity;
         const int larger = std::max(from, to), least = std::min(from, to);
         // The cost is linear between these.
         for (const int top : {larger, std::max(larger, whole), std::max(larger, std::min(most, whole + 1))}) {
           const double supplied = std::min(needed, top * width), present = std::max(supplied, least * width);
-          // Falling below both ends saves at most the interval and costs a start per level.
+          // Falling below both boundaries saves at most the interval and costs a start per level.
           const double dropped = std::min(present - supplied, std::max(0.0, least * (width - startup)));
           best = std::min(best, present - dropped + price * (needed - supplied) + startup * (top - from));
         }
@@ -51,15 +51,15 @@ double by_replicas(const std::vector<double>& demand, double width, double start
   return *std::min_element(cost.begin(), cost.end());
 }
 
-// Many replicas: each level of the demand by itself, as a fraction of a replica. Between two intervals that need the
-// level, it stays or starts again.
+// For many replicas: each level of the demand is treated by itself, as a fraction of a replica. Between two intervals
+// that need the level, it stays on or is started again.
 double by_levels(const std::vector<double>& demand, double width, double startup, double price, double most) {
   constexpr int kLevels = 128;
   const double step = most * width / kLevels;
   double sum = 0;
   for (int level = 0; level < kLevels; ++level) {
-    const double edge = step * (level + 1);  // the upper one: less than all of the level is never too much
-    double on = 0, off = 0;                  // of what came before, with the level on or off now
+    const double edge = step * (level + 1);  // the upper edge, to stay a lower bound
+    double on = 0, off = 0;                  // cost so far, with the level now on or off
     for (const double needed : demand) {
       const bool wanted = needed >= edge;
       const double stays = std::min(on, off + startup) + width, leaves = std::min(on, off);
@@ -71,7 +71,7 @@ double by_levels(const std::vector<double>& demand, double width, double startup
   return sum;
 }
 
-// At least the sum of the largest numbers that make up this share of all.
+// An upper bound on the sum of the largest numbers that are this share of all.
 double largest(const LogHistogram<8>& sizes, double share) {
   constexpr std::size_t kStrata = 16;
   std::array<double, kStrata> ends{};
@@ -102,8 +102,8 @@ double prompt_work(const sim::StepCost& cost, const sim::ContinuousConfig& engin
   return std::max(0.0, prompt * cost.prefill + (apart(cost, engine) ? std::min(0.0, cost.with_prompts) * passes : 0));
 }
 
-// How many requests can be under way together if all meet their limits: those between arrival and deadline. Counted in
-// slots of ten seconds, each request in every slot that it touches.
+// The number of requests that can be in progress at once if all meet their limits: those between arrival and deadline.
+// Counted in slots of ten seconds, each request in every slot that it touches.
 class Crowd {
  public:
   Crowd(const Limits& slo, const Traffic& traffic) {
@@ -156,7 +156,7 @@ double least_supply(const std::vector<double>& demand, double width, double star
 
 Bound lower_bound(const ClusterConfig& config, const Traffic& traffic) {
   // Short intervals lose the requests at their edges, long ones the peaks; each gives a bound. They do not depend on
-  // the start-up, so that a longer one never lowers the bound.
+  // the start-up, so a longer start-up never lowers the bound.
   constexpr std::array<std::int64_t, 8> kWidths = {8, 15, 30, 60, 120, 240, 480, 960};
   std::array<SimTime, kWidths.size()> widths{};
   std::array<std::vector<double>, kWidths.size()> demand;

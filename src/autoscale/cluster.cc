@@ -32,7 +32,7 @@ class Source {
     }
   }
 
-  // kNever: none, or none before an answer.
+  // kNever if there is no further request, or none before an answer.
   SimTime next() const {
     if (users_) return left_ > 0 && !cancelled() ? users_->next() : kNever;
     return at_ < count_ ? block_[at_].at : kNever;
@@ -96,7 +96,7 @@ class Cluster final : public sim::RequestWatcher {
   }
 
  private:
-  // The next event; false: the clock stops, or nothing will ever happen again.
+  // Handles the next event; false if the clock stops or no event is left.
   bool step() {
     const SimTime arrival = next_arrival(), failure = config_.failure.value_or(kNever);
     const SimTime ready = starting_.empty() ? kNever : starting_.front().first;
@@ -200,7 +200,7 @@ class Cluster final : public sim::RequestWatcher {
       ++ready_, update(slot);
   }
 
-  // An engine that has drained is as good as new.
+  // A drained engine can be reused.
   std::size_t free_slot() {
     for (std::size_t i = 0; i < replicas_.size(); ++i)
       if (replicas_[i].state == State::kGone) return i;
@@ -224,7 +224,7 @@ class Cluster final : public sim::RequestWatcher {
     integrate(now_);
     --paid_;
     replicas_[slot].state = State::kGone;
-    if (config_.prompts) replicas_[slot].engine->abandon();  // the next one in its place has an empty cache
+    if (config_.prompts) replicas_[slot].engine->abandon();  // the next replica in this slot starts with an empty cache
     order_.erase(std::find(order_.begin(), order_.end(), slot));
     update(slot);
   }
@@ -321,7 +321,7 @@ class Cluster final : public sim::RequestWatcher {
   }
 
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
-  // A policy that has had nothing but its own decisions for so long will never start a replica.
+  // After this many events that are only its own decisions, a policy will never start a replica.
   static constexpr int kMostIdle = 1'000'000;
   static constexpr SimTime kStuck = whole_seconds(400LL * 86400);
 
@@ -332,12 +332,12 @@ class Cluster final : public sim::RequestWatcher {
   std::vector<sim::ContinuousTotals::Answer> answers_;
   ScalingRun run_;
   std::vector<Replica> replicas_;
-  std::vector<std::size_t> order_;                        // of all but those gone, oldest first
+  std::vector<std::size_t> order_;                        // of all that are not gone, oldest first
   std::deque<std::pair<SimTime, std::size_t>> starting_;  // when each is ready
   std::deque<Arrival> router_;
   std::size_t capacity_ = 16;
   sim::MinTree<SimTime> next_{capacity_, kNever};       // when the step of each replica ends
-  sim::MinTree<std::int64_t> least_{capacity_, kNone};  // requests of ready ones, then age
+  sim::MinTree<std::int64_t> least_{capacity_, kNone};  // ready replicas by requests, then age
   std::int64_t most_tokens_ = kNone, started_ = 0;
   SimTime now_ = 0, integrated_ = 0;
   int paid_ = 0, ready_ = 0, idle_decisions_ = 0;

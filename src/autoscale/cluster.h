@@ -5,9 +5,9 @@
 //   ScalingRun run = simulate(config, traffic, *parse_policy("hpa:target=12,max=20"));
 //
 // Each replica is the simulator's served engine (sim/continuous_engine.h), the same as in `rightsize batch`. A request
-// goes to the ready replica with the fewest requests, of equals the oldest, and stays there; without a ready replica it
-// waits at the router. A replica is paid for from its start until it has drained. When fewer are wanted, starting ones
-// go first, then the newest. The run ends with the last request.
+// goes to the ready replica with the fewest requests (among equals, the oldest) and stays there; without a ready
+// replica it waits at the router. A replica is paid for from its start until it has drained. When scaling down,
+// starting replicas are removed first, then the newest. The run ends with the last request.
 #pragma once
 
 #include <functional>
@@ -43,23 +43,23 @@ using Traffic = std::function<std::unique_ptr<sim::ArrivalStream>()>;
 struct ClusterConfig {
   sim::StepCost cost = {};
   sim::ContinuousConfig engine = {};
-  std::shared_ptr<const sim::Prompts> prompts = {};  // what they consist of, for the prefix cache of each replica
-  // Users who wait for their answers, instead of the stream; it ends after `closed_requests`.
+  std::shared_ptr<const sim::Prompts> prompts = {};  // contents of prompts, for the prefix cache of each replica
+  // Users who wait for their answers, instead of the stream. The run ends after `closed_requests`.
   std::shared_ptr<const sim::ClosedLoop> closed = {};
   std::uint64_t closed_requests = 0;
   SimTime startup = 0;
   Limits slo = {};
   std::size_t most_in_flight = 0;                        // later requests are sent when there is room; 0: no limit
-  int least_replicas = 0, most_replicas = Policy{}.max;  // whatever a policy asks for
+  int least_replicas = 0, most_replicas = Policy{}.max;  // override the policy's
   SimTime until = sim::kNever;          // the clock stops here; requests that are not finished do not count
   std::optional<SimTime> failure = {};  // the oldest replica dies; its requests start again elsewhere
   std::uint64_t most_over = std::numeric_limits<std::uint64_t>::max();  // the run ends once more requests are over
 
-  // Whether requests arrive whatever a policy does.
+  // Whether arrivals are independent of the policy.
   bool open_loop() const { return most_in_flight == 0 && !closed; }
 };
 
-// The policy within the cluster's least and most replicas.
+// The policy limited to the cluster's minimum and maximum replicas.
 Policy bounded(Policy policy, const ClusterConfig& config);
 
 // Five minutes of a run. Requests belong to the slot in which they arrived.
@@ -73,7 +73,7 @@ inline constexpr SimTime kSlot = whole_seconds(300);
 struct ScalingRun {
   std::uint64_t requests = 0, over = 0;        // finished; over a limit
   std::uint64_t rejected = 0;                  // can never fit a replica's cache
-  std::uint64_t unserved = 0;                  // still waiting when no replica was left to come
+  std::uint64_t unserved = 0;                  // still waiting when no more replicas will start
   double paid_seconds = 0, ready_seconds = 0;  // of replicas
   int most_ready = 0;
   int starts = 0;  // after the beginning

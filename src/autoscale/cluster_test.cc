@@ -115,8 +115,8 @@ RC_GTEST_PROP(Cluster, TheSameSeedGivesTheSameRun, ()) {
   RC_ASSERT(a.end == b.end);
 }
 
-// `batch` sends a request to the replica with the least outstanding work; of requests of one length, that is the one
-// with the fewest.
+// `batch` sends a request to the replica with the least outstanding work; if all requests have one length, that is the
+// replica with the fewest requests.
 RC_GTEST_PROP(Cluster, FixedReplicasEqualBatch, ()) {
   RandomService service;
   service.shape.size_variation = service.shape.output_variation = 0;
@@ -137,8 +137,7 @@ RC_GTEST_PROP(Cluster, FixedReplicasEqualBatch, ()) {
   RC_ASSERT(batch.elapsed == run.end);
 }
 
-// Conversations whose users wait for their answers: one replica serves them as `batch` does, and any policy answers
-// all.
+// Conversations with users who wait for answers: one replica serves them as in `batch`, and any policy answers all.
 RC_GTEST_PROP(Cluster, UsersWhoWaitAreServedAsInBatch, ()) {
   RandomService service;
   const sim::Sessions sessions{.users = static_cast<double>(*rc::gen::inRange(1, 30)),
@@ -178,7 +177,7 @@ RC_GTEST_PROP(Cluster, AReplicaThatDiesLosesNoRequest, ()) {
   RC_ASSERT(run.requests + run.rejected == count_of(traffic));
 }
 
-// One request, one replica from zero: polled at 30 s, ready 100 s later; a prompt of 100 tokens and 3 tokens after it.
+// One request, one replica from zero: polled at 30 s, ready 100 s later; a prompt of 100 tokens, then 3 output tokens.
 TEST(Cluster, AStartFromZeroMatchesAHandCalculation) {
   sim::Trace trace;
   trace.arrivals = {{0, 100, 4}};
@@ -212,7 +211,7 @@ TEST(Cluster, AClockThatStopsCountsFinishedRequestsOnly) {
   EXPECT_NEAR(one.ttft.quantile(1) / one.ttft.quantile(0.01), 1, 0.01) << "each is sent when the one before has left";
 }
 
-// ---- The supply problem of the bound, against every possible plan of a few intervals ----
+// ---- The supply problem of the bound, compared with every possible plan of a few intervals ----
 
 double exhaustive(const std::vector<double>& demand, double width, double startup, int most) {
   std::vector<int> plan(demand.size(), 0);
@@ -231,7 +230,7 @@ double exhaustive(const std::vector<double>& demand, double width, double startu
   }
 }
 
-RC_GTEST_PROP(LeastSupply, IsBelowEveryPlanAndEqualToTheBestWhereDemandIsWhole, ()) {
+RC_GTEST_PROP(LeastSupply, IsBelowEveryPlanAndEqualToTheBestForWholeDemand, ()) {
   const double width = 60, startup = *rc::gen::inRange(60, 200);
   std::vector<double> demand, whole;
   for (int i = 0; i < 5; ++i) {

@@ -198,8 +198,7 @@ Error missing(std::string_view what, std::string_view example) {
   return bad_input(fmt::format("the policy has no {}", what)).with_hint(fmt::format("for example {}", example));
 }
 
-// A policy as its name alone describes it. What Knative calls a revision may scale to zero; here that must be asked
-// for.
+// The defaults of a policy. Knative revisions scale to zero by default; here that must be requested.
 Policy usual(Kind kind) {
   Policy p;
   p.kind = kind;
@@ -207,7 +206,7 @@ Policy usual(Kind kind) {
   return p;
 }
 
-// The rules that concern several keys.
+// Rules about combinations of keys.
 Result<> check(const Policy& p) {
   const bool scales_from_zero = p.kind == Kind::kKeda || p.kind == Kind::kKnative;
   if (p.kind == Kind::kFixed && p.replicas < 1) return fail(missing("replicas", "fixed:replicas=4"));

@@ -21,7 +21,7 @@ using sim::SimTime;
 enum class Kind { kFixed, kSchedule, kHpa, kKeda, kKnative, kDynamo, kVariant, kSkyServe };
 std::string_view name_of(Kind kind);
 
-// What HPA and KEDA divide by the target.
+// The metric that HPA and KEDA divide by the target.
 enum class Metric { kInFlight, kWaiting, kCacheUse };
 std::string_view name_of(Metric metric);
 
@@ -34,7 +34,7 @@ constexpr SimTime whole_seconds(std::int64_t s) { return s * 1'000'000'000; }
 struct Policy {
   Kind kind = Kind::kFixed;
   int replicas = 1;                 // fixed
-  int min = 1, max = 10'000;        // the others
+  int min = 1, max = 10'000;        // all other policies
   std::optional<int> initial = {};  // ready when the clock starts; empty: `min`
 
   double target = 0;  // of the metric, per replica; knative: requests in flight
@@ -46,7 +46,7 @@ struct Policy {
   SimTime up_period = 0;
   SimTime polling = whole_seconds(30), cooldown = whole_seconds(300);  // keda
 
-  // A plan by time of day or week: the replicas of a schedule, or the least that KEDA's cron triggers keep.
+  // A plan by time of day or week: the replicas of a schedule, or the minimum that KEDA's cron triggers keep.
   SimTime every = whole_seconds(3600), lead = 0;
   std::vector<int> plan = {};
   bool repeat = false;  // begin again after the last slot, instead of staying there
@@ -56,7 +56,7 @@ struct Policy {
   double panic = 2, panic_window = 0.1;  // threshold; share of the window
   SimTime grace = whole_seconds(30);
 
-  // Dynamo's planner and SkyServe: requests per second that one replica takes within the SLO.
+  // Dynamo's planner and SkyServe: requests per second that one replica serves within the SLO.
   double rate = 0;
   SimTime interval = whole_seconds(180);
   Predictor predictor = Predictor::kLastValue;
@@ -70,13 +70,12 @@ struct Policy {
   int first_replicas() const;  // ready at the start
 };
 
-// "NAME:key=value,..."; refused with the name or key and what to write instead: unknown names and keys, values out of
-// range, keys that are missing.
+// "NAME:key=value,..."; unknown names and keys, values out of range and missing keys are refused with a correction.
 Result<Policy> parse_policy(std::string_view text);
 
 // The keys of a policy and their values, defaults included, as parse_policy reads them.
 std::vector<std::pair<std::string, std::string>> parameters(const Policy& policy);
-// The text that parse_policy turns into this policy; keys at their default are left out.
+// The text for this policy as parse_policy reads it; keys with default values are left out.
 std::string describe(const Policy& policy);
 
 }  // namespace rightsize::autoscale

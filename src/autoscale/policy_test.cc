@@ -44,7 +44,7 @@ std::string random_policy_text() {
   }
 }
 
-RC_GTEST_PROP(Policy, WhatIsPrintedIsReadAsTheSamePolicy, ()) {
+RC_GTEST_PROP(Policy, PrintedPoliciesReadBackAsTheSame, ()) {
   const std::string text = random_policy_text();
   const Result<Policy> policy = parse_policy(text);
   RC_ASSERT(policy.has_value());
@@ -55,7 +55,7 @@ RC_GTEST_PROP(Policy, WhatIsPrintedIsReadAsTheSamePolicy, ()) {
   RC_ASSERT(describe(*again) == printed);
 }
 
-TEST(Policy, RefusalsNameTheKeyAndWhatToWrite) {
+TEST(Policy, ErrorsNameTheKeyAndACorrection) {
   EXPECT_THAT(policy_error("hpaa:target=3"), HasSubstr("unknown policy 'hpaa'"));
   EXPECT_THAT(policy_error("hpa:tarket=3"), HasSubstr("no key 'tarket'"));
   EXPECT_THAT(policy_error("hpa:target=3,down=soon"), HasSubstr("down"));
@@ -67,7 +67,7 @@ TEST(Policy, RefusalsNameTheKeyAndWhatToWrite) {
   EXPECT_THAT(policy_error("schedule:plan=0/0"), HasSubstr("no replicas"));
 }
 
-// Decisions of a scaler while `in_flight` requests stay, from `wanted` replicas; all replicas are ready at once.
+// Decisions of a scaler with a constant `in_flight`, starting from `wanted` replicas; replicas are ready immediately.
 std::vector<int> decisions(const std::string& text, double in_flight, int wanted, int count) {
   const std::unique_ptr<Scaler> scaler = make_scaler(*parse_policy(text));
   std::vector<int> made;
@@ -79,7 +79,7 @@ std::vector<int> decisions(const std::string& text, double in_flight, int wanted
   return made;
 }
 
-TEST(PodAutoscaler, RisesByFourOrTwiceAndFallsAfterTheWindow) {
+TEST(PodAutoscaler, GrowsByFourOrDoublesAndShrinksAfterTheWindow) {
   EXPECT_EQ(decisions("hpa:target=10,max=100", 400, 2, 4), (std::vector<int>{6, 12, 24, 40}));
   EXPECT_EQ(decisions("hpa:target=10,max=100,up=1/30s", 400, 2, 4), (std::vector<int>{3, 3, 4, 4}));
   EXPECT_EQ(decisions("hpa:target=10,max=8", 400, 4, 2), (std::vector<int>{8, 8}));
@@ -97,12 +97,12 @@ TEST(Knative, PanicsAtTwiceTheReadyReplicas) {
   EXPECT_EQ(decisions("knative:target=10,min=0", 0, 8, 40).back(), 0) << "to zero after the grace period";
 }
 
-TEST(Prediction, AConstantRateIsPredictedByAll) {
+TEST(Prediction, EveryPredictorPredictsAConstantRate) {
   const std::vector<double> counts(200, 7.0);
   for (const double next : {last_value(counts), trend(counts), seasonal(counts, 48)}) EXPECT_DOUBLE_EQ(next, 7);
 }
 
-TEST(Prediction, ASeasonIsPredictedAfterOneOfIt) {
+TEST(Prediction, ASeasonIsPredictedAfterTheFirst) {
   std::vector<double> counts;
   for (int i = 0; i < 3 * 48; ++i) counts.push_back(10 + 8 * std::sin(2 * 3.14159265358979 * i / 48));
   const double next = 10 + 8 * std::sin(0);

@@ -1,4 +1,4 @@
-// What replicas cost if their base is committed and the rest is rented by the hour or as spot.
+// The cost of replicas with a committed base and the rest on demand or spot.
 #pragma once
 
 #include "autoscale/cluster.h"
@@ -19,8 +19,8 @@ struct Purchase {
   double usd() const { return committed_usd + elastic_usd; }
 };
 
-// The cheapest: a replica is committed if it is paid for long enough, as if the run repeated for the whole term. Empty
-// without an on-demand price.
+// The cheapest purchase: a replica is committed if it runs for enough of the time, assuming that the run repeats for
+// the whole term. Empty without an on-demand price.
 std::optional<Purchase> cheapest_purchase(const ScalingRun& run, int gpus_per_replica, const HourlyPrices& prices);
 
 }  // namespace rightsize::autoscale

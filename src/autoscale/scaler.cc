@@ -42,7 +42,7 @@ class Schedule final : public Scaler {
   SimTime next_ = kNever;
 };
 
-// Kubernetes' HorizontalPodAutoscaler, and KEDA, which feeds it and scales to and from zero itself.
+// Kubernetes' HorizontalPodAutoscaler, and KEDA, which provides its metric and itself scales to and from zero.
 class PodAutoscaler final : public Scaler {
  public:
   explicit PodAutoscaler(const Policy& policy) : policy_(policy), next_decision_(policy.period) {
@@ -65,7 +65,7 @@ class PodAutoscaler final : public Scaler {
     if (policy_.metric == Metric::kWaiting) return seen.waiting;
     return policy_.metric == Metric::kCacheUse ? seen.cache_use : seen.in_flight;
   }
-  // The fewest replicas: those of cron triggers, where there are any.
+  // The minimum number of replicas, from cron triggers if there are any.
   int floor_at(SimTime now) const {
     return std::clamp(policy_.plan.empty() ? 0 : planned(policy_, now), policy_.min, policy_.max);
   }

@@ -1,4 +1,4 @@
-// A policy at work: what it sees, when it decides and how many replicas it wants.
+// A running policy: what it observes, when it decides and how many replicas it wants.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ struct ReplicaLoad {
 struct Seen {
   SimTime now = 0;
   double in_flight = 0;  // requests sent and not answered, at replicas and at the router
-  double waiting = 0;    // of those, not begun
+  double waiting = 0;    // of those, not started
   double cache_use = 0;  // summed over replicas
   double arrived = 0;    // requests since the start
   int wanted = 0;        // replicas that are starting or ready
@@ -31,7 +31,7 @@ class Scaler {
   virtual ~Scaler() = default;
   // When it decides next; kNever: not again.
   virtual SimTime next() const = 0;
-  // The replicas it wants from now on; called at next(), which it moves on.
+  // The replicas it wants from now on. Called at the time of next(), which then advances.
   virtual int decide(const Seen& seen) = 0;
   virtual bool needs_loads() const { return false; }
 };

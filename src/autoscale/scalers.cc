@@ -121,7 +121,7 @@ class Variant final : public Periodic {
       reduced_since_ = sim::kNever;
       return within(seen.ready < seen.wanted || seen.ready == 0 ? seen.wanted : seen.wanted + 1);
     }
-    // One fewer: its load goes to the others.
+    // With one replica fewer, its load goes to the others.
     const double others = free - 1;
     const bool can_spare =
         free >= 2 && !short_of(policy_.kv_limit - cache / others, policy_.queue_limit - queue / others);

@@ -36,7 +36,7 @@ class Fluid {
       if (exceeds()) over += requests;
       paid_ += (ready_ + static_cast<double>(starting_.size())) * width;
     }
-    paid_ += backlog_ / std::max(1e-9, most_rate_);  // what is left is served by what is there
+    paid_ += backlog_ / std::max(1e-9, most_rate_);  // the backlog is served by the existing replicas
     return {paid_, arrived > 0 ? over / arrived : 0};
   }
 
@@ -97,7 +97,7 @@ SteadyReplica::SteadyReplica(const ClusterConfig& config, double mean_prompt, do
   most = std::max(1.0, std::min(limit, std::floor(static_cast<double>(cache) / (prompt + output / 2))));
 }
 
-// A token per sequence and step, and between two of them the prompts of the requests that replace those leaving.
+// One token per sequence and step, plus the prompts of the requests that replace finished ones.
 double SteadyReplica::tpot(double running) const {
   const double context = running * (prompt + output / 2);
   return cost.decode(running, context) + running * prompt * cost.prefill / output;
@@ -106,7 +106,7 @@ double SteadyReplica::tpot(double running) const {
 double SteadyReplica::rate(double running) const { return 1e9 * running / (output * tpot(running)); }
 
 double SteadyReplica::running_at(double wanted, double before) const {
-  // Linear but for the share of the experts that a step reads, which changes slowly.
+  // Linear except for the share of the experts that a step reads, which changes slowly.
   const double read = tpot(before) - before * per_sequence();
   const double tokens = wanted * 1e-9 * output, room = 1 - tokens * per_sequence();
   return room > 0 ? std::min(most, tokens * read / room) : most;

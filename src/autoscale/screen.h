@@ -1,5 +1,5 @@
-// A policy on mean traffic: requests as a fluid, without chance. A week takes about ten milliseconds, so hundreds of
-// settings can be compared before the best ones are simulated (cluster.h).
+// A policy on mean traffic: requests are a fluid, without randomness. A week takes about ten milliseconds, so hundreds
+// of settings can be compared before the best ones are simulated (cluster.h).
 #pragma once
 
 #include "autoscale/traffic.h"
@@ -15,20 +15,20 @@ struct SteadyReplica {
   SteadyReplica(const ClusterConfig& config, double mean_prompt, double mean_output);
   double tpot(double running) const;  // nanoseconds with this many sequences, prompts included
   double rate(double running) const;  // requests per second
-  // Sequences at this rate; `before`: about as many.
+  // Sequences at this rate; `before` is an initial guess.
   double running_at(double rate, double before) const;
   // The most sequences with a TPOT within the limit; at least one.
   double running_within(SimTime tpot_limit) const;
 
  private:
-  double per_sequence() const;  // what each adds to the time between two tokens
+  double per_sequence() const;  // time that each adds between two tokens
 };
 
 struct Screened {
   double paid_seconds = 0, over_share = 0;
 };
 
-// `capacity_share`: of a replica's throughput and of the limit on TPOT, as much as chance leaves.
+// `capacity_share`: the usable share of a replica's throughput and of the limit on TPOT; randomness takes the rest.
 Screened screen(const ClusterConfig& config, const DemandSeries& demand, const Policy& policy, double capacity_share);
 
 }  // namespace rightsize::autoscale

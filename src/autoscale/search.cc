@@ -12,8 +12,8 @@ namespace {
 
 constexpr SimTime kScreenWidth = whole_seconds(5);
 
-// The cheapest setting of each kind on mean traffic if this share of capacity and of the limit on TPOT is left by
-// chance, cheapest kind first.
+// The cheapest setting of each kind on mean traffic if only this share of capacity and of the limit on TPOT is usable,
+// cheapest kind first.
 std::vector<std::size_t> cheapest_of_kinds(const ClusterConfig& config, const DemandSeries& demand,
                                            const std::vector<Policy>& all, double share, unsigned threads) {
   std::vector<Screened> screened(all.size());
@@ -35,7 +35,7 @@ std::vector<std::size_t> cheapest_of_kinds(const ClusterConfig& config, const De
   return order;
 }
 
-// The fewest fixed replicas that meet the SLO on mean traffic; if none do, the fewest that come as close as any.
+// The fewest fixed replicas that meet the SLO on mean traffic; if none do, the fewest that come closest.
 int fixed_on_average(const ClusterConfig& config, const DemandSeries& demand) {
   constexpr double kShare = 0.9, kClose = 0.001;
   constexpr int kMost = 4096;
@@ -65,7 +65,7 @@ std::vector<Policy> neighbours(const Policy& policy) {
   std::vector<Policy> near;
   const bool planned = policy.kind == Kind::kFixed || policy.kind == Kind::kSchedule;
   if (planned || policy.kind == Kind::kVariant) return near;
-  // Two digits are enough to set, and to read.
+  // Two digits are precise enough and easy to read.
   const auto scaled = [](double value, double factor) {
     if (!(value > 0)) return value;
     const double unit = std::pow(10, std::floor(std::log10(value * factor)) - 1);
@@ -126,7 +126,7 @@ class Search {
     if (!is_new && better(policy, at->second, config_.slo)) at->second = std::move(policy);
   }
 
-  // Fixed replicas that miss the SLO are too few as soon as more requests than allowed are over it.
+  // Fixed replicas are too few as soon as more requests than allowed exceed the SLO, so the run can stop there.
   void try_fixed(const std::vector<int>& counts) {
     ClusterConfig config = config_;
     if (config.open_loop()) config.most_over = static_cast<std::uint64_t>(config.slo.allowed * demand_.total.requests);
@@ -158,8 +158,8 @@ class Search {
     }
   }
 
-  // The best of each kind; then, of the cheapest kinds, a setting with more room if they miss and one with less if they
-  // are far from the limit. Both run as one task, so that no thread waits for the others.
+  // The best of each kind; then, of the cheapest kinds, a setting with more headroom if they miss and one with less if
+  // they are far from the limit. Both run as one task, so no thread waits for the others.
   void try_best() {
     constexpr double kUsual = 0.85, kRoomy = 0.65, kTight = 0.94, kFar = 0.3;
     const auto of = [&](double share) { return cheapest_of_kinds(config_, demand_, all_, share, threads_); };
@@ -181,7 +181,8 @@ class Search {
       for (SimulatedPolicy& policy : of_kind) keep(std::move(policy));
   }
 
-  // The fewest fixed replicas that meet the SLO: from what mean traffic needs upwards in growing steps, then between.
+  // The fewest fixed replicas that meet the SLO: searches upwards from the need of mean traffic in growing steps, then
+  // bisects.
   void find_fixed() {
     constexpr int kTries = 12;
     const int guess = fixed_on_average(config_, demand_);
@@ -200,12 +201,12 @@ class Search {
     }
     if (const auto meets = best_.find(Kind::kFixed); meets != best_.end())
       found_.fixed = meets->second;
-    else  // the most that were tried come closest
+    else  // the largest number tried comes closest
       try_all({fixed_of(fixed_.rbegin()->first)});
   }
 
-  // Single requests vary more than their mean, so a replica takes less than the mean allows. The fewest fixed replicas
-  // show how much at the busiest minute.
+  // Single requests vary more than their mean, so a replica can carry less than the mean allows. The fewest fixed
+  // replicas show how much in the busiest minute.
   double most_rate() const {
     constexpr double kAbove = 1.3;  // an autoscaler may do a little better
     if (!found_.fixed) return std::numeric_limits<double>::infinity();

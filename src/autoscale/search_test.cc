@@ -70,7 +70,7 @@ double brute_force(const ClusterConfig& config, const Traffic& traffic, Kind kin
   return least;
 }
 
-// A limit that the prompt alone exceeds, at any number of replicas, is no reason to try thousands of them.
+// If the prompt alone exceeds a limit, the search must not try thousands of replicas.
 TEST(PolicySearchTest, AnImpossibleSloIsAnsweredWithFewReplicas) {
   RandomDay day(3);
   day.config.slo.ttft = sim::to_sim_time(milliseconds(0.01));
@@ -79,7 +79,7 @@ TEST(PolicySearchTest, AnImpossibleSloIsAnsweredWithFewReplicas) {
   for (const SimulatedPolicy& policy : found.best) EXPECT_LT(policy.run.most_ready, 500) << describe(policy.policy);
 }
 
-// Bursts of other seeds than those the settings were chosen on.
+// Bursts with other seeds than those used to choose the settings.
 TEST(PolicySearchTest, TheChosenSettingIsWithinATenthOfTheBestOfItsKind) {
   for (std::uint64_t seed = 11; seed <= 16; ++seed) {
     RandomDay day(seed);
@@ -106,7 +106,7 @@ RC_GTEST_PROP(Screening, FixedReplicasCostTheSameAsSimulated, ()) {
   RC_ASSERT(std::abs(screened.paid_seconds / run.paid_seconds - 1) < 0.05);
 }
 
-RC_GTEST_PROP(Purchase, IsNeverDearerThanOnDemandAndCommitsOnlyWhatIsUsed, ()) {
+RC_GTEST_PROP(Purchase, NeverCostsMoreThanOnDemandAndCommitsOnlyWhatIsUsed, ()) {
   const RandomDay day;
   const ScalingRun run = simulate(day.config, day.traffic, *parse_policy("hpa:target=6,max=9,down=60s"));
   const HourlyPrices prices{3.0, *rc::gen::element<double>(1.5, 2.8), *rc::gen::element<double>(1.0, 2.0, 3.5)};
@@ -120,7 +120,7 @@ RC_GTEST_PROP(Purchase, IsNeverDearerThanOnDemandAndCommitsOnlyWhatIsUsed, ()) {
 }
 
 // Every request of a stream is in exactly one of its parts.
-RC_GTEST_PROP(TrafficParts, TogetherAreTheWhole, ()) {
+RC_GTEST_PROP(TrafficParts, AddUpToTheWholeTraffic, ()) {
   const RandomDay day;
   const SimTime cut = whole_seconds(*rc::gen::inRange(0, 1300));
   const auto count = [](const Traffic& t) { return demand_of(t, whole_seconds(60)).total; };
@@ -130,7 +130,7 @@ RC_GTEST_PROP(TrafficParts, TogetherAreTheWhole, ()) {
   RC_ASSERT(first.prompt_tokens + rest.prompt_tokens == all.prompt_tokens);
 }
 
-// Whatever a policy asks for, it stays within the replicas that the user allows.
+// Every policy stays within the replicas that the user allows.
 TEST(Bounds, EverySettingStaysWithinThem) {
   Random random(17);
   for (int i = 0; i < 500; ++i) {

@@ -8,7 +8,7 @@
 namespace rightsize::autoscale {
 namespace {
 
-// The replicas that each slot of `width` needs if each takes `rate` requests per second.
+// The replicas that each slot of `width` needs if a replica serves `rate` requests per second.
 std::vector<double> needed(const DemandSeries& demand, SimTime width, double rate) {
   std::vector<double> all;
   const auto each = static_cast<std::size_t>(std::max<SimTime>(1, width / demand.width));
@@ -20,7 +20,7 @@ std::vector<double> needed(const DemandSeries& demand, SimTime width, double rat
   return all;
 }
 
-// Replicas by slot; over several days, the most that the same time of day needs on any of them.
+// Replicas by slot; with several days of traffic, the maximum over days for each time of day.
 std::vector<int> plan_for(const std::vector<double>& need, std::size_t day, double use) {
   std::vector<int> plan(std::min(need.size(), day), 1);
   for (std::size_t i = 0; i < need.size(); ++i) {
@@ -57,27 +57,27 @@ class Settings {
   Policy make(Kind kind) const {
     Policy p;
     p.kind = kind, p.max = most_;
-    // The traffic does not begin when the service does.
+    // The service was already running when the traffic began.
     if (kind != Kind::kSchedule) p.initial = std::clamp(first_, 1, most_);
     return p;
   }
-  // The sequences of a replica at a share of the throughput within the limit on TPOT. Near it they grow without bound,
-  // so equal steps of load are worth more than equal steps of sequences.
+  // The sequences of a replica at a share of the throughput within the limit on TPOT. Near the limit their number grows
+  // without bound, so equal steps of load are more useful than equal steps of sequences.
   double target(double load) const {
     double exact = running_ * load;
     for (int i = 0; i < 8; ++i) exact = std::min(running_, replica_.running_at(rate_ * load, exact));
     return rounded(exact);
   }
-  // From few sequences to as many as the limit on TPOT allows, in equal ratios: bursts want few or a high floor and
-  // many.
+  // From few sequences to as many as the limit on TPOT allows, in equal ratios: for bursts, few sequences, or many with
+  // a high floor of replicas, work best.
   double between(double share) const {
     return rounded(target(kLowLoad) * std::pow(running_ / target(kLowLoad), share));
   }
   static double rounded(double exact) {
     return exact >= 10 ? std::round(exact) : std::max(0.5, std::round(2 * exact) / 2);
   }
-  // The fewest replicas: one, what the quietest hour needs, and for bursts half and most of what the busiest minute
-  // needs.
+  // Minimum replicas to try: one, the need of the quietest hour and, for bursts, half and most of the need of the
+  // busiest minute.
   std::set<int> bases() const { return {1, base_, std::max(1, most_ / 3), std::max(1, most_ / 2)}; }
 
   void pods() {

@@ -17,7 +17,7 @@
 namespace rightsize::autoscale {
 namespace {
 
-// A fact of data/startup.csv in seconds, bytes per second or as a share, whatever its text says.
+// A fact of data/startup.csv: seconds, bytes per second or a share, depending on its text.
 struct Fact {
   double likely = 0, low = 0, high = 0;
   std::string source = {};
@@ -47,7 +47,7 @@ const Facts& facts() {
 
 const Fact& fact(const char* stage, const std::string& which) { return facts().at({stage, which}); }
 
-// A stage whose time is computed from likely, low and high facts alike, `which` most of all.
+// A stage: computes its time from the likely, low and high values of its facts; `which` is the decisive fact.
 template <class Time>
 Stage stage(const char* name, const std::string& which, Time time) {
   const double likely = time(&Fact::likely), one = time(&Fact::low), other = time(&Fact::high);

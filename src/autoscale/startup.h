@@ -1,4 +1,4 @@
-// How long a replica takes from its start to its first request, by stage. The facts are rows of data/startup.csv.
+// The time of a replica from its start to its first request, by stage. The facts are rows of data/startup.csv.
 #pragma once
 
 #include <optional>
@@ -17,10 +17,10 @@ enum class ImageSource { kCached, kPull, kStream };
 
 struct StartupOptions {
   WeightSource weights = WeightSource::kHub;
-  bool sharded = false;  // the checkpoint is stored in the parts of the GPUs
+  bool sharded = false;  // the checkpoint is stored in one part per GPU
   Compilation compile = Compilation::kCold;
-  std::string node = {};                  // a new machine of this kind: a case in data/startup.csv; empty: it is there
-  std::optional<ImageSource> image = {};  // the container image; empty: pulled by a new machine, else there
+  std::string node = {};                  // a new machine of this kind, a case in data/startup.csv; empty: none needed
+  std::optional<ImageSource> image = {};  // the container image; empty: pulled by a new machine, otherwise present
   bool wake = false;                      // the process is asleep with its graphs, the weights in host memory
 };
 

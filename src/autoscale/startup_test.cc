@@ -19,7 +19,7 @@ TEST(Startup, EveryImprovementShortensIt) {
     EXPECT_LT(total(model, "compile=cached"), total(model, "compile=cold"));
     EXPECT_LT(total(model, "wake=yes"), total(model, "weights=memory,compile=none"));
     EXPECT_GT(total(model, "node=eks,image=cached"), total(model, ""));
-    EXPECT_EQ(total(model, "node=eks"), total(model, "node=eks,image=pull"));  // a new machine does not have it
+    EXPECT_EQ(total(model, "node=eks"), total(model, "node=eks,image=pull"));  // a new machine does not have the image
     EXPECT_LT(total(model, "node=eks,image=stream"), total(model, "node=eks"));
     EXPECT_GT(total(model, "image=stream"), total(model, "image=cached"));
   }

@@ -36,8 +36,8 @@ class PartStream final : public ArrivalStream {
   SimTime from_, to_;
 };
 
-// One request per second on average, on a clock that runs at the rate of each slot: a Poisson process whose rate
-// changes.
+// A Poisson process with a changing rate: one request per second on average, on a clock that runs at the rate of each
+// slot.
 class SlotStream final : public ArrivalStream {
  public:
   SlotStream(std::vector<double> rates, SimTime width, std::unique_ptr<ArrivalStream> steady)

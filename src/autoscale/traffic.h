@@ -1,4 +1,4 @@
-// Streams of requests that every policy sees alike.
+// Streams of requests, the same for every policy.
 #pragma once
 
 #include "autoscale/cluster.h"
@@ -8,7 +8,7 @@ namespace rightsize::autoscale {
 // A process of the simulator up to `horizon`. Equal seeds give equal streams.
 Traffic replay(const sim::ArrivalProcess& process, const sim::RequestShape& shape, std::uint64_t seed, SimTime horizon);
 
-// Independent requests whose rate (per second) is constant within each slot of this width; the slots repeat until
+// Independent requests with a constant rate (per second) within each slot of this width; the slots repeat until
 // `horizon`.
 Traffic by_slots(std::vector<double> rates, SimTime width, const sim::RequestShape& shape, std::uint64_t seed,
                  SimTime horizon);
@@ -16,7 +16,7 @@ Traffic by_slots(std::vector<double> rates, SimTime width, const sim::RequestSha
 // The requests of the same traffic between two times, at those times.
 Traffic part(Traffic traffic, SimTime from, SimTime to);
 
-// What a stream asks for per slot: requests and tokens.
+// The demand of a stream per slot: requests and tokens.
 struct Demand {
   double requests = 0, prompt_tokens = 0, output_tokens = 0;
 };

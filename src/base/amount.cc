@@ -224,7 +224,7 @@ std::optional<double> day_named(const std::vector<std::string>& words, double to
   if (words.size() != 2) return std::nullopt;
   const bool month_first = month_of(first).has_value();
   const auto month = month_of(words[month_first ? 0 : 1]);
-  const auto number = leading_number(words[month_first ? 1 : 0]);  // also 20th
+  const auto number = leading_number(words[month_first ? 1 : 0]);  // accepts 20th
   if (!month || !number) return std::nullopt;
   const int year = std::atoi(format_date(Date{static_cast<int>(today)}).c_str());
   for (const int candidate : {year, year + 1}) {

@@ -14,19 +14,19 @@ namespace rightsize {
 struct Amount {
   double count = 0;
   std::optional<Seconds> per;  // the time in which it arrives or is done
-  std::string thing;           // lower case; empty where it is not said
+  std::string thing;           // lower case; empty if not given
 };
 
-// Reads 50M/day, "50 M docs per day", 1,000,000, 12 req/s, 100k daily, 30 rps, 5e6/week. Nothing where the text does
-// not begin with a number or says more than an amount.
+// Reads 50M/day, "50 M docs per day", 1,000,000, 12 req/s, 100k daily, 30 rps, 5e6/week. Empty if the text does not
+// begin with a number or contains more than an amount.
 std::optional<Amount> parse_amount(std::string_view text);
 
 // Whether a word may follow a number on the command line as part of its amount: M, million, per, day, docs/day, rps.
 bool continues_amount(std::string_view word);
 
-// The time until a day or moment that is named: friday, "by Monday", tomorrow, 2026-11-20, "20 Nov", "next week",
-// "in 3 days". Working days end at 18:00. `now` is in seconds since 1970 in the user's time zone. Nothing where the
-// text names none, or where it has passed.
+// The time until a day or moment that is named: friday, "by Monday", tomorrow, 2026-11-20, "20 Nov", "next week", "in 3
+// days". Working days end at 18:00. `now` is in seconds since 1970 in the user's time zone. Empty if the text names no
+// day or moment, or one in the past.
 std::optional<Seconds> time_until(std::string_view text, double now);
 // The current time in the user's zone, or noon of RIGHTSIZE_TODAY.
 double local_now();

@@ -1,9 +1,9 @@
 // Cancellation and progress of one piece of work.
 //
 // Code that starts long work opens a CancelScope around it and can cancel it later from another thread. Work outside
-// any scope belongs to the program and is cancelled by Ctrl-C. Long loops check cancelled() and return early with what
-// they have; the caller decides whether a partial result is useful. A new thread must be given the cancellation() of
-// the thread that starts it. LongWork (long_work.h) reports progress.
+// any scope belongs to the program and is cancelled by Ctrl-C. Long loops check cancelled() and return early with a
+// partial result; the caller decides whether it is useful. A new thread must receive the cancellation() of the thread
+// that starts it. LongWork (long_work.h) reports progress.
 #pragma once
 
 #include <atomic>

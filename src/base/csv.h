@@ -21,8 +21,8 @@ struct CsvRow {
 // skipped; a byte-order mark is ignored.
 class Csv {
  public:
-  // Parses the whole text. Fails with every row whose number of cells differs from the header's, every unclosed
-  // quote, and every column named twice. `file` is only used in places.
+  // Parses the whole text. Fails with every row that does not have as many cells as the header, every unclosed quote,
+  // and every duplicate column. `file` is only used in places.
   static Checked<Csv> parse(std::string file, std::string text);
 
   const std::string& file() const { return file_; }
@@ -42,7 +42,7 @@ class Csv {
   Place header_place(std::size_t column) const;
 
  private:
-  // The text lives on the heap so that views stay valid when the Csv moves.
+  // The text is on the heap: views must stay valid when the Csv moves.
   std::string file_;
   std::vector<char> text_;
   std::vector<std::vector<char>> unescaped_;

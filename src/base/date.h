@@ -21,7 +21,7 @@ struct Date {
 Result<Date> parse_date(std::string_view text);
 std::string format_date(Date date);
 
-// Today in UTC, or the day in the environment variable RIGHTSIZE_TODAY, with which reports can be reproduced.
+// Today in UTC, or the day in the environment variable RIGHTSIZE_TODAY, which makes reports reproducible.
 Date today();
 
 }  // namespace rightsize

@@ -1,5 +1,5 @@
-// Formats quantities for people, in every table, sentence and report.
-// Three significant digits, a space before the unit, binary units for memory, decimal for rates, commas in thousands.
+// Formats quantities for people, in every table, sentence and report. Three significant digits, a space before the
+// unit, binary units for memory, decimal for rates, commas in thousands.
 #pragma once
 
 #include <string>

@@ -57,7 +57,7 @@ bool is_member(const Json& item) {
 
 }  // namespace
 
-// Everything that touches the variant is here, so that the many files that fill documents need not compile it.
+// All code that uses the variant is in this file; the many files that fill documents need not compile it.
 Json::Json() = default;
 Json::Json(const Json&) = default;
 Json::Json(Json&&) noexcept = default;

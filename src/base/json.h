@@ -72,7 +72,7 @@ class Json {
   std::string dump() const;
 
  private:
-  // A value of exactly this type, so that C++'s conversions between numbers cannot choose another constructor.
+  // A value of exactly this type: C++'s conversions between numbers must not choose another constructor.
   template <class T>
   struct Only {
     T value;

@@ -13,9 +13,9 @@
 //   });
 //   if (json.failed()) return fail(json.error());
 //
-// After the first error every call returns false or nothing, so loops end by themselves and one check at the end is
-// enough. Strings and numbers may be 1 MiB long, nesting 64 levels deep, and a tree may have 4 million values; anything
-// beyond is an error.
+// After the first error every call returns false or an empty result, so loops end by themselves and one check at the
+// end is enough. Strings and numbers may be 1 MiB long, nesting 64 levels deep, and a tree may have 4 million values;
+// anything beyond is an error.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@
 
 namespace rightsize {
 
-// Parts of a tree, for readers that treat a missing value and one of another type alike.
+// Parts of a tree, for readers that treat a missing value like one of another type.
 //
 // The value at a path of names separated by dots, "pricing.unit.price", or null.
 const JsonValue* value_at(const JsonValue& value, std::string_view path);
@@ -89,8 +89,8 @@ class JsonReader {
     double first = 0, second = 0;
   };
   bool read_pair(Pair& pair);
-  // [[time, "value"], ...], the innermost loop of every fleet report. Fills the beginning of `into`. False at the end
-  // of the list, whose ']' is then consumed. Call after enter_array().
+  // [[time, "value"], ...], the innermost loop of every fleet report. Fills the beginning of `into`. At the end of the
+  // list, consumes the ']' and returns false. Call after enter_array().
   bool read_pairs(std::span<Pair> into, std::size_t& count);
 
   // Whether another document follows (NDJSON, concatenated pages). Resets the nesting.
@@ -100,7 +100,7 @@ class JsonReader {
 
   bool failed() const { return error_.has_value(); }
   const Error& error() const { return *error_; }
-  // Records an error in what the text says, without a place: "the server answered: ...".
+  // Records an error about the content, without a place: "the server answered: ...".
   void refuse(const std::string& message);
 
  private:

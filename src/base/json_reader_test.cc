@@ -13,7 +13,7 @@
 namespace rightsize {
 namespace {
 
-// Returns one byte at a time, so that blocks end at every position.
+// Returns one byte at a time: blocks end at every position.
 class Drip : public ByteSource {
  public:
   explicit Drip(std::string text) : text_(std::move(text)) {}

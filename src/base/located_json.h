@@ -49,8 +49,8 @@ std::string describe_value(const JsonValue& value);
 class LocatedJson {
  public:
   // Fails on text that is not JSON (the place is where reading stopped), on duplicate names in one object, on nesting
-  // deeper than 64 levels, on texts over 64 MiB and on more than 4 million values. A byte-order mark is ignored.
-  // `file` is only used in places.
+  // deeper than 64 levels, on texts over 64 MiB and on more than 4 million values. A byte-order mark is ignored. `file`
+  // is only used in places.
   static Checked<LocatedJson> parse(std::string file, std::string text);
 
   const JsonValue& root() const { return content_->root; }
@@ -83,7 +83,7 @@ class FieldNames {
   std::vector<std::string_view> names_;
 };
 
-// One object of a document, read field by field. Errors are appended to `errors`, which must outlive it.
+// One object of a document, read field by field. Errors are appended to `errors`, which must outlive this object.
 class JsonObject {
  public:
   JsonObject(const LocatedJson& document, const JsonValue& object, Errors& errors);
@@ -94,12 +94,11 @@ class JsonObject {
   std::optional<bool> get_bool(const FieldNames& names) const;
   std::optional<std::string> get_string(const FieldNames& names) const;
   std::optional<JsonObject> get_object(const FieldNames& names) const;
-  JsonObject get_object_or_empty(const FieldNames& names) const;  // no members if absent, so all defaults apply
+  JsonObject get_object_or_empty(const FieldNames& names) const;  // without members if absent, so all defaults apply
   std::optional<std::vector<std::int64_t>> get_ints(const FieldNames& names, std::int64_t min, std::int64_t max) const;
   std::optional<std::vector<std::string>> get_strings(const FieldNames& names) const;
 
-  // A required value. If it is absent or wrong, adds an Error and returns `min`, so that reading can continue without
-  // follow-up errors.
+  // A required value. If it is absent or wrong, adds an Error and returns `min`, to continue without follow-up errors.
   std::int64_t require_int(const FieldNames& names, std::int64_t min, std::int64_t max) const;
 
   // The member itself, of any type; null if it is absent or null.
@@ -113,8 +112,8 @@ class JsonObject {
   // Whether the field's value has an error, or the field is required and missing.
   bool is_wrong(const FieldNames& names) const;
 
-  // Adds an Error for each unread member whose name is one letter away from a field that was looked up and is absent.
-  // Call it after reading: a misspelt optional field would otherwise be ignored silently.
+  // Adds an Error for each unread member with a name one letter away from an absent field that was looked up. Call it
+  // after reading: a misspelt optional field would otherwise be ignored silently.
   void refuse_misspelt() const;
 
   Place place() const { return document_->place(*object_); }

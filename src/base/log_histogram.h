@@ -1,7 +1,7 @@
 // Quantiles of a stream in bounded memory.
 //
-// Numbers are counted in buckets whose width is at most 1/2^bits of their value, so the relative error of a quantile is
-// at most that, for any range and any count. A bucket is the exponent and the leading bits of the number in IEEE 754
+// Numbers are counted in buckets with a width of at most 1/2^bits of their value, so the relative error of a quantile
+// is at most that, for any range and any count. A bucket is the exponent and the leading bits of the number in IEEE 754
 // format, so finding it takes one shift. Only the buckets between the smallest and the largest number seen are kept.
 #pragma once
 
@@ -47,7 +47,7 @@ class LogHistogram {
   // spread evenly over it; 0 if empty.
   double quantile(double q) const { return quantiles<1>({q})[0]; }
 
-  // Several in one pass, ascending.
+  // Several quantiles in one pass, in ascending order.
   template <std::size_t N>
   std::array<double, N> quantiles(const std::array<double, N>& shares) const {
     std::array<double, N> found{};
@@ -143,7 +143,7 @@ class LogHistogram {
     ++counts_[bucket - first_];
   }
 
-  // Adds part of an octave more than is needed, so that a slowly growing range is not copied often.
+  // Adds part of an octave more than needed: a slowly growing range is then copied less often.
   void widen(std::size_t bucket) {
     constexpr std::size_t kMore = std::size_t{1} << (Bits - 3);
     if (counts_.empty()) first_ = bucket > kMore ? bucket - kMore : 0;

@@ -60,7 +60,7 @@ RC_GTEST_PROP(LogHistogram, QuantilesOfFractionsAreWithinTheStatedError, ()) {
   }
 }
 
-RC_GTEST_PROP(LogHistogram, AWholeNumberHasTheBucketOfItsFloatingPointSelf, (std::uint32_t raw, std::uint8_t shift)) {
+RC_GTEST_PROP(LogHistogram, AWholeNumberHasTheBucketOfTheEqualDouble, (std::uint32_t raw, std::uint8_t shift)) {
   const std::int64_t value = static_cast<std::int64_t>(raw) << (shift % 21);  // exact in a double
   Nanoseconds a, b;
   a.add_whole(value);

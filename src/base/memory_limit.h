@@ -7,8 +7,8 @@ namespace rightsize {
 
 bool memory_is_limited();
 
-// Whether this many bytes can be allocated now. For allocations whose failure ends the program: the stack of the main
-// thread, and libraries that do not check.
+// Whether this many bytes can be allocated now. For allocations that end the program if they fail: the stack of the
+// main thread, and libraries that do not check.
 bool has_memory(std::size_t bytes);
 
 }  // namespace rightsize

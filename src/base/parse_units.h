@@ -22,7 +22,7 @@ Result<UsdPerMachineSecond> parse_usd_per_machine_hour(std::string_view text);  
 Result<Usd> parse_usd(std::string_view text);                                   // 500, $12.50, 10k USD
 Result<Seconds> parse_duration(std::string_view text);                // ns us ms s min h d w, 2h30m, 2 weeks, 1-12:00
 Result<RequestsPerSecond> parse_request_rate(std::string_view text);  // 20, 20/s, 90k/h, 1M/2h; bare: per second
-// The same in events per hour; bare: per hour. 10%/d: the chance of an event within a day, bare 10%: within a month.
+// The same in events per hour; bare: per hour. 10%/d: the probability of an event within a day; 10%: within a month.
 Result<double> parse_per_hour(std::string_view text);
 Result<Ratio> parse_share(std::string_view text);           // 0.7 or 70%
 Result<double> parse_count(std::string_view text);          // 2048, 1.5k, 20M, 1B, 3T: a whole number

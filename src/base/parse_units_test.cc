@@ -113,7 +113,7 @@ RC_GTEST_PROP(ParseUnits, RatesMayCountTheirDenominator, ()) {
   RC_ASSERT(std::abs(in_requests_per_s(*rate) * per * unit.second / count - 1) < 1e-12);
 }
 
-// A chance within a time is the rate at which none happens in that time with the rest of the probability.
+// A probability within a period corresponds to the rate at which no event in that period has the remaining probability.
 RC_GTEST_PROP(ParseUnits, ChancesAreRatesPerHour, ()) {
   const int percent = *rc::gen::inRange(0, 100);
   const auto unit = *rc::gen::element(std::pair{"/h", 1.0}, std::pair{"/d", 24.0}, std::pair{"", in_hours(kMonth)});

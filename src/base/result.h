@@ -14,7 +14,7 @@
 
 namespace rightsize {
 
-// Each has an exit code.
+// Each code has an exit status.
 enum class ErrorCode {
   kBadInput,          // the user's text or flags; exit 1
   kUnreadableSource,  // a file, server or device could not be read; exit 3

@@ -5,14 +5,14 @@
 //   double shown = in_milliseconds(t);
 //
 // Every dimension has one base unit (byte, flop, second, dollar, token, request, gpu, machine, joule), stored as a
-// double. There is no hour type and no GiB type: the functions below convert. `gpu` and `machine` are dimensions so
-// that dollars per GPU-hour, per machine-hour and per hour of a whole cluster cannot be mixed:
+// double. There is no hour type and no GiB type: the functions below convert. `gpu` and `machine` are dimensions, which
+// keeps dollars per GPU-hour, per machine-hour and per hour of a whole cluster apart:
 //
 //   UsdPerMachineSecond box = usd_per_gpu_hour(2.49) * gpus_per_machine(8);
 //   UsdPerSecond cluster = box * machines(4);            // box + cluster does not compile
 //   Usd bill = cluster * kMonth;
 //
-// `token` and `request` are dimensions so that rates of different things cannot be compared. A quantity is eight bytes
+// `token` and `request` are dimensions, which prevents comparing rates of different things. A quantity is eight bytes
 // and trivially copyable, and the types cost nothing at run time. That, and compile time, is why this is not
 // Boost.Units.
 #pragma once
@@ -67,7 +67,7 @@ class Quantity {
   double value_ = 0;
 };
 
-// A product or quotient whose dimensions cancel is a plain number.
+// A product or quotient without remaining dimensions is a plain number.
 template <Dimension D>
 constexpr auto make_quantity(double value) {
   if constexpr (D == Dimension{}) {

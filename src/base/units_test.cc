@@ -63,7 +63,7 @@ TEST(Units, ConvertsScales) {
   EXPECT_DOUBLE_EQ(in_gb_per_s(gbit_per_s(3200)), 400);
   EXPECT_DOUBLE_EQ(in_usd(usd_per_hour(55.04) * hours(10)), 550.4);
   EXPECT_DOUBLE_EQ(in_usd_per_gpu_hour(usd_per_machine_hour(55.04) / gpus_per_machine(8)), 6.88);
-  // 6.88 x 8 = 55.04 a machine; three of them for a month of 730 hours cost 55.04 x 3 x 730 = 120,537.60.
+  // 6.88 x 8 = 55.04 per machine; three of them for a month of 730 hours cost 55.04 x 3 x 730 = 120,537.60.
   const UsdPerMachineSecond machine = usd_per_gpu_hour(6.88) * gpus_per_machine(8);
   EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(machine), 55.04);
   EXPECT_DOUBLE_EQ(in_usd(machine * machines(3) * kMonth), 120537.6);

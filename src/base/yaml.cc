@@ -179,10 +179,10 @@ YamlDocument::Source::Source(std::string name, std::string content)
 
 namespace {
 
-// yaml-cpp reads a line that begins with a bracket to its end before it looks at the first value, at a hundred bytes of
-// memory for each bracket and comma.
+// yaml-cpp reads a line that begins with a bracket to its end before it handles the first value, and uses a hundred
+// bytes of memory for each bracket and comma.
 void refuse_long_lines(std::string_view text) {
-  constexpr int kDeepest = 500, kMost = 1'000'000;  // yaml-cpp refuses deeper ones itself
+  constexpr int kDeepest = 500, kMost = 1'000'000;  // yaml-cpp itself refuses deeper nesting
   int depth = 0, signs = 0;
   YAML::Mark mark;
   for (const char c : text) {
@@ -196,7 +196,7 @@ void refuse_long_lines(std::string_view text) {
   }
 }
 
-// Runs `read` and turns what yaml-cpp or a builder throws into an error in `document`.
+// Runs `read` and turns exceptions of yaml-cpp or a builder into an error in `document`.
 template <class Read>
 std::optional<Error> catch_mistake(const YamlDocument& document, const Read& read) {
   const auto refuse = [&](const YAML::Mark& mark, const std::string& why) {

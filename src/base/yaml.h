@@ -39,7 +39,7 @@ class YamlDocument {
   static Result<YamlDocument> parse(std::string file, std::string text);
 
   // All documents of another tool's file, separated by `---`. Ignores tags, expands aliases (to at most 100,000 values)
-  // and applies merge keys (<<). Empty documents are omitted. After an error, also returns what was read before it.
+  // and applies merge keys (<<). Empty documents are omitted. After an error, also returns the documents before it.
   struct Several {
     std::vector<YamlDocument> documents = {};
     std::optional<Error> mistake = {};

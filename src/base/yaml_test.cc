@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 YamlDocument::Several all(const std::string& text) { return YamlDocument::parse_all("a.yaml", text); }
 
-TEST(Yaml, SeveralDocumentsWithoutTheEmptyOnes) {
+TEST(Yaml, EmptyDocumentsAreOmitted) {
   const YamlDocument::Several several = all("a: 1\n---\n---\nb: 2\n...\n---\n~\n");
   EXPECT_FALSE(several.mistake);
   ASSERT_EQ(several.documents.size(), 2u);
@@ -36,7 +36,7 @@ TEST(Yaml, DocumentsBeforeAnErrorAreRead) {
   EXPECT_THAT(several.mistake->message, HasSubstr("cannot read this YAML"));
 }
 
-TEST(Yaml, AliasesAreTheirValuesAndMergedKeysDoNotReplace) {
+TEST(Yaml, AliasesAreExpandedAndMergedKeysDoNotReplace) {
   const YamlDocument::Several several = all("base: &b {x: 1, y: 2}\nuse: {<<: *b, y: 3}\nsame: *b\n");
   ASSERT_EQ(several.documents.size(), 1u);
   const YamlValue& root = several.documents[0].root();

@@ -33,8 +33,8 @@ bool mentions_gpu(std::string_view text) {
   return lower.find("gpu") != std::string::npos || lower.find("nvidia") != std::string::npos;
 }
 
-// Google Cloud bills the cores, the memory and the GPUs of a machine apart, each by its own time: the hours of the
-// machine are those of one of its GPUs.
+// Google Cloud bills the cores, the memory and the GPUs of a machine separately, each with its own time. The hours of
+// the machine are those of one of its GPUs.
 double machine_hours(const Charge& charge, const catalog::Machine& machine) {
   if (charge.category != Category::kUsage) return 0;
   if (!charge.provider.starts_with("Google")) return charge.hours;
@@ -69,8 +69,7 @@ const catalog::Machine* BillReader::find_machine(std::string_view type) const {
   return found == types_.end() ? nullptr : found->second;
 }
 
-// In a column with another name (ResourceType, a company's own): the first whose cell is the name of a machine with
-// GPUs.
+// Searches columns with other names (ResourceType, a company's own) for the first cell with the name of a GPU machine.
 const catalog::Machine* BillReader::machine_in_others(const Charge& charge) {
   constexpr int kMostRows = 20'000;  // then the file has no such column
   constexpr std::size_t kShortest = 3, kLongest = 64;
@@ -88,7 +87,7 @@ const catalog::Machine* BillReader::machine_in_others(const Charge& charge) {
   return nullptr;
 }
 
-// The columns for it, or any word of the usage type or the description.
+// From the columns for the machine type, or any word of the usage type or the description.
 BillReader::Known BillReader::machine_of(const Charge& charge) {
   std::string_view text = json_text(charge.price_details, "InstanceType");
   if (text.empty()) text = charge.instance_type;
@@ -187,7 +186,7 @@ void BillReader::take(const Charge& charge) {
   if (TeamCost* team = slot(teams_, key_, team_of(charge), kMostTeams)) {
     team->effective += charge.effective;
     if (known.gpu) team->gpu += charge.effective;
-    // A month's storage is no peak on the first day.
+    // A month's storage must not appear as a peak on the first day.
     for (int i = 0; i < charge.days; ++i) team->by_day[charge.day + i] += charge.effective.part(i, charge.days);
   }
 }

@@ -1,4 +1,4 @@
-// A bill: what was charged, for which machines, under which commitments and for whom.
+// A bill: charges by machine, commitment and team.
 //
 //   BillReader reader(catalog);
 //   reader.read("bill.csv.gz");                  // FOCUS (focus.h); memory does not grow with the number of rows
@@ -6,8 +6,8 @@
 //   bill.total.effective;                        // exact to the cent
 //   effective_prices(bill)["p5.48xlarge"];       // what an hour really costs, after discounts and commitments
 //
-// Effective cost contains the amortised part of commitments, so the purchase of a commitment itself has none. What
-// commitments did not cover is listed as unused; it is part of the total, but of no machine.
+// Effective cost contains the amortised part of commitments, so the purchase of a commitment itself has none. The
+// unused part of commitments is listed separately; it is part of the total, but not of any machine.
 #pragma once
 
 #include <map>
@@ -36,14 +36,14 @@ struct MachineCost {
   Costs costs;
 
   double gpu_hours() const { return hours * machine->gpus; }
-  // Nothing without hours.
+  // Empty without hours.
   std::optional<UsdPerMachineSecond> rate() const;
 };
 
 struct Commitment {
   std::string id, type;
   Money purchased;     // billed for the commitment itself
-  Money used, unused;  // effective: what covered usage, and what did not
+  Money used, unused;  // effective cost that covered usage, and that did not
 
   double unused_share() const;
 };
@@ -72,13 +72,13 @@ struct Bill {
   int first_day = 0, last_day = 0;  // since 1970-01-01
   Costs total;
   std::map<Category, Costs> categories;
-  std::map<std::string, Money> services;  // effective, of usage that is not for GPU machines, by service category
-  std::vector<MachineCost> machines;      // with GPUs, the most expensive first
-  Money gpu;                              // effective, of all of them and of GPUs billed apart from a machine
-  std::vector<Commitment> commitments;    // the most unused first
+  std::map<std::string, Money> services;  // effective cost without GPU machines, by service category
+  std::vector<MachineCost> machines;      // with GPUs, most expensive first
+  Money gpu;                              // effective, of all machines and of GPUs billed separately
+  std::vector<Commitment> commitments;    // most unused first
   std::vector<TeamCost> teams;            // the most expensive first; "" without the tag
   std::vector<MachineUse> uses;
-  std::string team_tag;  // the tag that names teams; empty: none of the known ones is there
+  std::string team_tag;  // the tag that names teams; empty: no known tag is present
   std::vector<std::string> notes;
 };
 
@@ -88,7 +88,7 @@ class BillReader {
   // has.
   explicit BillReader(const catalog::Catalog& catalog, std::string team_tag = {});
 
-  // Which rows count: those of a team, those of a range of days (both ends included). Empty: all.
+  // Selects rows by team and by a range of days (both ends included). Empty: all.
   struct Only {
     std::string team = {};
     std::optional<int> first_day = {}, last_day = {};
@@ -103,7 +103,7 @@ class BillReader {
  private:
   struct Known {
     const catalog::Machine* machine = nullptr;
-    bool gpu = false;  // of a machine, or billed apart from it
+    bool gpu = false;  // of a machine, or billed separately
   };
   Known machine_of(const Charge& charge);
   const catalog::Machine* find_machine(std::string_view type) const;
@@ -111,7 +111,7 @@ class BillReader {
   std::string_view team_of(const Charge& charge);
 
   std::unordered_map<std::string, const catalog::Machine*> types_;  // with GPUs, by instance type in lower case
-  std::unordered_map<std::string, Known> seen_;                     // what a text says
+  std::unordered_map<std::string, Known> seen_;                     // results by text
   std::map<std::pair<const catalog::Machine*, Pricing>, MachineCost> machines_;
   std::unordered_map<std::string, Commitment> commitments_;
   std::unordered_map<std::string, TeamCost> teams_;
@@ -125,8 +125,8 @@ class BillReader {
   Bill bill_;
 };
 
-// What an hour of each machine costs, over all terms; by instance type in lower case. Without spot: what a machine
-// costs that is not interrupted.
+// The hourly cost of each machine over all terms, by instance type in lower case. Without spot, the cost of a machine
+// that is not interrupted.
 std::map<std::string, UsdPerMachineSecond> effective_prices(const Bill& bill, bool with_spot = true);
 
 }  // namespace rightsize::bill

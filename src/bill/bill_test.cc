@@ -1,4 +1,4 @@
-// What must hold of any bill, generated as exports write them.
+// Properties of any bill, on generated bills in the format of exports.
 #include "bill/bill.h"
 
 #include <fmt/format.h>
@@ -189,7 +189,7 @@ TEST(Bill, AChargeForAMonthIsSpreadOverItsDays) {
   EXPECT_EQ(days.size(), 31U);
   EXPECT_EQ(days.begin()->second.text(), "6");
   EXPECT_EQ(days.rbegin()->second.text(), "1");
-  // The data ends with the last charge that began.
+  // The data ends with the start of the last charge.
   EXPECT_EQ(format_date(Date{bill.last_day}), "2026-10-20");
 }
 
@@ -261,7 +261,7 @@ TEST(Bill, VersionsAndProvidersNameTheMachineInDifferentColumns) {
   EXPECT_EQ(instance("ChargeDescription", "NAT gateway data processed"), "none");
 }
 
-// Companies add columns to exports: any column whose cells are names of machines will do.
+// Companies add columns to exports: any column with names of machines is recognized.
 RC_GTEST_PROP(Bill, AMachineIsFoundInAnyColumn, ()) {
   const std::string name = *rc::gen::element<std::string>("ResourceType", "x_instance_type", "vm size", "Flavor");
   const bool first = *rc::gen::arbitrary<bool>();
@@ -470,7 +470,7 @@ TEST(JsonText, FindsAKeyInTags) {
   EXPECT_EQ(json_text("", "team"), "");
 }
 
-RC_GTEST_PROP(FocusWriter, WhatWeWriteIsReadBackToTheCent, ()) {
+RC_GTEST_PROP(FocusWriter, WrittenRowsReadBackToTheCent, ()) {
   std::vector<Allocation> rows(*rc::gen::inRange<std::size_t>(1, 20));
   Money sum, of_ml;
   for (Allocation& row : rows) {
@@ -541,7 +541,7 @@ RC_GTEST_PROP(Budget, AConstantSpendIsForecastExactly, ()) {
   RC_ASSERT(std::abs(in_usd(line.spent) - daily * line.days) < 0.01);
   RC_ASSERT(line.is_over() == (daily * month.days > budget + 1e-9 || in_usd(line.forecast) > budget));
   if (line.over_on) {
-    // Spend up to that day is over the budget, and not over it the day before.
+    // Spend exceeds the budget on that day, but not on the day before.
     const double days = *line.over_on - month.first + 1;
     RC_ASSERT(days * daily > budget - 1e-6);
     RC_ASSERT((days - 1) * daily <= budget + 1e-6);
@@ -550,7 +550,7 @@ RC_GTEST_PROP(Budget, AConstantSpendIsForecastExactly, ()) {
   RC_ASSERT(weeks.size() == 1U && std::abs(in_usd(weeks[0].change())) < 1e-6);
 }
 
-TEST(Budget, MistakesAreSaid) {
+TEST(Budget, MistakesAreReported) {
   EXPECT_TRUE(parse_budgets({"ml=20000", "*=$90000"}));
   EXPECT_FALSE(parse_budgets({"ml"}));
   EXPECT_FALSE(parse_budgets({"ml=-5"}));

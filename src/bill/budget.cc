@@ -51,7 +51,7 @@ BudgetLine line_of(const TeamCost& team, const Budget& budget, int last_day) {
   const double mean = sum / recent;
   const double variance = recent > 1 ? std::max(0.0, (squares - sum * mean) / (recent - 1)) : 0;
   const double rest = month.days - line.days;
-  // Both the days to come and the mean of the recent ones vary.
+  // Both the remaining days and the mean of the recent days vary.
   const double spread = kWidth80 * std::sqrt(variance * (rest + rest * rest / recent));
   const double forecast = spent + rest * mean;
   line.spent = usd(spent);
@@ -88,7 +88,7 @@ Checked<std::vector<Budget>> parse_budgets(const std::vector<std::string>& texts
                            .with_hint("--team-budget ml=20000; '*=90000' is for everything together"));
       continue;
     }
-    // Without a team, for all of them.
+    // Without a team, the budget is for all teams.
     const std::string team(equals == std::string::npos ? "*" : trim(std::string_view(text).substr(0, equals)));
     budgets.push_back({team, *monthly});
   }

@@ -1,4 +1,4 @@
-// Spend against monthly budgets: a forecast for the month, and what changed from one week to the next.
+// Spend compared with monthly budgets: a forecast for the month, and what changed from one week to the next.
 #pragma once
 
 #include <optional>
@@ -40,9 +40,9 @@ struct WeekLine {
 
   Usd change() const { return after - before; }
 };
-std::vector<WeekLine> week_over_week(const std::vector<TeamCost>& teams, int last_day);  // the largest change first
+std::vector<WeekLine> week_over_week(const std::vector<TeamCost>& teams, int last_day);  // largest change first
 
-// Prometheus rules that alert when a team's rate of spend exceeds its budget, on the series of `rightsize exporter`.
+// Prometheus rules on the series of `rightsize exporter`: alert if a team's spend rate exceeds its budget.
 std::string budget_rules(const std::vector<Budget>& budgets);
 
 // The first day of a day's month and the number of days in it.

@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::size_t kMissing = std::string_view::npos;
 
-// Columns for the same thing, of which a version may leave one empty; the first with a text counts. An export that
+// Columns with the same meaning; the first with a text counts, because a version may leave one empty. An export that
 // moves from one version to the next has both for a while.
 using Either = std::array<std::size_t, 3>;
 
-// Where the columns are.
+// The positions of the columns.
 struct Columns {
   std::size_t billed, effective, list, category, pricing, start, end, consumed, consumed_unit, quantity, unit;
   std::size_t currency, service_category, service, description, resource_id, resource_name;
@@ -28,7 +28,7 @@ struct Columns {
   std::size_t price_details, sku_details, usage_type, instance_type, commitment_id, commitment_type, commitment_status,
       tags;
   std::size_t most = 0;             // no column after this one matters, unless the machine type is in another column
-  std::vector<std::size_t> others;  // that FOCUS does not define
+  std::vector<std::size_t> others;  // columns that FOCUS does not define
 
   explicit Columns(const CsvColumns& all) {
     std::vector<bool> used(all.count());
@@ -91,7 +91,7 @@ Pricing pricing_of(std::string_view text) {
   return text == "Dynamic" ? Pricing::kSpot : Pricing::kOther;
 }
 
-// 2026-05-01T00:00:00Z; only its day. The last text is remembered: most rows share it with the one before.
+// 2026-05-01T00:00:00Z; only its day. The last text is cached: most rows repeat the previous one.
 class Days {
  public:
   int of(std::string_view text) {
@@ -196,7 +196,7 @@ class Reading {
     charge.category = category_of(cell(c.category));
     charge.pricing = pricing_of(cell(c.pricing));
     charge.day = days_.of(cell(c.start));
-    // A period ends before its end: to midnight is one day.
+    // The end of a period is exclusive: a period until midnight is one day.
     const std::string_view end = cell(c.end);
     const bool whole_days = end.size() < 16 || end.substr(11, 5) == "00:00";
     charge.days = std::clamp(ends_.of(end) - charge.day + (whole_days ? 0 : 1), 1, 366);
@@ -267,7 +267,7 @@ std::string_view name_of(Pricing pricing) {
 }
 
 std::string_view json_text(std::string_view cell, std::string_view key) {
-  // Texts stand between quotes, which are doubled in a quoted cell.
+  // Texts are quoted, and quotes are doubled inside a quoted cell.
   std::size_t at = 0;
   const auto next_text = [&](std::string_view& text) {
     const std::size_t open = cell.find('"', at);

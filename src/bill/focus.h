@@ -32,8 +32,8 @@ struct Charge {
   Category category = Category::kOther;
   Pricing pricing = Pricing::kOther;
   int day = 0;       // of the charge's beginning, since 1970-01-01
-  int days = 1;      // that the charge is for
-  double hours = 0;  // consumed, where the unit is a time
+  int days = 1;      // days that the charge covers
+  double hours = 0;  // consumed, if the unit is a time
   std::string_view currency, provider, service_category, service, description, resource_id, resource_name, region;
   std::string_view price_details, sku_details, usage_type, instance_type;  // where the machine type may be
   std::string_view commitment_id, commitment_type, commitment_status, tags, sub_account;
@@ -47,7 +47,7 @@ struct FocusOutcome {
 };
 
 // Calls `take` for every row of a file. Fails if the file cannot be read or has no BilledCost and EffectiveCost; rows
-// whose costs are not numbers are counted as refused, with the line of the first in the notes.
+// with costs that are not numbers are counted as refused, with the line of the first in the notes.
 Result<FocusOutcome> read_focus(const std::string& path, const std::function<void(const Charge&)>& take);
 Result<FocusOutcome> read_focus(ByteSource& source, const std::string& name,
                                 const std::function<void(const Charge&)>& take);

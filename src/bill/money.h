@@ -29,7 +29,7 @@ class Money {
 
   // Rounded half away from zero.
   std::int64_t cents() const;
-  double amount() const;     // with a double's 15 digits
+  double amount() const;     // with the 15 digits of a double
   double in_cents() const;   // the amount rounded to cents
   std::string text() const;  // all its decimals, none after the last that is not 0: "12.5", "-0.00031"
 

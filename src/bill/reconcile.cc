@@ -40,7 +40,7 @@ Reconciliation reconcile(const Bill& bill, const std::vector<SeenHost>& fleet, d
       sum->usd += seen.usd;
     }
   }
-  std::map<std::string, Sum> billed_types, idle_types, silent_types;  // of everything; of matched machines; of others
+  std::map<std::string, Sum> billed_types, idle_types, silent_types;  // of all machines; of matched machines; of others
   std::set<std::string> matched;
   for (const MachineUse& use : bill.uses) {
     Sum billed;
@@ -82,7 +82,7 @@ Reconciliation reconcile(const Bill& bill, const std::vector<SeenHost>& fleet, d
       continue;
     }
     const double rate = billed.usd / billed.gpu_hours;
-    // Without matching names, hours beyond those seen belong to machines without telemetry.
+    // If names do not match, hours beyond the observed ones belong to machines without telemetry.
     const double gap = billed.gpu_hours - seen.gpu_hours;
     const double of_matched = matched.empty() ? 0 : std::min(std::max(gap, 0.0), idle_types[gpu].gpu_hours);
     idle += of_matched * rate;

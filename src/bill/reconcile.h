@@ -1,4 +1,4 @@
-// A fleet's dollars beside the bill's: which part of the GPU bill telemetry explains, and what the rest is.
+// Compares a fleet's cost with the bill: the part of the GPU bill that telemetry explains, and the rest.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace rightsize::bill {
 
-// What telemetry saw of one kind of GPU on one host.
+// The telemetry of one kind of GPU on one host.
 struct SeenHost {
   std::string host, gpu;  // the catalogue's name of the GPU
   double gpu_hours = 0;
@@ -23,7 +23,7 @@ struct Difference {
 };
 
 struct Reconciliation {
-  double fleet_usd = 0;            // what the fleet's report says
+  double fleet_usd = 0;            // from the fleet's report
   double bill_gpu_usd = 0;         // effective cost of GPU machines in the same days, unused commitments included
   std::vector<Difference> parts;   // add up to bill_gpu_usd - fleet_usd
   std::vector<Difference> beside;  // not in the GPU bill: storage, network, tax
@@ -32,8 +32,8 @@ struct Reconciliation {
   std::size_t matched_hosts = 0, unmatched_machines = 0;
 };
 
-// `first` and `last`: the window in days since 1970-01-01, with fractions. Billed days that it covers in part count in
-// part. Machines are matched to hosts by the last part of their ID or by their name.
+// `first` and `last`: the window in days since 1970-01-01, with fractions. Billed days that the window covers in part
+// count in part. Machines are matched to hosts by the last part of their ID or by their name.
 Reconciliation reconcile(const Bill& bill, const std::vector<SeenHost>& fleet, double first, double last);
 
 }  // namespace rightsize::bill

@@ -34,7 +34,7 @@ Seconds Assessment::value(Quantity quantity, Statistic at) const {
   return from_ns(worst);
 }
 
-// The interval of the slowest size in a mix is taken to be as wide as that of all requests.
+// The interval of the slowest size in a mix is assumed to be as wide as that of all requests.
 Seconds Assessment::low(const Slo& slo) const {
   const auto [values, interval] = measured(profile, slo.quantity);
   return value(slo) - from_ns(sim::value_of(values, slo.at) - sim::value_of(interval.low, slo.at));

@@ -1,4 +1,4 @@
-// A configuration of replicas behind one router, and what a simulation measured of it.
+// A configuration of replicas behind one router, and its simulated performance.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,13 @@ struct Configuration {
   int replicas() const;
 };
 
-// What a configuration delivers under a service's load.
+// The performance of a configuration under a service's load.
 struct Assessment {
   Configuration configuration;
   sim::LatencyProfile profile;
   double capacity = 0;  // requests per second with batches as large as limits and cache allow
   double load = 0;      // arrival rate over capacity; 0 for a trace without a rate
-  bool replay = false;  // of a recording: its percentiles are exact, and intervals only say what another day may bring
+  bool replay = false;  // of a recording: percentiles are exact; intervals are for other days
   double busy = 0;      // long-run share of time with work on the GPU, without the empty start and end of the run
 
   // In a mix of request sizes, the value of the slowest size.
@@ -48,12 +48,12 @@ struct Assessment {
   // The largest ratio of a value to its limit, 0 without SLOs. `widths` moves every value by that many distances to the
   // end of its interval: 1 gives the upper ends, -1 the lower ends. An unknown interval has no width.
   double excess(const Service& service, double widths = 0) const;
-  // With a prefix cache, whether the load is within the service's limits for the hits that the run had, also after the
+  // With a prefix cache: whether the load, given the hits of the run, is within the service's limits, even after the
   // loss of a replica. Without one, Planner::bound() has checked that.
   bool within_load(const Service& service) const;
   // Whether every SLO holds with the upper end of its interval, and not too many requests are rejected.
   bool keeps(const Service& service) const;
-  // Whether every interval is at most this share of its value to either side.
+  // Whether the half width of every interval is at most this share of its value.
   bool is_tight(const Service& service, double share) const;
 };
 

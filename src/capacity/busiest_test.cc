@@ -21,7 +21,7 @@ std::shared_ptr<sim::Trace> trace_of_hours(const std::vector<int>& requests) {
   return trace;
 }
 
-// Wherever the busiest hour is in a recording, the part has it, whole or its densest stretch.
+// The part contains the busiest hour, or its densest stretch, wherever it is in the recording.
 RC_GTEST_PROP(Busiest, BusiestHourIsFoundWhereverItIs, ()) {
   std::vector<int> requests(*rc::gen::inRange<std::size_t>(3, 12), *rc::gen::inRange(10, 200));
   const std::size_t at = *rc::gen::inRange<std::size_t>(0, requests.size());

@@ -1,8 +1,8 @@
 // Where a KV cache should live: GPU memory alone, or with a lower tier of host memory, local disk or remote storage.
 //
 // A token that was evicted from GPU memory is either loaded from the lower tier or computed again. Loading pays off if
-// its bytes arrive sooner than the GPU would compute them, and if the tier holds what comes back: a tier that is
-// smaller than the traffic's working set finds nothing and still costs the copies.
+// its bytes arrive sooner than the GPU would compute them, and if the tier holds the tokens that are needed again: a
+// tier smaller than the working set has no hits and still costs the copies.
 #pragma once
 
 #include <optional>
@@ -17,11 +17,11 @@ struct CacheTier {
   std::string name;     // "gpu", "host", "disk", "remote"
   Bytes size = {};      // of one replica; zero: GPU memory alone
   BytesPerSecond read;  // into the GPUs of one replica
-  bool shared = false;  // by all replicas, each of which adds its size
+  bool shared = false;  // by all replicas; each adds its size
 };
 
-// What a GPU reads from pinned host memory. Our H200 reads 55.2 of the 63.0 GB/s of its PCIe 5.0 x16 link (2 GiB at a
-// time, 2026-11-16); other links are taken to reach the same share. Empty if the link is unknown.
+// The speed at which a GPU reads from pinned host memory. Our H200 reads 55.2 of the 63.0 GB/s of its PCIe 5.0 x16 link
+// (2 GiB at a time, 2026-11-16); other links are assumed to reach the same share. Empty if the link is unknown.
 std::optional<BytesPerSecond> host_link(const catalog::Gpu& gpu);
 
 // "host=500GB", "disk=2TB@6GB/s", "remote=10TB@5GB/s": a name, a size and the speed at which a replica reads. A tier
@@ -29,7 +29,7 @@ std::optional<BytesPerSecond> host_link(const catalog::Gpu& gpu);
 Result<CacheTier> parse_tier(std::string_view text);
 
 // The replica with a tier below its GPU memory, for a cache of `per_token` bytes. An engine that compares the two times
-// computes what it cannot load sooner; one that does not (`always_load`) also waits for its copies to the tier.
+// computes tokens that it cannot load sooner; one that does not (`always_load`) also waits for its copies to the tier.
 Replica with_tier(Replica replica, const CacheTier& tier, Bytes per_token, bool always_load = false);
 
 struct TierOutcome {

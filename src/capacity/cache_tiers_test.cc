@@ -9,7 +9,7 @@
 namespace rightsize::capacity {
 namespace {
 
-// Ten connections that send the same documents of `tokens` again and again, each as soon as its answer is complete.
+// Ten connections that repeat the same documents of `tokens`, each as soon as its answer is complete.
 std::shared_ptr<const sim::Trace> ten_connections(std::int32_t tokens) {
   constexpr std::uint32_t kUsers = 10, kRounds = 30;
   sim::Trace trace;
@@ -68,9 +68,9 @@ double ttft_ratio(const Published& published) {
 
 // LMCache issue 1241 (2025-08-05): on two RTX 4090, offloading to host memory reduced TTFT by 70 % with Qwen3-30B and
 // increased it by 27 % with Qwen2.5-32B, both in fp8. A token of the latter takes 2.7 times the bytes, so the same
-// gigabytes hold the documents of ten users of the one model and not of the other: what is asked for next is always
-// what was evicted last, nothing is found, and the copies remain. The report has ten concurrent connections; it states
-// neither the size of the host memory nor the prompts: 20 GB and documents of 15,000 tokens are assumed.
+// gigabytes hold the documents of ten users of the first model but not of the second: the next document is always one
+// that was just evicted, nothing is found, and only the copies cost time. The report has ten concurrent connections; it
+// states neither the size of the host memory nor the prompts: 20 GB and documents of 15,000 tokens are assumed.
 TEST(CacheTiers, BothSignsOfThePublishedResults) {
   const double smaller_tokens = ttft_ratio({"qwen3-30b-a3b", 87'584});
   const double larger_tokens = ttft_ratio({"qwen2.5-32b", 18'144});

@@ -15,12 +15,11 @@ constexpr std::pair<std::int64_t, std::int64_t> kEngineLimits[] = {{256, 8192}, 
                                                                    {128, 2048}, {64, 512},   {32, 512}};
 // How long a batch waits for more requests, as a share of the tightest limit.
 constexpr double kDelays[] = {0, 0.05, 0.2};
-// A first look may be this far above the truth, a glance this far.
+// The errors of a first look and of a glance.
 constexpr double kFirstLookError = 1.03, kGlanceError = 1.3;
 // A glance decides about a percentile only with this many requests beyond it.
 constexpr double kEnoughBeyond = 50;
-// With this many requests in flight per replica, and several replicas to choose from, a request hardly ever meets
-// another.
+// With this few requests in flight per replica, and several replicas to choose from, requests hardly ever meet.
 constexpr double kIdle = 0.3, kSeveral = 8;
 
 // The smallest number in [least, last] for which `enough` holds, assuming that it holds for all larger ones; last + 1
@@ -48,9 +47,9 @@ bool misses_tpot(const Assessment& a, const Service& service) {
   });
 }
 
-// Whether a setting that changes a look from `same` to `other` would have met the SLOs that `missed` shows as missed,
-// at the lower ends of its intervals or at its values. Both looks see the same requests, so their ratio is far more
-// certain than either value.
+// Whether a setting that changes a look from `same` to `other` would have met the SLOs that `missed` missed, at the
+// lower ends of its intervals or at its values. Both looks see the same requests, so their ratio is far more certain
+// than either value.
 bool would_keep(const Assessment& other, const Assessment& same, const Assessment& missed, const Service& service,
                 bool lower_ends, double slack) {
   return std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
@@ -84,7 +83,7 @@ Planner::Range Planner::range_of(std::size_t replica, const ReplicaCounts& count
 }
 
 int Planner::idle_from(std::size_t replica) const {
-  if (sim::trace_of(service_.arrivals) != nullptr) return std::numeric_limits<int>::max();  // it may have bursts
+  if (sim::trace_of(service_.arrivals) != nullptr) return std::numeric_limits<int>::max();  // a trace may have bursts
   const double peak = in_requests_per_s(sim::peak_rate(service_.arrivals).value_or(RequestsPerSecond{}));
   const double present = peak * in_seconds(screened_latency(service_, replicas_[replica], 0));
   return static_cast<int>(std::min(std::max(kSeveral, std::ceil(present / kIdle)), 1e9));
@@ -119,8 +118,8 @@ std::vector<Configuration> Planner::settings(std::size_t replica, int count, dou
     if (glance && delay == 0)
       while (size + 1 != replicas_[replica].sizes.rend() && *(size + 1) > glance->profile.largest_batch) ++size;
   }
-  // Of settings that are about as fast the smallest batch: after a burst, large batches hold up all requests behind
-  // them.
+  // Among settings of about the same speed, take the smallest batch: after a burst, large batches delay all requests
+  // behind them.
   constexpr double kAsFast = 1.1;
   double least = kInfinite;
   for (const auto& [excess, setting] : glanced) least = std::min(least, excess * kAsFast);
@@ -140,7 +139,7 @@ bool Planner::may_improve(const Configuration& c, const Assessment& missed, bool
   return true;
 }
 
-// Whether short runs leave it open that some setting meets the SLOs.
+// Whether some setting may still meet the SLOs after short runs.
 bool Planner::may_keep(std::size_t replica, int count) const {
   double rarest = 1;
   for (const Slo& slo : service_.slos) rarest = std::min(rarest, share_beyond(slo.at));
@@ -178,7 +177,7 @@ std::optional<Assessment> Planner::kept_with(std::size_t replica, int count) con
 
 int Planner::first_candidate(std::size_t replica, const Range& range) const {
   const auto enough = [&](int n) { return may_keep(replica, n * range.step); };
-  // Where a lone request is close to a limit, no number may be enough.
+  // If a single request is already close to a limit, possibly no number is enough.
   constexpr double kClose = 0.8;
   Configuration most;
   most.groups = {{replica, range.last * range.step}};

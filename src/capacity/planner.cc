@@ -10,15 +10,15 @@
 namespace rightsize::capacity {
 namespace {
 
-// A first look compares configurations over the same requests; a glance only recognizes what is far off.
+// A first look compares configurations over the same requests; a glance only detects configurations that are far off.
 constexpr std::uint64_t kGlance = 1'000, kFirstLook = 8'000;
 // No run is longer. A request to a language model takes hundreds of steps.
 constexpr std::uint64_t kMostTokenRequests = 64'000, kMostBatchRequests = 512'000;
-// A run that meets its SLOs is believed after this many requests beyond the percentile and this many times the requests
-// in flight: a burst that fills the cache is felt until the requests it brought have left.
+// A run that meets its SLOs is trusted after this many requests beyond the percentile and this many times the requests
+// in flight: a burst that fills the cache has an effect until its requests have left.
 constexpr double kBeyondPercentile = 640, kTurnovers = 40;
 constexpr double kMostTurnoverRequests = 32'000;
-// A limit inside an interval that is this share of its value to either side is a close call: refused.
+// A limit inside an interval with this relative half width is a close call, which is refused.
 constexpr double kCloseCall = 0.03;
 // Before a run is long enough, its intervals are too narrow. It then decides against a configuration only if the limit
 // is this many widths below the value.
@@ -117,7 +117,7 @@ double Planner::bound(const Configuration& c) const {
   };
   if (service_.queue.never_acts() && overloads(service_.max_load * capacity(c))) return kInfinite;
   if (service_.one_to_spare) {
-    double largest = 0;  // the replica whose loss costs most
+    double largest = 0;  // the most costly loss of a replica
     for (const ReplicaGroup& group : c.groups) {
       Configuration one = c;
       one.groups = {{group.replica, 1}};
@@ -144,7 +144,7 @@ Assessment Planner::assessed(const Configuration& c, sim::LatencyProfile profile
   Assessment a;
   a.configuration = c;
   a.profile = std::move(profile);
-  // Formulas take an unlimited prefix cache; the run knows what was found.
+  // Formulas assume an unlimited prefix cache; the run knows the actual hits.
   sim::RequestShape lengths = mean_of(service_);
   if (a.profile.prompt_tokens > 0) lengths.cached = *a.profile.prefix_hit() * lengths.size;
   a.capacity = capacity(c, lengths);
@@ -182,7 +182,7 @@ std::optional<Assessment> Planner::assess_until_tight(const Configuration& c, st
                                                       std::uint64_t seed, double tight) const {
   if (overloaded(c, service_.arrivals)) return std::nullopt;
   const std::unique_ptr<sim::Run> run = start(c, service_.arrivals, seed, 0);
-  // Doubling keeps the number of looks so small that stopping at a lucky one hardly matters.
+  // Doubling keeps the number of looks small, so stopping at a lucky one hardly matters.
   for (std::uint64_t at = std::min(kFirstLook, most_requests);; at = std::min(2 * at, most_requests)) {
     Assessment a = assessed(c, run->until(at), service_.arrivals);
     if (at == most_requests || a.profile.requests < at || a.is_tight(service_, tight))
@@ -202,13 +202,13 @@ double Planner::in_flight(const Configuration& c) const {
 }
 
 // Near capacity, waits are correlated over 1 / (1 - load)^2 requests. It takes hundreds of such stretches to see their
-// spread, more for batches, whose waits jump from one size to the next.
+// spread, and more for batches, where waits jump from one size to the next.
 double Planner::correlated(const Configuration& c) const {
   const double idle = 1 - std::min(0.999, mean_rate() / capacity(c));
   return (continuous(c) ? 300 : 1'000) / (idle * idle);
 }
 
-// The first requests find a server emptier than it will be; batches take longer to find their size.
+// The first requests find the server emptier than in steady state; batches take longer to reach their size.
 std::uint64_t Planner::warm_up(const Configuration& c) const {
   if (const sim::Trace* trace = sim::trace_of(service_.arrivals)) return trace->warm_up;
   return static_cast<std::uint64_t>(std::min((continuous(c) ? 2 : 4) * in_flight(c), kMostTurnoverRequests));
@@ -261,8 +261,8 @@ Planner::Decision Planner::decide(const Configuration& c, std::uint64_t seed) co
   return decision;
 }
 
-// Stopping a run when it looks good is biased, and the tail of one run is correlated: near a limit a second seed must
-// keep it as well. The longer run is reported.
+// Stopping a run when it looks good is biased, and the tail of one run is correlated, so near a limit a second seed
+// must meet it as well. The longer run is reported.
 Planner::Decision Planner::decide(const Configuration& c) const {
   Decision one = decide(c, seed_);
   if (!one.kept || never_exceeded(*one.last, service_)) return one;

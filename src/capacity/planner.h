@@ -1,17 +1,17 @@
-// The capacity planner, shared by all commands: what a configuration delivers, and the fewest replicas that meet every
-// SLO.
+// The capacity planner, shared by all commands: the performance of a configuration, and the fewest replicas that meet
+// every SLO.
 //
 //   Planner planner(service, {replica});
-//   planner.assess(configuration, {.requests = 20'000});   // what these replicas deliver under this load
+//   planner.assess(configuration, {.requests = 20'000});   // the performance of these replicas under this load
 //   planner.fewest(0, {.step = 8, .most = 64});            // the fewest that meet every SLO
 //
 // The search for the fewest: formulas guess a count (screen.h); bisection over short simulations finds the smallest
 // count that may be enough; from there upwards, longer simulations confirm or refuse counts. A count is confirmed when
 // the upper end of the 95 % confidence interval of every SLO's statistic is within its limit, in two runs with
-// different seeds. A value whose interval is within 3 % and contains the limit is refused. All counts and settings see
+// different seeds. A value with an interval within 3 % that contains the limit is refused. All counts and settings see
 // the same requests (common random numbers). The same seed gives the same answer.
 //
-// Of a recording, the busiest hour decides (busiest.h), by its own percentiles and not by their intervals: the replay
+// For a recording, the busiest hour decides (busiest.h). Its percentiles count, not their intervals, because the replay
 // is exact. The whole recording is then replayed once to verify the choice.
 #pragma once
 
@@ -49,32 +49,31 @@ class Planner {
   double capacity(const Configuration& configuration) const;
 
   // A lower bound on the ratio of a value to its limit, over all SLOs: the latency of an idle replica. Infinite if the
-  // load is above max_load, or above what is left after the loss of a replica.
+  // load is above max_load, or above the remaining capacity after the loss of a replica.
   double bound(const Configuration& configuration) const;
 
-  // What a configuration delivers in a run of this length; empty if the load is at or above capacity. `density` scales
-  // the traffic. Thread-safe.
+  // The performance of a configuration in a run of this length; empty if the load is at or above capacity. `density`
+  // scales the traffic. Thread-safe.
   std::optional<Assessment> assess(const Configuration& configuration, const sim::RunLength& length,
                                    double density = 1) const;
 
-  // The same in a run that continues until every SLO's interval is this share of its value to either side, at most
-  // `most_requests`.
+  // The same in a run that continues until every SLO's interval has this relative half width, or for `most_requests`.
   std::optional<Assessment> assess_until_tight(const Configuration& configuration, std::uint64_t most_requests,
                                                std::uint64_t seed, double tight) const;
 
-  // What it delivers over the whole of a recording, of which the planner otherwise takes the busiest hour. Empty if
-  // there is no more than that, or if it falls behind.
+  // The performance over the whole recording; the planner otherwise uses only the busiest hour. Empty if the recording
+  // is not longer, or if the configuration falls behind.
   std::optional<Assessment> replay(const Configuration& configuration) const;
   bool is_part_of_recording() const { return whole_ != nullptr; }
 
-  // What a configuration delivers if it is confirmed to meet every SLO; empty otherwise.
+  // The performance of a configuration if it is confirmed to meet every SLO; otherwise empty.
   std::optional<Assessment> confirm(const Configuration& configuration) const;
 
-  // The fewest replicas of one kind that are confirmed to meet every SLO, with the engine's default limits or, if only
-  // others do, with those. Empty if no allowed number does.
+  // The fewest replicas of one kind that are confirmed to meet every SLO, with the engine's default limits or, if those
+  // fail, with other limits. Empty if no allowed number does.
   std::optional<Assessment> fewest(std::size_t replica, const ReplicaCounts& counts) const;
 
-  // The replicas at which hardly any request meets another: if they miss an SLO, more of them miss it too.
+  // The number of replicas from which requests hardly ever meet: if these miss an SLO, more replicas miss it too.
   int idle_from(std::size_t replica) const;
 
   // A lower estimate of fewest() from short runs, which take much less time. At most counts.most.
@@ -116,7 +115,7 @@ class Planner {
   sim::ContinuousServer engine_of(const Configuration& configuration) const;
   bool continuous(const Configuration& c) const { return replicas_[c.groups.front().replica].continuous; }
 
-  std::shared_ptr<const sim::Trace> whole_;  // the recording that service_ has a part of; null if it has all of it
+  std::shared_ptr<const sim::Trace> whole_;  // the whole recording; null if service_ already has all of it
   Service service_;
   std::vector<Replica> replicas_;
   std::vector<double> screened_;

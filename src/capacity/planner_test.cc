@@ -49,7 +49,7 @@ Configuration of(int replicas) {
   return c;
 }
 
-// A limit that idle replicas miss is missed by any number of them, and that is found without simulating thousands.
+// If idle replicas miss a limit, any number of them does, and this is detected without simulating thousands.
 RC_GTEST_PROP(Fewest, NoNumberOfReplicasMeetsALimitThatIdleOnesMiss, ()) {
   const double rate = *rc::gen::element(0.5, 3.0, 20.0), isl = *rc::gen::element(500.0, 8000.0);
   Service service = language_service(rate, isl, 100, {{Quantity::kTtft, Statistic::kP95, seconds(1000)}});
@@ -91,7 +91,7 @@ TEST(Service, RequestSizesOfAMixArriveInTheirShares) {
 }
 
 // 11,574 items per second of 82 ms keep 949.07 GPUs busy: 99.9 % of 950, even in a short run.
-TEST(Planner, UtilizationIsThatOfTheLongRun) {
+TEST(Planner, UtilizationIsTheLongRunMean) {
   Service service;
   service.arrivals = sim::Poisson{requests_per_s(1e9 / 86400)};
   const Planner planner(service, {batch_replica_of(82, 1)});
@@ -151,7 +151,7 @@ TEST(Planner, RareRequestsHavePlausibleLatencies) {
 }
 
 // The result meets every limit in another, longer run, and one replica less does not.
-RC_GTEST_PROP(Planner, FewestReplicasKeepEverySloAndOneLessDoesNot, ()) {
+RC_GTEST_PROP(Planner, TheFewestReplicasMeetEverySloAndOneFewerDoesNot, ()) {
   const double isl = *rc::gen::inRange(64, 4096), osl = *rc::gen::inRange(8, 512);
   const double rate = *rc::gen::inRange(1, 60);
   const Statistic at = *rc::gen::element(Statistic::kP50, Statistic::kP95, Statistic::kP99);

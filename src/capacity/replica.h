@@ -26,7 +26,7 @@ struct Replica {
   // Language models.
   sim::StepCost step = {};
   std::optional<perf::StepFit> fit = {};  // if the step comes from the speed model
-  // Separate prefill and decode workers: `step` is that of a decode worker.
+  // Separate prefill and decode workers; `step` is then that of a decode worker.
   struct Separate {
     sim::StepCost prefill;
     int prefill_workers = 1, decode_workers = 1;
@@ -71,8 +71,8 @@ Result<Replica> separate_workers(const Predictor& predictor, const model::Job& j
                                  const perf::GpuSpeed& speed, const perf::Cluster& cluster, Replica decode,
                                  const Replica& prefill);
 
-// A replica on one GPU with batches of powers of two as far as they fit its memory. Times in between are interpolated;
-// a batch with `pad` runs as the next larger size.
+// A replica on one GPU, with batch sizes in powers of two up to its memory. Times in between are interpolated; a batch
+// with `pad` runs as the next larger size.
 Result<Replica> batch_replica(const Predictor& predictor, const model::Job& job, const catalog::Gpu& gpu,
                               const perf::GpuSpeed& speed, bool pad = false, Seconds overhead = {});
 

@@ -1,4 +1,4 @@
-// Replicas whose steps are fitted to the speed model, simulated, against the speed model's own formulas.
+// Compares simulations of replicas, with steps fitted to the speed model, with the speed model's own formulas.
 #include "capacity/replica.h"
 
 #include <cmath>
@@ -63,11 +63,10 @@ TEST(StepFit, FitIsCloseToTheStepsItReplaces) {
   }
 }
 
-// Open loop, from one request at a time to four tenths of what is possible: means of the simulation inside the interval
-// that the speed model gives its own numbers, or 5 % below it (the formula lets the prompts of a burst wait for one
-// another, the simulated engine takes them in one step). In between, at about one request in flight on average, the
-// formula takes the step of that one, while in the simulation a request has as many beside it: a mixture, which reads
-// twice the experts for two, then differs more.
+// Open loop, from one request at a time to 40 % of capacity: the simulated means are inside the speed model's interval,
+// or 5 % below it (in the formula the prompts of a burst wait for each other, while the simulated engine processes them
+// in one step). At about one request in flight on average, the formula uses the step of one request, while in the
+// simulation requests often overlap. A mixture, which reads twice the experts for two requests, then differs more.
 TEST(StepFit, SimulationAgreesWithTheFormulas) {
   for (const Case& c : kCases) {
     const Fitted f(c);
@@ -95,7 +94,7 @@ TEST(StepFit, SimulationAgreesWithTheFormulas) {
   }
 }
 
-// The step of a service is fitted at its mean length; the tail of its TTFT is made by prompts several times as long.
+// The step of a service is fitted at its mean length, but the tail of TTFT comes from prompts several times as long.
 TEST(StepFit, LongPromptsMatchTheFormulas) {
   for (const Case& c : kCases) {
     const Fitted f(c);
@@ -112,7 +111,7 @@ TEST(StepFit, LongPromptsMatchTheFormulas) {
   }
 }
 
-// A request alone on separate workers takes what the formulas of `estimate --disaggregated` say.
+// A single request on separate workers takes the time of the formulas in `estimate --disaggregated`.
 TEST(SeparateWorkers, OneRequestMatchesTheFormulas) {
   Fitted f({"llama-3.1-70b", "h100-sxm", 4, model::Stack::kVllm, 2048, 256});
   f.job.serve.disaggregated = model::Disaggregated{2, 2, 1, 4};
@@ -138,7 +137,7 @@ TEST(SeparateWorkers, OneRequestMatchesTheFormulas) {
             unloaded(service, *made, {Quantity::kTtft, Statistic::kMean, {}}));
 }
 
-// What the screen says two pools carry, they carry, and means are near those simulated.
+// Two pools carry the load that the screen predicts, and its means are near the simulated ones.
 TEST(SeparateWorkers, TheScreenIsNearTheSimulation) {
   Fitted f({"llama-3.1-8b", "h100-sxm", 1, model::Stack::kVllm, 2048, 256});
   f.job.serve.disaggregated = model::Disaggregated{2, 1, 2, 1};

@@ -1,5 +1,5 @@
-// Simulations shared between planners: the variants that `recommend` explores mostly ask for the same replicas under
-// the same traffic, with other limits.
+// Simulations shared between planners: the variants that `recommend` explores mostly need the same replicas under the
+// same traffic, with other limits.
 #pragma once
 
 #include <compare>
@@ -21,7 +21,7 @@ class SharedRun {
   SharedRun(std::unique_ptr<sim::Run> run, std::vector<std::uint64_t> looks)
       : run_(std::move(run)), looks_(std::move(looks)) {}
 
-  // The measurements after looks[look] arrivals. They do not depend on what else was asked before. Thread-safe.
+  // The measurements after looks[look] arrivals. They do not depend on earlier calls. Thread-safe.
   sim::LatencyProfile at(std::size_t look);
 
  private:

@@ -19,7 +19,7 @@ std::unique_ptr<sim::Run> small_engine() {
   return sim::start_run(server, sim::Poisson{requests_per_s(8)}, shape, 1, 200);
 }
 
-// An answer must not depend on who else has continued the run, on another thread or for another limit.
+// A result must not depend on other callers that continued the run, on another thread or for another limit.
 TEST(SharedRun, MeasuresTheSameInAnyOrder) {
   const std::vector<std::uint64_t> looks{1'000, 3'000, 9'000};
   for (const auto& start : {small_engine, small_batcher}) {

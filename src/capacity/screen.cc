@@ -53,8 +53,8 @@ ScreenedMeans screened_means(const Replica& replica, const sim::ContinuousConfig
       1.0, std::min(static_cast<double>(std::min(engine.max_sequences, engine.token_budget)), cache / context));
   const double computed = lengths.size - lengths.cached;
   const Seconds prompt = from_ns(separate ? 0 : cost.prompts(computed));
-  // The others' prompts stretch the decode steps; a request waits until it is noticed, for the step that it finds, and
-  // for its own.
+  // The prompts of others stretch the decode steps. A request waits until it is noticed, for the current step, and for
+  // its own.
   const auto at = [&](double running) {
     const Seconds step = from_ns(cost.decode(running, running * context));
     return Means{from_ns(cost.request) + prompt +
@@ -97,7 +97,7 @@ double screened_rate(const Service& service, const Replica& replica, const sim::
   sim::ContinuousServer one;
   append_workers(replica, 1, one);
   // The value of an SLO is at least its mean, and at least that of a request as long as the percentile on an idle
-  // replica. Not their sum: a rate that is screened out is never simulated.
+  // replica. Their sum would be too strict: a rate that is screened out is never simulated.
   const auto kept = [&](double rate) {
     const ScreenedMeans means = screened_means(replica, {}, lengths, rate);
     return means.stable && std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {

@@ -1,5 +1,5 @@
 // Formulas that guess before anything is simulated: the open loop of perf/open_loop.h on the step that the simulator
-// runs, and the latency of an idle replica. They decide where a search starts, never what is reported.
+// runs, and the latency of an idle replica. They only decide where a search starts; reported values are simulated.
 #pragma once
 
 #include "capacity/replica.h"
@@ -8,7 +8,7 @@
 namespace rightsize::capacity {
 
 // A lower bound on the statistic of an SLO: a replica without other requests, and a prompt as long as the percentile.
-// Nothing is assumed about the lengths of a trace.
+// Makes no assumption about the lengths of a trace.
 Seconds unloaded(const Service& service, const Replica& replica, const Slo& slo);
 
 // Mean number of sequences that run at once on a replica at `rate` requests per second.
@@ -19,7 +19,7 @@ double running_at(const Service& service, const Replica& replica, const sim::Con
 double screened_rate(const Service& service, const Replica& replica, const sim::RequestShape& lengths);
 double screened_rate(const Service& service, const Replica& replica);
 
-// Means on one replica at `rate` requests per second. Unstable: the rate is more than the replica serves.
+// Means on one replica at `rate` requests per second. Unstable if the rate exceeds the replica's capacity.
 struct ScreenedMeans {
   double running = 0;
   Seconds ttft, tpot;

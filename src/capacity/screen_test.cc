@@ -27,9 +27,9 @@ Replica any_replica() {
   return replica;
 }
 
-// The bound between the two answers to "how long do requests wait", up to 70 % of capacity, with fixed or usual lengths
-// and outputs of at least 32 tokens on average. In 93 % of 500 cases the screen's mean latency and TPOT were within 10
-// % of the simulator's. In about 6,000 cases latency was never off by more than 60 %, TPOT twice by more than 75 %: the
+// Bounds the difference between the screen and the simulator up to 70 % of capacity, with fixed or usual lengths and
+// outputs of at least 32 tokens on average. In 93 % of 500 cases the screen's mean latency and TPOT were within 10 % of
+// the simulator's. In about 6,000 cases latency was never off by more than 60 %, TPOT twice by more than 75 %: the
 // simulator's mean TPOT weights every request equally, so a short output that meets a long prompt counts as much as a
 // long one.
 RC_GTEST_PROP(Screen, MeansAreNearTheSimulator, ()) {

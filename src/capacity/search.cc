@@ -11,7 +11,7 @@
 namespace rightsize::capacity {
 namespace {
 
-constexpr double kFarOff = 10;            // settings whose bound exceeds an SLO by this factor are not simulated
+constexpr double kFarOff = 10;            // settings with a bound this far above an SLO are not simulated
 constexpr std::size_t kPerPrice = 3;      // settings that are confirmed at each price
 constexpr double kScreeningError = 1.15;  // how far a short run may be off
 constexpr double kRejectedError = 2;      // the same for the share of rejected requests
@@ -52,7 +52,7 @@ class ConfigurationSearcher {
   }
 
  private:
-  // Those that are not overloaded, cheapest first.
+  // Configurations that are not overloaded, cheapest first.
   template <class Assess>
   std::vector<Ranked> assess_all(const std::vector<Configuration>& configurations, const char* what,
                                  const Assess& assess) {
@@ -101,7 +101,7 @@ class ConfigurationSearcher {
     double best_here = best_below;
     std::size_t here = 0;
     for (const Ranked& one : screened_) {
-      // Rejecting too many requests is not an answer, however fast the others are.
+      // Rejecting too many requests is not acceptable, however fast the others are.
       if (one.run.rejected_share() > kRejectedError * service_.most_rejected + 0.001) continue;
       if (one.run.configuration.price != price) {
         best_below = std::min(best_below, best_here);

@@ -1,4 +1,4 @@
-// What a service must deliver: traffic and SLOs. Start reading at planner.h.
+// The requirements of a service: traffic and SLOs. Start reading at planner.h.
 #pragma once
 
 #include <optional>
@@ -36,7 +36,7 @@ double share_beyond(Statistic percentile);      // share of requests above it; o
 // "50", "90", "95", "99", with or without a leading p.
 Result<Statistic> parse_percentile(std::string_view text);
 // "p99=100ms" limits latency, "ttft=500ms" and "tpot=40ms" limit those at the default percentile, "ttft-p95=500ms" at
-// its own. Commas separate several.
+// the given one. Commas separate several.
 Result<std::vector<Slo>> parse_slos(std::string_view text, Statistic default_percentile = kDefaultPercentile);
 
 // A kind of request and its share of the traffic; shares sum to 1.
@@ -62,27 +62,27 @@ struct Service {
   double max_load = kMostLoad;  // share of capacity, 0-1; ignored if a queue limit or timeout sheds load
   bool one_to_spare = false;    // the load must stay within kLoadAfterLoss after the loss of a replica
   sim::QueuePolicy queue = {};  // batch models
-  // Language models whose traffic says what prompts consist of (sim/prompts.h).
+  // For language models with known contents of prompts (sim/prompts.h).
   std::int64_t cache_block = 0;  // tokens per block of the engine's prefix cache; 0: none
   sim::Routing routing = sim::Routing::kLeastLoaded;
   bool shared_lower = false;  // replicas share the tier below their caches
   std::vector<double> priorities = {};
 };
 
-// The mean lengths of a service's requests; `cached` is what an unlimited prefix cache would find. A planner computes
-// those of a trace once.
+// The mean lengths of a service's requests; `cached` is the hit of an unlimited prefix cache. A planner computes these
+// of a trace once.
 sim::RequestShape mean_of(const Service& service);
 
-// Poisson arrivals of requests whose sizes have these shares. Each size must meet the SLOs by itself. Equal seeds give
+// Poisson arrivals of requests with these shares of sizes. Each size must meet the SLOs by itself. Equal seeds give
 // equal traffic.
 sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector<RequestSize>& mix,
                                    std::uint64_t seed = 1);
 
-// The mean length of prompts or outputs and its variation (standard deviation over mean; empty: usual_variation()).
+// The mean length of prompts or outputs and its coefficient of variation (empty: usual_variation()).
 struct Length {
   double mean = 0;
   std::optional<double> variation = {};
-  std::optional<double> most = {};  // where the longest are cut
+  std::optional<double> most = {};  // the longest are cut to this length
 };
 // "1024" is a mean; "1024,fixed" the length of every request; "1k,p95=8k" a median and a percentile (also p90, p99).
 // With `may_cut`, "1k,max=8k" cuts longer ones; it may follow the others.

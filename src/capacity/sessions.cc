@@ -23,7 +23,7 @@ std::shared_ptr<const sim::Trace> session_traffic(sim::Sessions sessions, const 
   return std::make_shared<const sim::Trace>(sim::trace_of(sessions, wanted));
 }
 
-// Defaults of the engines, read in their documentation on 2026-11-17: vLLM --block-size 16, TensorRT-LLM
+// Defaults of the engines, from their documentation (read 2026-11-17): vLLM --block-size 16, TensorRT-LLM
 // tokens_per_block 32, SGLang --page-size 1.
 std::int64_t cache_block(model::Stack stack) {
   if (stack == model::Stack::kVllm) return 16;

@@ -11,8 +11,8 @@
 namespace rightsize::capacity {
 
 struct SessionWish {
-  RequestsPerSecond rate = {};         // of all users; zero: follows from the time they think and wait
-  std::optional<Seconds> answer = {};  // time that users wait for it; empty: 25 ms per token
+  RequestsPerSecond rate = {};         // of all users; zero: follows from think and wait times
+  std::optional<Seconds> answer = {};  // time that users wait for an answer; empty: 25 ms per token
   std::optional<double> isl = {};      // with Sessions::repeat: the whole prompt as tokenized
   std::int64_t context = 0;            // the model's longest prompt and answer; 0: no limit
   std::uint64_t requests = 0;          // to measure; 0: enough for the planner
@@ -25,7 +25,7 @@ std::shared_ptr<const sim::Trace> session_traffic(sim::Sessions sessions, const 
 std::int64_t cache_block(model::Stack stack);
 
 // The share of prompt tokens that `replicas` of the job find in their prefix caches, by simulation. If they cannot keep
-// up, what as many as can keep up would find. Fails as token_replica() does.
+// up, the hits of the smallest number that can. Fails if token_replica() does.
 Result<double> predicted_hit(const Predictor& predictor, const model::Job& job, const catalog::Gpu& gpu,
                              const perf::GpuSpeed& speed, const perf::Cluster& cluster,
                              const std::shared_ptr<const sim::Trace>& trace, int replicas, sim::Routing routing);

@@ -46,7 +46,7 @@ TEST(Sessions, MoreHitsNeverNeedMoreReplicas) {
   }
 }
 
-TEST(Sessions, ARepeatedPromptIsFoundButForItsLastBlock) {
+TEST(Sessions, ARepeatedPromptIsFoundExceptForItsLastBlock) {
   sim::Sessions sessions{.users = 44, .turns = 1, .system = 100, .system_prompts = 11, .turn_in = 466, .turn_out = 247};
   sessions.repeat = true;
   const auto trace = session_traffic(sessions, {.rate = requests_per_s(5), .isl = 592.0, .requests = 3'000});

@@ -7,8 +7,8 @@ namespace rightsize::capacity {
 
 namespace {
 
-// The mean over a run of fixed length is piecewise linear in its start, so that it is least where the run begins or
-// ends with an hour, or at the first or last possible start.
+// The mean over a run of fixed length is piecewise linear in its start, so the minimum is where the run begins or ends
+// with an hour, or at the first or last possible start.
 Seconds best_start(const std::vector<double>& by_hour, Seconds first, Seconds last, Seconds length) {
   Seconds best = first;
   double least = mean_between(by_hour, first, first + length);

@@ -35,8 +35,8 @@ struct WindowSchedule {
 };
 
 // Empty if the startup alone takes longer than the deadline. The work must also be done before the next window ends, so
-// windows never compete for GPUs.
-// With `by_hour`, every run starts when it is cheapest, the earliest such time if several are equal.
+// windows never compete for GPUs. With `by_hour`, every run starts when it is cheapest, the earliest such time if
+// several are equal.
 std::optional<WindowSchedule> schedule_window(const WindowWork& work);
 
 // The mean of a value known by hour between two times since midnight; days repeat.

@@ -8,7 +8,7 @@
 namespace rightsize::capacity {
 namespace {
 
-// The article's pipeline: 1M images a day in 4-hour windows are 166,667 a window; at 82 ms each that is 13,667 s of
+// The article's pipeline: 1M images per day in 4-hour windows are 166,667 per window; at 82 ms each that is 13,667 s of
 // work, which one GPU does in 3 h 47 min 47 s; with 2 min to start, 3 h 49 min 47 s of the 4 h.
 TEST(Window, MatchesTheArticlesImageExample) {
   const auto plan = schedule_window({1e6, hours(4), hours(4), milliseconds(82), seconds(120)});

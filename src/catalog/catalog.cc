@@ -64,7 +64,7 @@ bool is_named(const Gpu& gpu, const std::string& folded) {
 // means a10 alone, "h10" nothing.
 bool is_of_family(const Gpu& gpu, const std::string& family) {
   if (gpu.name.starts_with(family + "-")) return true;
-  constexpr std::size_t kDigits = 4;  // a number that is enough to know the GPU
+  constexpr std::size_t kDigits = 4;  // a number that identifies the GPU
   if (std::min(family.find_first_not_of("0123456789"), family.size()) < kDigits) return false;
   for (std::size_t at = gpu.name.find('-'); at != std::string::npos; at = gpu.name.find('-', at + 1)) {
     if (fold_name(gpu.name.substr(at)) == fold_name(family)) return true;
@@ -72,7 +72,7 @@ bool is_of_family(const Gpu& gpu, const std::string& family) {
   return false;
 }
 
-// Written as names are: "A100 80GB" as a100-80gb.
+// In the form of a name: "A100 80GB" becomes a100-80gb.
 std::string as_family(std::string_view filter) {
   std::string family = to_lower(trim(filter));
   for (char& c : family) c = c == ' ' || c == '_' ? '-' : c;
@@ -82,7 +82,8 @@ std::string as_family(std::string_view filter) {
   return family;
 }
 
-// "hopper", "blackwell" (with Blackwell Ultra), "cdna3", "amd". Clouds that make their own mean the cloud: "aws".
+// "hopper", "blackwell" (with Blackwell Ultra), "cdna3", "amd". For clouds that make their own chips, the name means
+// the cloud: "aws".
 bool is_of_maker(const Gpu& gpu, const std::string& folded) {
   if (folded.size() < 3 || folded == "aws" || folded == "google") return false;
   return fold_name(gpu.architecture).starts_with(folded) || fold_name(gpu.vendor) == folded;
@@ -173,7 +174,7 @@ Result<ExchangeRate> Catalog::exchange_rate(std::string_view name, Date day) con
   for (const ExchangeRate& rate : exchange_rates) {
     if (std::find(names.begin(), names.end(), rate.currency) == names.end()) names.push_back(rate.currency);
     if (rate.currency != currency) continue;
-    // A rate of the month before the day; where there is none, the nearest.
+    // A rate from the month before the day; if there is none, the nearest.
     constexpr int kRecent = 31;
     const auto rank = [&](const ExchangeRate& one) {
       const int before = day - one.date;

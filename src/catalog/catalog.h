@@ -18,7 +18,7 @@
 
 namespace rightsize::catalog {
 
-// Where a row came from.
+// The origin of a row.
 struct Provenance {
   std::vector<std::string> sources;     // keys of Catalog::sources
   std::optional<Date> date;             // when the fact was read there
@@ -44,9 +44,9 @@ std::string_view name_of(NumberFormat format);
 // Peak arithmetic of one number format.
 struct Peak {
   bool supported = false;                  // false: the hardware does not have this format
-  std::optional<FlopsPerSecond> dense;     // nothing: it has, but the rate is unknown
-  std::optional<FlopsPerSecond> sparse;    // structured 2:4 sparsity, kept apart
-  std::optional<FlopsPerSecond> measured;  // best matrix product anyone has measured
+  std::optional<FlopsPerSecond> dense;     // empty: supported, but the rate is unknown
+  std::optional<FlopsPerSecond> sparse;    // structured 2:4 sparsity, kept separate
+  std::optional<FlopsPerSecond> measured;  // best published matrix product
 };
 
 struct Gpu {
@@ -71,7 +71,7 @@ struct Gpu {
   Provenance provenance;
 
   const Peak& peak(NumberFormat format) const { return peaks[static_cast<int>(format)]; }
-  // What a program can allocate from: the driver's figure where known, else the capacity as sold.
+  // The memory that a program can allocate: the driver's figure if known, else the capacity as sold.
   Bytes capacity() const { return usable_memory.value_or(memory); }
   // The fastest dense 16-bit matrix rate: bf16, or fp16 on hardware without bf16.
   std::optional<FlopsPerSecond> half_rate() const;
@@ -134,34 +134,34 @@ struct Conversion {
 struct Price {
   std::string provider;
   std::string instance;
-  std::string region;  // "any" where a provider prices all regions alike
+  std::string region;  // "any" if the price is the same in all regions
   std::string zone;    // empty: one price for the whole region
   Purchase purchase = Purchase::kOnDemand;
   UsdPerMachineSecond machine_price;
-  std::optional<int> available = {};  // machines at this price: the user's machines, a reservation
-  std::optional<Date> since = {};     // the first day this offer is known to have had a price; nothing: no history
-  std::optional<Conversion> converted = {};  // nothing: the list price is in dollars
+  std::optional<int> available = {};         // machines at this price: the user's machines, a reservation
+  std::optional<Date> since = {};            // the first day with a known price of this offer; empty: no history
+  std::optional<Conversion> converted = {};  // empty: the list price is in dollars
   Provenance provenance;
 };
 
-// A region where a provider has a GPU, as its documentation or API says. Needed for offers of region "any".
+// A region where a provider has a GPU, according to its documentation or API. Needed for offers of region "any".
 struct GpuRegion {
   std::string provider, gpu, region;
   Provenance provenance;
 };
 
-// What is known about a provider beyond its prices. Empty text: unknown.
+// Facts about a provider besides its prices. Empty text: unknown.
 struct ProviderFacts {
   std::string provider;
   std::string currency;        // of its price list; empty: dollars
   std::string minimum_rental;  // "billed by the minute"
-  std::string capacity;        // how capacity is obtained and how long that takes
-  std::string commitment;      // what it says about commitments where it publishes no price: "up to 35 % less"
+  std::string capacity;        // how to obtain capacity, and how long that takes
+  std::string commitment;      // its statement about unpublished commitment prices: "up to 35 % less"
   Provenance provenance;
 };
 
-// Spend that a company has committed to: it is billed whether used or not, so that drawing from it costs nothing more.
-// Empty names match anything.
+// Spend that a company has committed to: it is billed whether used or not, so drawing from it costs nothing more. Empty
+// names match anything.
 struct CommittedSpend {
   std::string account, provider, instance, gpu, region;
   std::optional<Purchase> purchase;
@@ -199,16 +199,16 @@ class Catalog {
   std::vector<std::string> gpu_names() const;
 };
 
-// Where the user's own facts are: `flag` when given, else $RIGHTSIZE_CATALOG, else rightsize/catalog under the XDG
-// configuration folder if that exists; empty when there is none. A folder named by flag or variable must exist.
+// The folder of the user's own facts: `flag` if given, else $RIGHTSIZE_CATALOG, else rightsize/catalog under the XDG
+// configuration folder if that exists; empty if there is none. A folder named by flag or variable must exist.
 Result<std::string> overlay_directory(std::string_view flag);
 
-// Where the user's own facts are to be written: the folder overlay_directory() would name, whether it exists or not.
+// The folder to write the user's own facts to: that of overlay_directory(), whether it exists or not.
 Result<std::string> overlay_target(std::string_view flag);
 
 // The built-in facts, then those of the overlay folder (the same file names and columns; any of the files may be
-// missing) row by row: a row with the same key replaces the built-in row, where columns the overlay file does not have
-// keep their value; a new key adds a row. Any mistake anywhere means no catalogue, and every mistake is reported.
+// missing) row by row: a row with the same key replaces the built-in row, but columns that the overlay file lacks keep
+// their values; a new key adds a row. Any mistake anywhere means no catalogue, and every mistake is reported.
 Checked<Catalog> load_catalog(const std::string& overlay);
 
 }  // namespace rightsize::catalog

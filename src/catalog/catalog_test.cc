@@ -113,7 +113,7 @@ TEST(Catalogue, SparseExceedsDenseAndNarrowFormatsAreNotSlower) {
   }
 }
 
-// What people most often get wrong.
+// Facts that are often misquoted.
 TEST(Catalogue, FormatsAndRatesThatAreOftenMisquotedAreRight) {
   EXPECT_FALSE(gpu("t4").peak(NumberFormat::kBf16).supported);
   EXPECT_FALSE(gpu("v100-16gb-sxm").peak(NumberFormat::kBf16).supported);
@@ -141,7 +141,7 @@ TEST(Catalogue, MigProfilesFitTheirGpu) {
   for (const MigProfile& p : built_in().mig) {
     const Gpu& g = gpu(p.gpu);
     partitioned.insert(p.gpu);
-    int slices = 0;  // of the whole GPU: what its largest profile takes
+    int slices = 0;  // of the whole GPU: those of its largest profile
     for (const MigProfile& other : built_in().mig) {
       if (other.gpu == p.gpu) slices = std::max(slices, other.memory_slices);
     }
@@ -268,8 +268,8 @@ TEST(Overlay, RowsReplaceByKeyAndMissingColumnsInherit) {
   EXPECT_EQ(catalog->prices.size(), built_in().prices.size() + 1);
 }
 
-// At every start the built-in prices are read by a shorter way. An overlay file without rows makes the loader take the
-// long one, which checks each row: both must say the same.
+// A fast reader reads the built-in prices at every start. An overlay file without rows makes the loader use the general
+// one, which checks each row; both must agree.
 TEST(Overlay, TheFastReaderAgreesWithTheGeneralOne) {
   Overlay overlay;
   std::set<std::string> providers;

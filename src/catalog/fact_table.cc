@@ -155,7 +155,7 @@ Provenance FactReader::provenance() {
   provenance.note = text("note");
   provenance.file = row_.file();
   provenance.line = row_.line();
-  // The user's own rows are their own source; ours must say where they come from.
+  // The user's rows need no source; ours must have one.
   if (!row_.from_overlay()) {
     if (provenance.sources.empty()) missing("source");
     if (!provenance.date) missing("date");

@@ -15,15 +15,15 @@ namespace rightsize::catalog {
 
 // The columns of a file.
 struct FactSchema {
-  // Comma-separated: every column the file may have; those that identify a row, which every file needs; those an
-  // overlay row never inherits from the row it replaces; those also part of the identity where present, as a zone.
+  // Comma-separated lists: all columns; those that identify a row, which every file needs; those that an overlay row
+  // never inherits from the row it replaces; those that are part of the identity if present, such as a zone.
   FactSchema(std::string_view all, std::string_view identity, std::string_view never = {}, std::string_view also = {});
   FactSchema(std::vector<std::string> all, std::vector<std::string> identity, std::vector<std::string> never)
       : columns(std::move(all)), key(std::move(identity)), own(std::move(never)) {}
   std::vector<std::string> columns, key, own, part;
 };
 
-// One merged row: the overlay's cell where the overlay file has that column, else the built-in one.
+// One merged row: the overlay's cell if the overlay file has that column, otherwise the built-in one.
 class FactRow {
  public:
   FactRow(const Csv& csv, const CsvRow& row, bool overlay) : csv_(&csv), row_(&row), overlay_(overlay) {}
@@ -52,7 +52,7 @@ class FactTable {
  public:
   FactTable(const FactSchema& schema, Errors& errors) : schema_(schema), errors_(errors) {}
 
-  // Adds a file. Rows of an overlay replace rows with the same key; twice the same key inside one file is a mistake.
+  // Adds a file. Rows of an overlay replace rows with the same key; a duplicate key inside one file is a mistake.
   void add(const std::string& file, std::string text, bool overlay);
 
   const std::vector<FactRow>& rows() const { return rows_; }
@@ -74,14 +74,14 @@ class FactReader {
 
   std::string text(std::string_view column) const { return std::string(row_.cell(column)); }
   std::string required_text(std::string_view column);
-  // One of a few words; the first is taken on a mistake.
+  // One of a few words; the first one is used after a mistake.
   std::string choice(std::string_view column, const std::vector<std::string>& words);
   std::vector<std::string> list(std::string_view column) const;
   std::optional<int> integer(std::string_view column, int least, int most);
   int required_integer(std::string_view column, int least, int most);
   std::optional<Date> date(std::string_view column);
 
-  // A quantity between two bounds; nothing where the cell is blank or wrong.
+  // A quantity between two bounds; empty if the cell is blank or wrong.
   template <class Q>
   std::optional<Q> quantity(std::string_view column, Result<Q> (*parse)(std::string_view), Q least, Q most,
                             std::string (*show)(Q)) {

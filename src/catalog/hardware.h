@@ -7,7 +7,7 @@
 
 namespace rightsize::catalog {
 
-// As load_catalog(), with no prices in it.
+// Like load_catalog(), but without prices.
 Checked<Catalog> load_hardware(const std::string& overlay);
 
 }  // namespace rightsize::catalog

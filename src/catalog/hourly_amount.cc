@@ -12,7 +12,7 @@
 namespace rightsize::catalog {
 namespace {
 
-// What price lists write instead of the code.
+// Spellings in price lists instead of the code.
 constexpr std::pair<std::string_view, std::string_view> kNames[] = {
     {"$", "USD"},    {"us$", "USD"},   {"dollar", "USD"}, {"dollars", "USD"}, {"€", "EUR"},
     {"euro", "EUR"}, {"euros", "EUR"}, {"£", "GBP"},      {"pound", "GBP"},   {"pounds", "GBP"},
@@ -24,7 +24,7 @@ bool is_code(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
 }
 
-// "EUR/h", "EUR per hour", "/hr" -> what is left of the hour.
+// Removes the hour from "EUR/h", "EUR per hour", "/hr".
 std::string_view without_hour(std::string_view text) {
   for (const std::string_view end : {"per hour", "an hour", "/hour", "/hr", "/h", "hourly"}) {
     if (text.ends_with(end)) return trim(text.substr(0, text.size() - end.size()));

@@ -10,12 +10,12 @@ namespace rightsize::catalog {
 
 struct HourlyAmount {
   double amount = 0;
-  std::string currency;  // ISO 4217; empty where the text does not say
+  std::string currency;  // ISO 4217; empty if not given
 };
 
 // "2.6", "$2.60", "2.6USD/h", "2.60 EUR", "€2.60 per hour", "EUR 2.60". Thousands separators are refused, because
-// "1,234" may also mean 1.234. Any code of three letters is read; whether there is a rate for it is the catalogue's to
-// say.
+// "1,234" may also mean 1.234. Any code of three letters is accepted; the catalogue knows whether there is a rate for
+// it.
 Result<HourlyAmount> parse_hourly_amount(std::string_view text);
 
 // A currency as a user writes it: "eur", "€", "euro".

@@ -10,7 +10,7 @@
 namespace rightsize::catalog {
 namespace {
 
-// However the currency and the hour are written, the amount and the code are the same.
+// Every spelling of the currency and the hour gives the same amount and code.
 RC_GTEST_PROP(HourlyAmount, IsReadInEverySpelling, ()) {
   const double amount = *rc::gen::inRange(1, 1'000'000) / 10'000.0;
   const auto [name, code] =
@@ -32,7 +32,7 @@ TEST(HourlyAmount, OtherTextIsRefused) {
     EXPECT_FALSE(parse_hourly_amount(text)) << text;
 }
 
-// The rate is of a month before the day where there is one, and never later than that while an earlier one is recent.
+// The rate is from the month before the day if there is one, and never later if a recent earlier one exists.
 RC_GTEST_PROP(ExchangeRate, IsTheNearestOfTheMonthBefore, ()) {
   Catalog catalog;
   const auto days = *rc::gen::container<std::set<int>>(rc::gen::inRange(20'000, 20'400));
@@ -59,7 +59,7 @@ TEST(ExchangeRate, BuiltInRatesAreSane) {
 }
 
 // Every list price that is not in dollars is its amount times its rate.
-TEST(ExchangeRate, ConvertedPricesKeepWhatTheyWereMadeOf) {
+TEST(ExchangeRate, ConvertedPricesKeepTheirAmountAndRate) {
   const Catalog catalog = *load_catalog("");
   int converted = 0;
   for (const Price& price : catalog.prices) {

@@ -1,4 +1,4 @@
-// From the files of data/ and the user's overlay to a Catalog.
+// Reads a Catalog from the files of data/ and the user's overlay.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A row that replaces another has its own source, and a machine price its own price per GPU.
+// A row that replaces another must have its own source, and a machine price its own price per GPU.
 constexpr std::string_view kOrigin = "source,date,unverified,note";
 const FactSchema kSources("key,title,address,licence,retrieved,note", "key");
 const FactSchema kGpus(
@@ -258,7 +258,7 @@ Price read_price(FactReader reader, const std::string& provider, const Catalog& 
   } else {
     read_amount(reader, catalog, price);
   }
-  // A day ahead is another time zone.
+  // One day ahead may be due to a time zone.
   if (price.provenance.date && *price.provenance.date - today() > 1)
     reader.mistake("date", bad_input(fmt::format("{} is in the future", format_date(*price.provenance.date))));
 
@@ -309,7 +309,7 @@ void check_references(const Catalog& catalog, Errors& errors) {
   for (const Gpu& gpu : catalog.gpus) check_sources_exist(gpu.provenance, catalog, errors);
   for (const MigProfile& profile : catalog.mig) check_sources_exist(profile.provenance, catalog, errors);
   for (const Machine& machine : catalog.machines) check_sources_exist(machine.provenance, catalog, errors);
-  const std::vector<std::string>* last = nullptr;  // rows of one source follow each other
+  const std::vector<std::string>* last = nullptr;  // rows of one source are adjacent
   for (const Price& price : catalog.prices) {
     if (last != nullptr && *last == price.provenance.sources) continue;
     check_sources_exist(price.provenance, catalog, errors);
@@ -382,7 +382,7 @@ Catalog read_hardware(Loader& loader) {
   return catalog;
 }
 
-// What prices need besides the machines.
+// The tables that prices need besides the machines.
 void read_market(Loader& loader, Catalog& catalog) {
   FactTable rates = loader.table(kRates, "exchange_rates.csv");
   for (const FactRow& row : rates.rows()) catalog.exchange_rates.push_back(read_rate_row({row, loader.errors}));
@@ -398,7 +398,7 @@ void read_market(Loader& loader, Catalog& catalog) {
 enum PriceColumn { kInstance, kRegion, kZone, kPurchase, kAmount, kPerGpu, kSource, kDate, kUnverified, kNote };
 using PriceCells = std::array<std::string_view, kNote + 1>;
 
-// One line into its cells; only the last, the note, may be quoted, and holds no line end.
+// Splits a line into cells. Only the last cell, the note, may be quoted, and it has no line end.
 bool split(std::string_view line, PriceCells& cells) {
   for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
     const std::size_t comma = line.find(',');
@@ -424,9 +424,9 @@ std::vector<std::string> words(std::string_view list) {
   return found;
 }
 
-// The rows of an embedded data/prices/<provider>.csv, the fast way: thousands are read at every start, and
-// catalog_test.cc has validated each with the full reader. Nothing where a row is not in the expected form: the full
-// reader then reports what is wrong.
+// The rows of an embedded data/prices/<provider>.csv, read fast: thousands are read at every start, and catalog_test.cc
+// has validated each with the full reader. Empty if a row is not in the expected form; the full reader then reports the
+// mistake.
 std::optional<std::vector<Price>> read_built_in_prices(const std::string& provider, std::string_view text) {
   std::vector<Price> prices;
   prices.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));

@@ -8,7 +8,7 @@
 namespace rightsize::catalog {
 
 // The region of a zone by the names of clouds: us-central1-a and us-east-1a are zones of us-central1 and us-east-1,
-// westus2-1 one of westus2. Anything else is taken for a region.
+// westus2-1 one of westus2. Anything else counts as a region.
 inline std::string region_of_place(std::string_view place) {
   const auto is = [&](std::size_t from_end, int (*kind)(int)) {
     return place.size() > from_end && kind(static_cast<unsigned char>(place[place.size() - 1 - from_end])) != 0;
@@ -22,7 +22,7 @@ inline std::string region_of_place(std::string_view place) {
   return std::string(place.substr(0, place.size() - (azure || azure_number ? 2 : 0)));
 }
 
-// Whether the price of a region holds in a place; a price for any region and an unknown place do.
+// Whether the price of a region applies to a place; true for a price of any region and for an unknown place.
 inline bool holds_in(std::string_view price_region, std::string_view place) {
   return place.empty() || price_region == "any" || price_region == place || price_region == region_of_place(place);
 }

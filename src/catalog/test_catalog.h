@@ -1,4 +1,4 @@
-// For tests: the catalog that ships with the program, read once.
+// For tests: the built-in catalogue, read once.
 #pragma once
 
 #include "catalog/catalog.h"

@@ -7,7 +7,7 @@
 namespace rightsize::catalog {
 namespace {
 
-// FNV-1a, summed over rows so that their order does not matter.
+// FNV-1a; summed over rows, it does not depend on their order.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;

@@ -1,4 +1,4 @@
-// A short fingerprint of a catalogue: two catalogues with the same one give the same answers.
+// A short fingerprint of a catalogue: two catalogues with the same fingerprint give the same answers.
 #pragma once
 
 #include <string>

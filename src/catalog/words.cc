@@ -52,13 +52,13 @@ constexpr NameRow kWholeNames[] = {
 };
 
 // In Europe, but neither in the EU nor in the EEA: the UK, Switzerland and Serbia. Places anywhere in a region's name,
-// codes that it begins with or lists, and the whole names of regions that say no more than their part of the world.
+// codes that it begins with or lists, and whole names of regions that only tell their part of the world.
 constexpr std::string_view kPlacesOutsideEu =
     "uksouth ukwest london cardiff switzerland zurich geneva serbia jovanovac";
 constexpr std::string_view kCodesOutsideEu = "uk gb ch lon lhr rs";
 constexpr std::string_view kRegionsOutsideEu = "eu-gb eu-west-2 eu-central-2 europe-west2 europe-west6";
 
-// What people call the parts of the world.
+// Common names for the parts of the world.
 constexpr NameRow kPartNames[] = {
     {"us", "us usa unitedstates america"},
     {"eu", "eu eea europeanunion"},
@@ -109,7 +109,7 @@ constexpr NameRow kCompanies[] = {
     {"do", "digitalocean"}, {"lambda", "lambdalabs lambdacloud"}, {"verda", "datacrunch"}, {"ovhcloud", "ovh"},
 };
 
-// The meaning of the first name for which `matches` holds; empty where there is none. Earlier rows win.
+// The meaning of the first name for which `matches` holds; empty if there is none. Earlier rows win.
 template <std::size_t N, class Matches>
 std::string_view meaning_of(const NameRow (&table)[N], const Matches& matches) {
   for (const NameRow& row : table) {
@@ -173,7 +173,7 @@ bool is_outside_eu(const std::string& name) {
          });
 }
 
-// Whether a region is in a part of the world as kPartNames has them: "eu" is part of "europe".
+// Whether a region is in a part of the world of kPartNames: "eu" is part of "europe".
 bool is_in(std::string_view region, std::string_view part) {
   if (part != "eu") return part_of_world(region) == part;
   return part_of_world(region) == "europe" && !is_outside_eu(to_lower(trim(region)));
@@ -224,7 +224,7 @@ std::string_view part_of_world(std::string_view region) {
 
 std::set<std::string> known_regions(const Catalog& catalog) {
   std::set<std::string> names;
-  const std::string* last = nullptr;  // rows of one follow each other
+  const std::string* last = nullptr;  // rows of one region are adjacent
   for (const Price& price : catalog.prices) {
     if (last == nullptr || *last != price.region) names.insert(price.region);
     last = &price.region;

@@ -13,7 +13,7 @@
 namespace rightsize::catalog {
 
 // The part of the world a provider's region is in: "us", "canada", "latin-america", "europe", "asia", "oceania",
-// "middle-east", "africa"; empty where its name does not tell.
+// "middle-east", "africa"; empty if its name does not tell.
 std::string_view part_of_world(std::string_view region);
 
 // The region of a price that is the same everywhere.
@@ -22,11 +22,10 @@ inline constexpr std::string_view kAnyRegion = "any";
 // Every region that a price or Catalog::gpu_regions names.
 std::set<std::string> known_regions(const Catalog& catalog);
 
-// The regions a list of words means, comma-separated: whole names, their beginnings (us-east), or parts of the world
-// (us, eu, europe, asia, ...) for every provider whatever its way to name regions. "eu" is the EU and the EEA; "europe"
-// adds the UK and Switzerland. kAnyRegion is only meant by its own
-// name: an offer of any region answers "europe" where Catalog::gpu_regions has the GPU there (market/price_book.h). A
-// word that means none gets a suggestion.
+// The regions for a comma-separated list of words: whole names, their beginnings (us-east), or parts of the world (us,
+// eu, europe, asia, ...) for every provider, however it names regions. "eu" is the EU and the EEA; "europe" adds the UK
+// and Switzerland. kAnyRegion must be named explicitly: an offer of any region matches "europe" only if
+// Catalog::gpu_regions has the GPU there (market/price_book.h). An unknown word gets a suggestion.
 Result<std::vector<std::string>> match_regions(std::string_view words, const std::set<std::string>& known);
 
 // The terms of a comma-separated list: "spot,1y", in any case. Other words fail with a suggestion and the list of
@@ -34,7 +33,7 @@ Result<std::vector<std::string>> match_regions(std::string_view words, const std
 Result<std::vector<Purchase>> read_purchases(std::string_view words);
 Result<Purchase> read_purchase(std::string_view word);
 
-// The providers a list of words means, by our names or the companies' (amazon, google).
+// The providers for a list of words, by our names or the companies' (amazon, google).
 Result<std::vector<std::string>> match_providers(std::string_view words, const std::set<std::string>& known);
 
 // The GPUs of a list of words: names, families (h100) and vendors (nvidia).
@@ -46,15 +45,15 @@ Result<std::vector<std::string>> match_instances(std::string_view words, const C
 // The providers, GPUs and instance types of a list of words that may name any of these, or a vendor.
 Result<std::vector<std::string>> match_names(std::string_view words, const Catalog& catalog);
 
-// "H100:8", "8xH100" and "8 x H100" as a name and a number; no number where there is none.
+// "H100:8", "8xH100" and "8 x H100" as a name and a number; the number is empty if there is none.
 struct CountedGpu {
   std::string name;
   std::optional<int> count;
 };
 CountedGpu split_gpu_count(std::string_view text);
 
-// One GPU. For a family ("h100") the member usually meant: the SXM module, or the one most machines in the catalogue
-// have. `others` names the rest of the family, so that the choice can be reported.
+// One GPU. For a family ("h100") the most common member: the SXM module, or the one that most machines in the catalogue
+// have. `others` names the rest of the family, to report the choice.
 struct UsualGpu {
   const Gpu* gpu = nullptr;
   std::vector<std::string> others;

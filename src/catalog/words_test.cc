@@ -96,7 +96,7 @@ TEST(GpuWords, TheUsualMemberOfAFamily) {
   EXPECT_EQ(usual_gpu(catalog, "l4")->gpu->name, "l4");
   EXPECT_TRUE(usual_gpu(catalog, "l4")->others.empty());
   EXPECT_EQ(usual_gpu(catalog, "4090")->gpu->name, "rtx-4090");
-  // A number of four digits is enough, with or without the marks between the parts of the name.
+  // A number of four digits is enough, with or without separators in the name.
   for (const Gpu& gpu : catalog.gpus) {
     const std::size_t number = gpu.name.find_first_of("0123456789");
     if (number == std::string::npos || number == 0 || gpu.name[number - 1] != '-') continue;

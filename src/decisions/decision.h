@@ -1,4 +1,4 @@
-// A decision about a workload: what was chosen, what was predicted, who decided and why.
+// A decision about a workload: the choice, the predictions, who decided and why.
 //
 // The text of a decision never changes; what happens to it later (rollout, measurements) is kept separately (rollout.h,
 // evidence.h).
@@ -26,7 +26,7 @@ std::optional<Enum> parse(std::string_view name) {
   return std::nullopt;
 }
 
-// A predicted number. An end that is missing was not predicted.
+// A predicted number. A missing end was not predicted.
 struct PredictedRange {
   std::optional<double> low = {};
   double likely = 0;
@@ -57,14 +57,14 @@ enum class DecisionStatus {
   kLast = kSuperseded,
 };
 std::string_view name_of(DecisionStatus status);
-// Whether the workload runs on it, or is to run on it.
+// Whether the workload runs on the plan, or will.
 constexpr bool is_live(DecisionStatus status) { return status <= DecisionStatus::kInForce; }
 
 // A service is paid by the month, a training or offline job by the run.
 enum class Per { kMonth, kRun, kLast = kRun };
 std::string_view name_of(Per per);
 
-// What was chosen. Empty and 0 if the plan does not have it.
+// The choice. Empty and 0 for facts that the plan lacks.
 struct ChosenPlan {
   std::string words;  // "4 x mi300x: 1 x 4x_MI300X_SECURE at runpod, on-demand"
   std::string gpu, provider, instance, region, purchase;
@@ -81,8 +81,8 @@ struct DecisionSummary {
   DecisionStatus status = DecisionStatus::kDecided;
   ChosenPlan choice;
   Per per = Per::kMonth;
-  std::optional<Usd> cost, before;    // of a month or a run; `before`: until the decision
-  std::optional<Usd> saving;          // predicted, of a month or a run
+  std::optional<Usd> cost, before;    // per month or run; `before`: until the decision
+  std::optional<Usd> saving;          // predicted, per month or run
   std::optional<TimePoint> ended_at;  // rolled back or superseded
 };
 
@@ -94,7 +94,7 @@ struct Decision {
   std::string rollback;            // how to undo it; empty: not recorded
   std::optional<UsdRange> cost, saving;
   std::vector<PredictedMetric> predictions;
-  RequestSettings request;  // to plan again when prices change; empty: the plan does not have it
+  RequestSettings request;  // to plan again when prices change; empty: not in the plan
   std::string plan;         // the plan and what it assumed, as JSON
   std::int64_t superseded_by = 0;
 
@@ -105,9 +105,9 @@ struct Decision {
 std::string label(std::int64_t id);
 
 // The time of the system's clock, of the environment variable RIGHTSIZE_NOW ("2026-11-15T09:30:00Z"), or the start of
-// the day in RIGHTSIZE_TODAY, so that reports can be reproduced.
+// the day in RIGHTSIZE_TODAY, to make reports reproducible.
 TimePoint now();
-// "2026-11-15T09:30:00Z", or a day, which is its start.
+// "2026-11-15T09:30:00Z", or a date, which means the start of the day.
 Result<TimePoint> parse_time(std::string_view text);
 std::string format_time(TimePoint time);
 

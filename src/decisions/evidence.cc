@@ -14,7 +14,7 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// A price is not a random sample: the last one counts, within the half percent that bills are rounded by.
+// A price is not a random sample: the last one counts, within 0.5 % for rounding in bills.
 JudgedMetric judge_price(JudgedMetric v, const std::vector<double>& values) {
   constexpr double kRounding = 0.005;
   const double off = values.back() / v.prediction.value.likely - 1;
@@ -77,7 +77,7 @@ JudgedMetric judge_mean(JudgedMetric v) {
   if (broken) v.outcome = Judgement::kBroken;
   if (kept) v.outcome = Judgement::kKept;
   if (broken || kept) return v;
-  constexpr std::int64_t kFewest = 5;  // below, the interval is unbounded
+  constexpr std::int64_t kFewest = 5;  // with fewer, the interval is unbounded
   const std::optional<std::int64_t> wanted =
       s.count < 2 ? std::optional(kFewest) : samples_to_tell(s.deviation, std::abs(s.mean - std::log(*bad)));
   if (wanted)
@@ -87,8 +87,8 @@ JudgedMetric judge_mean(JudgedMetric v) {
   return v;
 }
 
-// Samples of a histogram may all be off in the same direction, so no number of them narrows the interval below the
-// buckets.
+// Samples from a histogram may all be off in the same direction, so no number of samples narrows the interval below the
+// bucket width.
 void add_buckets(ConfidenceSequence& s, const std::vector<MeasuredValue>& samples, std::string_view metric) {
   double low = 0, high = 0;
   std::int64_t count = 0;
@@ -120,7 +120,7 @@ std::optional<MeasuredCost> cost_of_month(const Decision& decision, const std::v
   return MeasuredCost{usd_per_hour(rates.back()) * kMonth, "the measured price of the machines, all month"};
 }
 
-// A run's hours, measured or the predicted ones at the measured speed, at the price of the machines.
+// The hours of a run (measured, or predicted at the measured speed) times the price of the machines.
 std::optional<MeasuredCost> cost_of_run(const Decision& decision, const std::vector<MeasuredValue>& samples) {
   const std::vector<double> rates = values_of(samples, kRate), times = values_of(samples, kHours);
   const std::optional<double> rate = rates.empty() ? likely(decision, kRate) : std::optional(rates.back());
@@ -203,7 +203,7 @@ Verification verify(const Decision& decision, const std::vector<MeasuredValue>& 
     JudgedMetric v = judge(prediction, samples);
     if (v.measured.count > 0) {
       any_broken = any_broken || v.outcome == Judgement::kBroken;
-      // A prediction without an interval decides nothing.
+      // A prediction without an interval cannot be judged.
       const bool judged = v.outcome != Judgement::kInconclusive || v.more.has_value();
       all = all && (v.outcome == Judgement::kKept || !judged);
       speed = speed || (prediction.info().speed && v.outcome == Judgement::kKept);

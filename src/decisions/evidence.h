@@ -1,4 +1,4 @@
-// What was measured of a decision, and whether its predictions hold.
+// The measurements of a decision, and whether its predictions hold.
 #pragma once
 
 #include <optional>
@@ -31,18 +31,18 @@ std::vector<double> values_of(const std::vector<MeasuredValue>& samples, std::st
 enum class Judgement { kKept, kBroken, kInconclusive };
 std::string_view name_of(Judgement outcome);
 
-// One prediction against its samples.
+// One prediction compared with its samples.
 struct JudgedMetric {
   PredictedMetric prediction;
   ConfidenceSequence measured;
   Judgement outcome = Judgement::kInconclusive;
-  bool better = false;                    // than the good end of the interval
-  std::optional<std::int64_t> more = {};  // samples still needed if they continue as before
-  std::string reason = {};                // why it is inconclusive, where more samples are not the reason
+  bool better = false;                    // better than the good end of the interval
+  std::optional<std::int64_t> more = {};  // samples still needed if the trend continues
+  std::string reason = {};                // why it is inconclusive, if not for lack of samples
 };
 JudgedMetric judge(const PredictedMetric& prediction, const std::vector<MeasuredValue>& samples);
 
-// The actual cost of a month or a run, and how it is known.
+// The actual cost per month or run, and its source.
 struct MeasuredCost {
   Usd cost;
   std::string method;
@@ -52,11 +52,11 @@ struct Verification {
   std::vector<JudgedMetric> metrics;  // those that have samples, or that decide
   Judgement outcome = Judgement::kInconclusive;
   std::optional<MeasuredCost> cost = {};
-  std::optional<Usd> saved = {};  // of a month or a run, against what it cost before
+  std::optional<Usd> saved = {};  // per month or run, compared with the cost before
   double runs = 0;                // that were measured
 };
 
-// Broken if any prediction is; kept if all measured ones are, a speed or latency among them.
+// Broken if any prediction is broken; kept if all measured ones are kept, including a speed or latency.
 Verification verify(const Decision& decision, const std::vector<MeasuredValue>& samples);
 
 }  // namespace rightsize::decisions

@@ -46,7 +46,7 @@ TEST(Judge, KeptBrokenAndInconclusive) {
   EXPECT_EQ(judge(tpot, {}).reason, "not measured");
 }
 
-TEST(Judge, SpeedBreaksBelow) {
+TEST(Judge, ASpeedBelowItsIntervalIsBroken) {
   const PredictedMetric tokens{kTokens, {100.0, 120, 150.0}, {}};
   EXPECT_EQ(judge(tokens, samples_of(kTokens, {80, 81, 79, 80, 80.5, 80, 79.5})).outcome, Judgement::kBroken);
   EXPECT_TRUE(judge(tokens, samples_of(kTokens, {180, 181, 179, 180, 180.5, 180, 179.5})).better);
@@ -76,7 +76,7 @@ TEST(Verify, OneBrokenPredictionBreaksAll) {
   EXPECT_EQ(verify(service(), samples).outcome, Judgement::kBroken);
 }
 
-TEST(Verify, DollarsSavedAreThoseOfTheMeasuredCost) {
+TEST(Verify, SavingsFollowFromTheMeasuredCost) {
   const Verification by_rate = verify(service(), samples_of(kRate, {10.5}));
   ASSERT_TRUE(by_rate.saved);
   EXPECT_NEAR(in_usd(*by_rate.saved), 9000 - in_usd(usd_per_hour(10.5) * kMonth), 1e-9);
@@ -134,7 +134,7 @@ TEST(Savings, CountTheShareRolledOutFromStageToStage) {
   EXPECT_FALSE(saving_of(d, {}, {}, begin).predicted);
 }
 
-// However many samples there are, the interval covers the buckets they come from.
+// With any number of samples, the interval covers their buckets.
 RC_GTEST_PROP(Judge, IntervalsCoverTheBucketsOfHistograms, ()) {
   const double low = *rc::gen::inRange(1, 100) / 100.0, high = low * (1 + *rc::gen::inRange(1, 200) / 100.0);
   std::vector<MeasuredValue> samples;

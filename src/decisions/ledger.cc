@@ -13,8 +13,8 @@ namespace {
 using store::Row;
 using store::Value;
 
-// Version by version. Times are seconds since 1970, money is in dollars. A list reads the first table alone, which
-// stays narrow because the plan is in another.
+// Version by version. Times are seconds since 1970, money is in dollars. A list reads only the first table, which stays
+// narrow because the plan is in another table.
 const store::Schema kSchema{
     "decision_version",
     {"decision", "decision_prediction", "decision_document", "decision_stage", "decision_sample"},
@@ -179,7 +179,7 @@ Result<Ledger> Ledger::open(const std::string& url, store::Access access, Second
   if (access == store::Access::kRead && !exists) return no_ledger(url);
   RIGHTSIZE_TRY(store::OpenStore opened, store::open(url, access, kSchema, wait));
   if (access == store::Access::kRead && opened.ready.was == 0) return no_ledger(opened.database->name());
-  // What was acknowledged also survives a power cut.
+  // Acknowledged changes must survive a power failure.
   if (access == store::Access::kWrite && !opened.database->is_postgres()) {
     if (Result<> set = opened.database->run("PRAGMA synchronous=FULL"); !set) return fail(std::move(set).error());
   }
@@ -271,7 +271,7 @@ Result<Decision> Ledger::find(std::string_view name) {
                                            {number_at(row, 1), row.number(2), number_at(row, 3)},
                                            number_at(row, 4)};
                   }));
-  // Of a newer version: there is nothing this program could compare them with.
+  // Metrics of a newer version: this program cannot compare them.
   std::erase_if(d.predictions, [](const PredictedMetric& p) { return find_metric(p.metric) == nullptr; });
   return d;
 }
@@ -323,7 +323,7 @@ Result<std::vector<std::int64_t>> Ledger::in_practice() {
                      [](const Row& row) { return row.integer(0); });
 }
 
-// Changes the rollout of a live decision, looking at its stages in the same transaction.
+// Changes the rollout of a live decision, and reads its stages in the same transaction.
 Result<> Ledger::change_rollout(std::int64_t decision,
                                 const std::function<Result<>(const std::vector<StageRecord>&)>& change) {
   return store::in_transaction(*database_, [&]() -> Result<> {

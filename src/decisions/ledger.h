@@ -1,4 +1,4 @@
-// The ledger: every decision with what was predicted of it, in SQLite or PostgreSQL.
+// The ledger: every decision with its predictions, in SQLite or PostgreSQL.
 //
 //   Ledger ledger = *Ledger::open(Ledger::url(flag), store::Access::kWrite);
 //   Decision kept = *ledger.add(decision);       // returns when it is on disk
@@ -40,10 +40,10 @@ const store::Schema& ledger_schema();
 
 class Ledger {
  public:
-  // `flag` when given, else $RIGHTSIZE_LEDGER, else rightsize/decisions.db under the XDG data folder.
+  // `flag` if given, else $RIGHTSIZE_LEDGER, else rightsize/decisions.db under the XDG data folder.
   static std::string url(std::string_view flag);
-  // To read, fails if there is no ledger. A ledger of an older version is upgraded, which needs write access;
-  // backup() then says where the copy of the old one is.
+  // With read access, fails if there is no ledger. An older ledger is upgraded, which needs write access; backup() then
+  // names the copy of the old one.
   static Result<Ledger> open(const std::string& url, store::Access access, Seconds wait = seconds(30));
 
   // Adds a decision completely or not at all. Returns it with its number.
@@ -53,10 +53,10 @@ class Ledger {
   Result<LedgerTotals> totals(const Filter& filter);
   // Those that were rolled out or measured, oldest first.
   Result<std::vector<std::int64_t>> in_practice();
-  // By "12", "D12", or a workload, whose newest decision it is. An unknown name gets a suggestion.
+  // By "12", "D12" or a workload, which means its newest decision. An unknown name gets a suggestion.
   Result<Decision> find(std::string_view name);
 
-  // What was measured, in the order it was added.
+  // The measurements, in the order in which they were added.
   Result<> add_samples(std::int64_t decision, const std::vector<MeasuredValue>& samples);
   Result<std::vector<MeasuredValue>> samples(std::int64_t decision);
 

@@ -167,7 +167,7 @@ TEST_F(LedgerTest, ANewerLedgerIsRefusedAndLeftAlone) {
   }
 }
 
-TEST_F(LedgerTest, ThereMustBeOneToRead) {
+TEST_F(LedgerTest, ReadingAMissingLedgerFails) {
   const Result<Ledger> none = Ledger::open(path_, store::Access::kRead);
   ASSERT_FALSE(none);
   EXPECT_THAT(none.error().message, HasSubstr("there is no ledger at"));

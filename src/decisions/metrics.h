@@ -1,8 +1,8 @@
-// Every metric that plans predict or measurements have, described once.
+// One description of every metric in predictions and measurements.
 //
 //   const MetricInfo* metric = find_metric("tpot_seconds");
 //   metric->show(0.0326);                                   // "32.6 ms"
-//   Result<double> value = metric->parse("32.6ms");         // in the unit the name ends with
+//   Result<double> value = metric->parse("32.6ms");         // in the unit at the end of the name
 #pragma once
 
 #include <span>
@@ -27,7 +27,7 @@ inline constexpr const char* kRate = "usd_per_hour";
 inline constexpr const char* kOverSlo = "over_slo";  // share of requests over a limit, 0-1, in a whole window
 inline constexpr const char* kGpuHours = "gpu_hours_per_day";
 inline constexpr const char* kOom = "oom";           // out-of-memory errors seen
-inline constexpr const char* kUsd = "usd";           // the actual cost of a month or a run
+inline constexpr const char* kUsd = "usd";           // the actual cost per month or run
 inline constexpr const char* kRuns = "runs";         // runs of a job since the last measurement
 inline constexpr const char* kGpuUtil = "gpu_util";  // share of the time a kernel ran, 0-1
 

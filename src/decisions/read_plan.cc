@@ -112,7 +112,7 @@ class PlanReader {
     if (!likely) return;
     decision_.predictions.push_back({metric, {low, *likely, high}, limit});
   }
-  // The interval of a time is given as factors, those of a speed are the inverse.
+  // The interval of a time is given as factors; those of a speed are the inverse.
   void predict_time(const JsonObject& plan, const char* metric, std::optional<double> limit) {
     const double likely = number(plan, metric).value_or(0);
     predict(metric, number(plan, metric), times(likely, slow_low_), times(likely, slow_high_), limit);

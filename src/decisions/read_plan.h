@@ -1,7 +1,7 @@
 // Reads a decision from the JSON of recommend, service, autoscale, fleet, batch, window, mig or portfolio.
 //
-// Nothing is invented: a prediction without an interval stays without, and a plan without its request cannot be planned
-// again.
+// It does not fill gaps: a prediction without an interval stays without one, and a plan without its request cannot be
+// planned again.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace rightsize::decisions {
 
 struct PlanPick {
-  int plan = 1;           // its rank; of a fleet: the action
+  int plan = 1;           // its rank; for a fleet: the action
   std::string part = {};  // the workload, service or policy, in a document with several
 };
 

@@ -22,7 +22,7 @@ const StageInfo& info_of(RolloutStage stage) { return kStageInfo[static_cast<std
 
 void say(Check& check, const std::string& words) { check.words += (check.words.empty() ? "" : "; ") + words; }
 
-// One metric of several: a check has the worst of their states (failed, then unknown).
+// Adds one of several metrics: a check has the worst of their states (failed, then unknown).
 void add(Check& check, const JudgedMetric& metric, const std::string& instead) {
   if (metric.outcome == Judgement::kBroken) check.state = CheckState::kFailed;
   if (metric.outcome == Judgement::kInconclusive && check.state == CheckState::kPassed)
@@ -32,12 +32,12 @@ void add(Check& check, const JudgedMetric& metric, const std::string& instead) {
       fmt::format("{} {}", metric.prediction.metric, instead.empty() ? std::string(name_of(metric.outcome)) : instead));
 }
 
-// Speeds and latencies against their intervals.
+// Checks speeds and latencies against their intervals.
 std::optional<Check> check_speed(const Decision& decision, const std::vector<MeasuredValue>& samples) {
   Check check{"speed", CheckState::kPassed, {}, {}};
   for (const PredictedMetric& p : decision.predictions) {
     const JudgedMetric v = judge(p, samples);
-    // Latency, duration and speed say the same, so one of them is enough.
+    // Latency, duration and speed are equivalent, so one of them is enough.
     if (p.info().speed && v.measured.count > 0) add(check, v, v.reason);
   }
   if (check.words.empty()) check.state = CheckState::kUnknown, check.words = "not measured";

@@ -23,7 +23,7 @@ RolloutStage next_stage(RolloutStage stage);
 enum class StageState { kRunning, kPassed, kFailed, kLast = kFailed };
 std::string_view name_of(StageState state);
 
-// A stage that was begun.
+// A stage that has started.
 struct StageRecord {
   RolloutStage stage = RolloutStage::kOneJob;
   StageState state = StageState::kRunning;
@@ -44,7 +44,7 @@ struct Check {
   std::optional<std::int64_t> more = {};  // samples still needed
 };
 
-// The checks of a stage, from what was measured since it began: speed within its interval, no out-of-memory error, SLO
+// The checks of a stage, from the measurements since its start: speed within its interval, no out-of-memory error, SLO
 // or deadline met, cost as predicted. A check without a target (no SLO was set) is left out.
 std::vector<Check> check_stage(const Decision& decision, const std::vector<MeasuredValue>& samples);
 

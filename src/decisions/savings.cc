@@ -12,7 +12,7 @@ double share_months(const DecisionSummary& summary, const std::vector<StageRecor
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const TimePoint begin = stages[i].started_at;
     TimePoint stop = i + 1 < stages.size() ? std::min(stages[i + 1].started_at, end) : end;
-    // A stage that failed was taken back.
+    // A failed stage was rolled back.
     if (stages[i].state == StageState::kFailed && stages[i].ended_at) stop = std::min(stop, *stages[i].ended_at);
     if (stop > begin) months += share_of(stages[i].stage) * ((stop - begin) / kMonth);
   }

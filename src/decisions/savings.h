@@ -1,4 +1,4 @@
-// What decisions have saved to date.
+// The savings of decisions to date.
 //
 // Method: the cost before the decision minus the cost after it, times the share of the workload and the time it has run
 // this way. Shares are those of the rollout (0 for one job, 10 %, 50 %, all), from the start of each stage to the next,
@@ -23,7 +23,7 @@ struct Saving {
   Judgement outcome = Judgement::kInconclusive;
 };
 
-// To the moment `until`.
+// The saving up to `until`.
 Saving saving_of(const Decision& decision, const std::vector<StageRecord>& stages,
                  const std::vector<MeasuredValue>& samples, TimePoint until);
 

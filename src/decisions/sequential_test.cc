@@ -25,9 +25,9 @@ TEST(ConfidenceSequence, NarrowsWithSamplesAndScalesWithTheirSpread) {
   }
 }
 
-// The promise of a confidence sequence: looked at after every sample, it misses the truth in at most 5 % of all series.
-// An interval made for one look (1.96 standard errors) misses in far more.
-TEST(ConfidenceSequence, HoldsTheTruthAtEveryLookAtOnce) {
+// The guarantee of a confidence sequence: checked after every sample, it misses the true mean in at most 5 % of all
+// series. An interval for a single look (1.96 standard errors) misses far more often.
+TEST(ConfidenceSequence, ContainsTheTrueMeanAtEveryLook) {
   Random random(7);
   int missed = 0, naive_missed = 0;
   constexpr int kSeries = 2000, kLength = 300;
@@ -60,7 +60,7 @@ TEST(ConfidenceSequence, WorksOnFactors) {
   EXPECT_NEAR(s.typical / s.low, s.high / s.typical, 1e-9);
 }
 
-TEST(SamplesToTell, IsTheFirstSizeThatTells) {
+TEST(SamplesToTell, IsTheFirstSufficientSize) {
   const auto wanted = samples_to_tell(0.2, 0.05);
   ASSERT_TRUE(wanted);
   EXPECT_LE(half_width(*wanted, 0.2), 0.05);
@@ -69,7 +69,7 @@ TEST(SamplesToTell, IsTheFirstSizeThatTells) {
   EXPECT_FALSE(samples_to_tell(1e6, 1e-3));
 }
 
-TEST(Peaks, EnoughAreEnough) {
+TEST(Peaks, TheThresholdIsTheSmallestSufficientCount) {
   EXPECT_LT(std::pow(0.9, kEnoughPeaks), kAlpha);
   EXPECT_GT(std::pow(0.9, kEnoughPeaks - 1), kAlpha);
 }

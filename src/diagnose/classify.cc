@@ -17,7 +17,7 @@ constexpr Bytes kDriverMemory = mib(900);
 
 double clamp01(double value) { return std::clamp(value, 0.0, 1.0); }
 
-// Is anything happening at all?
+// Is the GPU idle?
 std::optional<Ruling> idle_rule(const Summary& summary, const Signals& signals) {
   const bool known = signals.engine || signals.sm || signals.reported || signals.link;
   if (!known) return Ruling{Verdict::kUnknown, 0};
@@ -61,7 +61,7 @@ std::optional<Ruling> on_off_rule(const Summary& summary, const Signals& signals
   const OnOff& on_off = *summary.on_off;
   const bool often = on_off.idle_share >= 0.3 || (on_off.idle_share >= 0.1 && signals.busy <= 0.6);
   if (!often || on_off.changes < 1) return std::nullopt;
-  // Work fills little of its samples and of the GPU: small requests now and then.
+  // Work fills little of the time and of the GPU: occasional small requests.
   constexpr double kLight = 0.3;
   const double fill = filling(signals);
   const bool small = signals.counters() ? fill < kFilled : on_off.active_level < 0.25;
@@ -81,7 +81,7 @@ std::optional<bool> only_launches(const Signals& signals) {
   return (gap < kLaunchGap && kernel < kShortKernel) || (gap < kSlowLaunchGap && kernel < kTinyKernel);
 }
 
-// The engine is often free, evenly over the samples: does the host launch without pause, or wait for something?
+// The engine is often free, evenly over the samples: does the host launch continuously, or does it wait?
 Ruling part_time_rule(const Signals& signals) {
   const double fill = filling(signals);
   const double tiny = signals.sm ? 0.2 : 0.1;  // of the SMs
@@ -104,10 +104,10 @@ Ruling full_time_rule(const Signals& signals) {
   if (most < kLow && signals.sm && *signals.sm < 0.4)
     return {Verdict::kLaunchBound, clamp01((kLow - most) / kLow + 0.2)};
   if (!signals.sm && most < kLow && signals.power.value_or(0) > 0.8) {
-    return {Verdict::kComputeBound, 0.4};  // this much power must go into a pipe that the source does not report
+    return {Verdict::kComputeBound, 0.4};  // so much power must come from a pipe that is not reported
   }
   if (most < 0.05 && !signals.sm) return {Verdict::kLaunchBound, 0.4};
-  // It launches without pause and loses a third of the time between launches.
+  // The host launches continuously, and a third of the time is lost between launches.
   if (most < 0.35 && signals.busy < 0.75 && only_launches(signals).value_or(false)) return {Verdict::kLaunchBound, 0.6};
   const double margin = most > 0 ? clamp01(std::abs(compute - memory) / most) * clamp01(most / 0.4) : 0;
   return {compute >= memory ? Verdict::kComputeBound : Verdict::kMemoryBound, margin};

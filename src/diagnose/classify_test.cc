@@ -30,7 +30,7 @@ TEST(Classify, StepsThatWaitForDataAreInputBoundAtAnyPeriodBelowASecond) {
     auto draw = [&](double t) { return std::fmod(t, period) < 0.25 * period ? on(0.6) : steady(t); };
     EXPECT_EQ(verdict_of(record(6, draw)), Verdict::kInputBound) << period;
   }
-  // Stalls shorter than a sample show as engines that are free half of the time, with full kernels.
+  // Stalls shorter than a sample appear as an engine that is free half of the time, with full kernels.
   EXPECT_EQ(verdict_of(record(6, [](double) { return on(0.5); })), Verdict::kInputBound);
 }
 
@@ -111,7 +111,7 @@ TEST(Classify, ClassifiesFromAggregatesAlone) {
   EXPECT_EQ(classify(nothing, {}).verdict, Verdict::kUnknown);
 }
 
-TEST(Classify, TheArticlesRuleIsMentionedWhereItDiffers) {
+TEST(Classify, TheArticlesRuleIsMentionedIfItDiffers) {
   auto samples = record(6, [](double) { return Level{0.99, 0.98, 0.88, 0, 30}; });
   const Diagnosis copy = classify(summarize_steady(samples, find_phases(samples, false)), {});
   ASSERT_TRUE(copy.article);

@@ -41,8 +41,8 @@ std::vector<CycleRun> runs_of(std::span<const CycleStep> steps) {
   return runs;
 }
 
-// Runs that are too short to be phases belong to the one before them; equal neighbours become one. Shorter runs go
-// first, so that a phase full of short pauses stays one phase.
+// Runs that are too short to be phases are merged into the previous one; equal neighbours are joined. Shorter runs are
+// merged first: a phase with many short pauses stays one phase.
 std::vector<CycleRun> without_short(std::vector<CycleRun> runs, Seconds shortest) {
   for (double part : {1.0 / 32, 1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2, 1.0}) {
     std::vector<CycleRun> kept;
@@ -60,8 +60,8 @@ std::vector<CycleRun> without_short(std::vector<CycleRun> runs, Seconds shortest
   return runs;
 }
 
-// Answers grow slowly over a training, so that neighbours are compared rather than all. Equal phases can differ by the
-// `width` of a step.
+// Answers grow slowly during training, so only neighbours are compared. Equal phases can differ by the `width` of a
+// step.
 bool regular(const std::vector<Seconds>& first, const std::vector<Seconds>& second, Seconds width) {
   constexpr double kSimilar = 1.5, kMost = 0.8;
   int similar = 0, pairs = 0;

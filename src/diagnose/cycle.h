@@ -2,9 +2,8 @@
 // them, or trains and then waits until other GPUs have generated the next batch. Such waits belong to the job: they
 // recur with about the same length, and the memory stays in use.
 //
-// Not taken for a cycle: gaps of irregular length (requests, notebooks, queues), pauses shorter than a few seconds
-// (data loading, checkpoints of small models) or rare ones (checkpoints, evaluation), and GPUs that release their
-// memory.
+// Not a cycle: gaps of irregular length (requests, notebooks, queues), pauses shorter than a few seconds (data loading,
+// checkpoints of small models) or rare ones (checkpoints, evaluation), and GPUs that release their memory.
 #pragma once
 
 #include <optional>
@@ -17,7 +16,7 @@
 
 namespace rightsize::diagnose {
 
-// What is known of one step of time. Samples and curves of any width can be steps.
+// The readings of one time step. Samples and curves of any width can be steps.
 struct CycleStep {
   Seconds width;
   std::optional<double> activity;      // up to kIdleActivity: idle

@@ -1,4 +1,4 @@
-// Reinforcement learning is recognized by its cycle, and other pauses are not taken for it.
+// Reinforcement learning is recognized by its cycle; other pauses are not.
 #include "diagnose/cycle.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What limits a GPU according to its counters, with what confidence, how much time it wastes, and what to do.
+// The bottleneck of a GPU according to its counters, with confidence, wasted time and suggested actions.
 //
 //   SummaryBuilder gathered;                           // or a Summary made from a server's aggregates
 //   for (const Sample& sample : samples) gathered.add(sample);
@@ -35,7 +35,7 @@ enum class Verdict {
 std::string_view name_of(Verdict verdict);
 std::string_view explain(Verdict verdict);  // one sentence
 
-// What the GPU can do; rules that need an unknown value are skipped.
+// The capabilities of the GPU; rules that need an unknown value are skipped.
 struct Hardware {
   std::string name;
   std::optional<FlopsPerSecond> matrix;  // dense 16-bit
@@ -47,8 +47,8 @@ struct Hardware {
 };
 Hardware hardware_of(const catalog::Gpu& gpu);
 
-// Where the wall-clock time went, as shares that add up to 1. `compute` and `memory` are the time each would take alone
-// at full rate; while they overlap, the time counts for the larger of the two.
+// How the wall-clock time was spent, as shares that add up to 1. `compute` and `memory` are the time each would take
+// alone at full rate; while they overlap, the time counts for the larger of the two.
 struct TimeShares {
   double compute = 0, memory = 0, transfer = 0;
   double launch = 0;   // the engine is busy but few SMs hold work: kernels start and drain
@@ -61,8 +61,8 @@ struct TimeShares {
 struct Roofline {
   std::optional<FlopsPerSecond> achieved;  // tensor activity x rate at the observed clock
   std::optional<BytesPerSecond> traffic;
-  std::optional<double> intensity, ridge;  // FLOP per byte of the work, and where this GPU's two limits meet
-  std::optional<double> of_limit;          // achieved rate as a share of what this intensity allows
+  std::optional<double> intensity, ridge;  // FLOP per byte of the work, and of this GPU's ridge point
+  std::optional<double> of_limit;          // achieved rate as a share of the limit at this intensity
 };
 
 struct Action {

@@ -1,4 +1,4 @@
-// The evidence for a verdict, and what to do about it.
+// The evidence for a verdict, and the suggested actions.
 #include <algorithm>
 #include <cmath>
 

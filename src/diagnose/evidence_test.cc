@@ -27,7 +27,7 @@ TEST(Actions, EveryVerdictThatCanBeActedOnHasOne) {
   for (const Kind& kind : kSteadyKinds) EXPECT_FALSE(of(kind.level).actions.empty()) << kind.name;
 }
 
-// The SMs of a launch-bound load are empty: a faster GPU is not among the advice.
+// The SMs of a launch-bound load are empty, so the advice must not include a faster GPU.
 TEST(Actions, ALaunchBoundLoadIsNotSentToAFasterGpu) {
   for (const Action& action : of({0.26, 0.02, 0.0, 0, 210}).actions) {
     if (action.kind != "smaller-gpu") continue;

@@ -32,7 +32,7 @@ const catalog::Gpu* identify(const catalog::Catalog& catalog, const telemetry::D
 double mig_share(const telemetry::Device& device, const catalog::Gpu* gpu, const catalog::Catalog& catalog) {
   if (device.mig_profile.empty()) return 1;
   if (gpu != nullptr && gpu->mig_instances > 0) {
-    // Memory comes in eighths on GPUs of seven instances, in quarters on those of four.
+    // GPUs with seven instances divide memory into eighths, those with four into quarters.
     const double memory_slices = gpu->mig_instances == 7 ? 8 : gpu->mig_instances;
     for (const catalog::MigProfile& profile : catalog.mig) {
       if (profile.gpu != gpu->name || profile.profile != device.mig_profile) continue;

@@ -40,7 +40,7 @@ struct GpuProfile {
   const catalog::Gpu* gpu = nullptr;  // null: unknown
 };
 
-// Adds the cycle to the evidence and, where the GPU waits, what to compare.
+// Adds the cycle to the evidence and, if the GPU waits, what to compare.
 void explain_cycle(const Cycle& cycle, Diagnosis& diagnosis);
 
 // `gpu` overrides the hardware named by the source. `from_start` as in find_phases().
@@ -50,8 +50,8 @@ GpuProfile understand(const Observed& observed, const catalog::Catalog& catalog,
 // The catalogue's GPU for the driver's name; null if unknown.
 const catalog::Gpu* identify(const catalog::Catalog& catalog, const telemetry::Device& device);
 
-// The share of a whole GPU that a MIG instance is: the larger of its compute and memory shares in the catalogue, or by
-// its name ("3g.40gb": 3 of 7). 1 for a device that is not an instance.
+// The share of a MIG instance in a whole GPU: the larger of its compute and memory shares in the catalogue, or by its
+// name ("3g.40gb": 3 of 7). 1 for a device that is not an instance.
 double mig_share(const telemetry::Device& device, const catalog::Gpu* gpu, const catalog::Catalog& catalog);
 
 }  // namespace rightsize::diagnose

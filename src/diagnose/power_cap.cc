@@ -7,7 +7,8 @@
 namespace rightsize::diagnose {
 namespace {
 
-// At a clock relative to today's. While memory is the limit, slower arithmetic stays hidden until it takes longer.
+// The time at a clock relative to today's. If memory is the limit, slower arithmetic stays hidden until it takes
+// longer.
 double time_at(const PoweredWork& work, double clock) {
   const double memory = work.memory / std::min(1.0, work.clock * clock / perf::kMemoryClock);
   const double others = 1 - work.arithmetic - work.memory;
@@ -43,7 +44,7 @@ std::optional<PoweredWork> powered_work(const Summary& summary, const TimeShares
   const Watts idle = std::min(gpu.idle, watts(*mean));
   work.drawn = std::min(gpu.limit, idle + (watts(*mean) - idle) / work.active);
   work.clock = perf::clock_within(gpu, work.parts, gpu.limit * gpu.held);
-  // What the model does not know (data, temperature, kernels) scales every part alike.
+  // Effects outside the model (data, temperature, kernels) scale every part equally.
   const Watts modelled = perf::power_at(gpu, work.parts, work.clock) - gpu.idle;
   if (!(modelled > Watts{})) return std::nullopt;
   const double scale = std::max(0.0, (work.drawn - idle) / modelled);

@@ -1,4 +1,4 @@
-// What a power cap would do to work known by its counters: time and energy of the same work.
+// The effect of a power cap on work that is known by its counters: time and energy of the same work.
 //
 // The GPU's measured power is divided among its parts as perf's power model does for a known job
 // (perf/kernels/power.h). A cap lowers the clock until the GPU draws less. Arithmetic then takes longer; memory
@@ -19,7 +19,7 @@ struct PoweredWork {
   perf::Activity parts;   // of one second
   double arithmetic = 0;  // share of the time that the clock determines
   double memory = 0;      // share of the time that memory determines
-  double hidden = 0;      // of it with arithmetic at the same time
+  double hidden = 0;      // part of it with arithmetic at the same time
   double clock = 1;       // today, as a share of the highest
   double active = 0;      // share of the time with work
   Watts drawn;            // while active
@@ -36,7 +36,7 @@ struct CapEffect {
 
 CapEffect under_cap(const PoweredWork& work, Watts cap);
 
-// The works together, weighted by their energy. All GPUs must have the same limit.
+// Several workloads together, weighted by their energy. All GPUs must have the same limit.
 struct WeightedWork {
   PoweredWork work;
   Joules energy;  // of the active time

@@ -28,10 +28,9 @@ bool paced_from_outside(Verdict verdict) {
 // The time of the GPU's work on another GPU, in units of the observed time.
 //
 // Counters show how long arithmetic and memory would take alone (c, m) and for how long they overlap (o). Parts that do
-// not overlap follow one another; of overlapping parts the longer counts. On another GPU, where arithmetic takes a
-// times and memory b times as long, the time is max(a c + b (m - o), b m + a (c - o)). A stall (latency,
-// synchronization inside kernels) scales with the leading resource. Starting kernels is the host's time, except for the
-// share `device`.
+// not overlap follow one another; for overlapping parts, the longer counts. If arithmetic takes a times and memory b
+// times as long on another GPU, the time is max(a c + b (m - o), b m + a (c - o)). A stall (latency, synchronization
+// inside kernels) scales with the leading resource. Launch time belongs to the host, except for the share `device`.
 double work_time(const TimeShares& shares, const Slowdown& slow, double device) {
   const bool arithmetic_leads = shares.compute > shares.memory;
   const double c = shares.compute + (arithmetic_leads ? 0 : shares.overlap);
@@ -58,7 +57,7 @@ Pace pace_of(const WatchedWork& work, const Slowdown& slow, double device) {
   return total > 0 ? Pace{1 / total, time / total, time} : Pace{};
 }
 
-// All resources slower or faster at once: perf's width applied to work that uses several of them.
+// All resources slower or faster together: perf's width for work that uses several of them.
 Slowdown scaled(Slowdown slow, double factor) {
   slow.arithmetic *= factor, slow.memory *= factor, slow.launch *= factor, slow.host_link *= factor;
   return slow;
@@ -71,8 +70,8 @@ WatchedWork watched_work(const Summary& summary, const Diagnosis& diagnosis) {
 }
 
 SpeedElsewhere speed_on(const WatchedWork& work, const Slowdown& slow) {
-  // Most of the launch time is the host's and stays the same. The exact share is unknown, so the interval covers 0
-  // to 1.
+  // Most of the launch time is the host's and stays the same. The exact share is unknown, so the interval covers 0 to
+  // 1.
   constexpr double kDevice = 0.3;
   const Pace likely = pace_of(work, slow, kDevice);
   SpeedElsewhere there{likely.speed, likely.speed, likely.speed, likely.busy, likely.busy, 1, slow.basis};
@@ -106,7 +105,7 @@ std::optional<Projection> projection_on(const ProjectionInput& input, const Watc
   const KnownJob& known = *input.known;
   const Result<Slowdown> slow = perf::job_slowdown(*known.constants, known.model, known.job, from, to);
   if (!slow) return std::nullopt;
-  WatchedWork estimated = work;  // the estimate includes launches, also the host's part
+  WatchedWork estimated = work;  // the estimate includes launches, even the host's part
   estimated.shares.stall += std::exchange(estimated.shares.launch, 0);
   return Projection{to.gpu, speed_on(estimated, *slow), *slow};
 }

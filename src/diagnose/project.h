@@ -1,8 +1,8 @@
 // The same work on every other GPU: speed and interval.
 //
-// perf knows how fast each GPU is. A diagnosis knows where the time went on the observed GPU; each part of it is scaled
-// by perf's factor for that resource, so that a projection and an estimate of the same work agree. Number formats that
-// only the other GPU supports are not considered, and time spent in the host or the network stays the same.
+// perf knows how fast each GPU is. A diagnosis knows how the time was spent on the observed GPU. Each part is scaled by
+// perf's factor for that resource, so a projection and an estimate of the same work agree. Number formats that only the
+// other GPU supports are not considered, and time spent in the host or the network stays the same.
 //
 //   const perf::SpeedTable speeds(catalog, constants);                        // once
 //   std::vector<Projection> others = project({&summary, &diagnosis, h200}, speeds);
@@ -17,10 +17,10 @@
 
 namespace rightsize::diagnose {
 
-// What the counters say about a workload on another GPU.
+// The facts from the counters that determine the speed on another GPU.
 struct WatchedWork {
   TimeShares shares;
-  catalog::NumberFormat format = catalog::NumberFormat::kBf16;  // the pipes worked in
+  catalog::NumberFormat format = catalog::NumberFormat::kBf16;  // the format that the pipes worked in
   bool paced = false;  // requests arrive at their own pace (underused, bursty): faster hardware only waits more
 };
 WatchedWork watched_work(const Summary& summary, const Diagnosis& diagnosis);
@@ -40,8 +40,8 @@ SpeedElsewhere speed_on(const WatchedWork& work, const perf::Slowdown& slow);
 std::optional<SpeedElsewhere> speed_on(const WatchedWork& work, const perf::SustainedRates& from,
                                        const perf::SustainedRates& to);
 
-// Whether a GPU may be offered in place of another: of the same vendor, whose software the work runs on, and no GeForce
-// card for a data-centre GPU, because its driver's licence excludes data centres.
+// Whether a GPU may be offered in place of another: it must be of the same vendor, because the work uses the vendor's
+// software, and not a GeForce card for a data-centre GPU, because the driver's licence excludes data centres.
 bool may_replace(const catalog::Gpu& other, const catalog::Gpu& now);
 
 struct Projection {
@@ -50,8 +50,8 @@ struct Projection {
   perf::Slowdown slow;  // by resource
 };
 
-// The job, if the user describes it: its estimates then show what the time is made of, and the counters how much of it
-// is waiting. The correction of the estimate by a measurement is the same on all GPUs and cancels out.
+// The job, if the user describes it: its estimates then show the parts of the time, and the counters how much of it is
+// waiting. The correction of the estimate by a measurement is the same on all GPUs and cancels out.
 struct KnownJob {
   const perf::Constants* constants = nullptr;
   model::ModelShape model;

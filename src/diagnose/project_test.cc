@@ -21,7 +21,7 @@ const perf::SpeedTable& speeds() {
 }
 const SustainedRates& rates(const char* name) { return *speeds().find(**speeds().catalog().find_gpu(name)); }
 
-// Shares as split_time() makes them: they add to one, the hidden resource's overlap beside them.
+// Shares as in split_time(): they add up to one, with the overlap of the hidden resource separate.
 WatchedWork any_work() {
   double parts[6], sum = 0;
   for (double& part : parts) sum += part = *rc::gen::inRange(1, 1000);
@@ -56,7 +56,8 @@ TEST(SpeedOn, PureArithmeticAndPureTrafficScaleByThePerfModelsRatios) {
   }
 }
 
-// Memory hidden behind arithmetic shows where arithmetic is fast: 0.8 of the time arithmetic, 0.5 memory behind it.
+// Memory time hidden behind arithmetic appears on a GPU with fast arithmetic: 0.8 of the time arithmetic, 0.5 memory
+// behind it.
 TEST(SpeedOn, OverlappedTimeCountsWhenItBecomesTheLonger) {
   WatchedWork work;
   work.shares.compute = 1, work.shares.overlap = 0.9;
@@ -66,11 +67,11 @@ TEST(SpeedOn, OverlappedTimeCountsWhenItBecomesTheLonger) {
   other.name = "twice the arithmetic";
   there.gpu = &other;
   for (FlopsPerSecond& rate : there.arithmetic) rate = rate * 2;
-  // Alone, arithmetic now takes 0.5; memory still takes 0.9, and a tenth of the arithmetic ran beside nothing.
+  // Alone, arithmetic now takes 0.5; memory still takes 0.9, and a tenth of the arithmetic had no overlap.
   EXPECT_DOUBLE_EQ(speed_on(work, here, there)->likely, 1 / (0.9 + 0.1 / 2));
 }
 
-// A known job's speed elsewhere is the ratio of its estimates where it never waits; the time it waits stays.
+// The speed of a known job on another GPU is the ratio of its estimates; waiting time stays the same.
 TEST(Project, AKnownJobIsProjectedByItsEstimates) {
   static const perf::Constants kConstants = *perf::load_constants("");
   KnownJob known{&kConstants, *model::find_model("llama-3.1-8b"), {}};

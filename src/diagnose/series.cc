@@ -5,7 +5,7 @@
 namespace rightsize::diagnose {
 namespace {
 
-// Adds `next` to a mean of `count` samples; of counters and times the latest is kept.
+// Adds `next` to a mean of `count` samples; counters and times keep the latest value.
 void fold(Sample& mean, const Sample& next, std::size_t count) {
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
     const auto metric = static_cast<Metric>(i);
@@ -24,8 +24,8 @@ struct ActivityRun {
   std::size_t first = 0, last = 0;
 };
 
-// The activity of every sample. The first reading has no counters, and its utilization is that of the time before, so
-// the second reading is used for it.
+// The activity of every sample. The first reading has no counters, and its utilization covers the time before it, so
+// the second reading is used instead.
 std::vector<double> levels_of(const std::vector<Sample>& samples) {
   std::vector<double> levels;
   for (const Sample& sample : samples) levels.push_back(activity(sample).value_or(0));
@@ -36,7 +36,7 @@ std::vector<double> levels_of(const std::vector<Sample>& samples) {
   return levels;
 }
 
-// What counts as low compared with the work of this recording; start-up does a little work too.
+// The threshold for low activity relative to the work of this recording; start-up also does a little work.
 double threshold(std::vector<double> levels) {
   std::erase_if(levels, [](double level) { return level <= kIdleActivity; });
   if (levels.empty()) return kIdleActivity;
@@ -140,7 +140,7 @@ std::pair<std::size_t, std::size_t> steady_runs(const std::vector<Sample>& sampl
                                                 const std::vector<ActivityRun>& runs, bool from_start) {
   std::size_t first = 0, last = runs.size();
   const Seconds whole = duration(samples, 0, samples.size());
-  constexpr double kEdge = 0.25;  // of a recording: longer idleness at an end may be part of a pattern
+  constexpr double kEdge = 0.25;  // of a recording: longer idle time at an end may be part of a pattern
   auto is_edge = [&](const ActivityRun& run) {
     return from_start || duration(samples, run.first, run.last) < kEdge * whole || without_memory(samples, run);
   };
@@ -151,8 +151,8 @@ std::pair<std::size_t, std::size_t> steady_runs(const std::vector<Sample>& sampl
   return {first, last};
 }
 
-// Whether the program fills its memory once and then only holds it until the recording ends: the first moment was
-// start-up, and holding memory is what it does.
+// Whether the program fills its memory once and then only holds it until the recording ends: the beginning was
+// start-up, and the program only holds memory.
 bool ends_holding(const std::vector<Sample>& samples, const std::vector<ActivityRun>& runs) {
   const ActivityRun& end = runs.back();
   if (!end.idle || without_memory(samples, end)) return false;

@@ -14,7 +14,7 @@ class SampleSeries {
  public:
   void add(const Sample& sample);
   const std::vector<Sample>& samples() const { return samples_; }
-  // The first samples as they came, if later ones made averaging necessary; otherwise empty.
+  // The first samples without averaging, if later ones were averaged; otherwise empty.
   const std::vector<Sample>& detail() const { return detail_; }
 
  private:

@@ -25,8 +25,8 @@ TEST(Series, LongSeriesAreThinnedAndKeepTheMean) {
   EXPECT_NEAR(sum / static_cast<double>(series.samples().size()), 0.5, 0.01);
 }
 
-// 4 s of start-up, 0.1 s in which 40 GB are filled, 10 s idle. The engine's counter comes once a second, and the
-// first behind the filling covers it.
+// 4 s of start-up, 0.1 s in which 40 GB are filled, 10 s idle. The engine counter is read once a second, and its first
+// reading after the filling covers the filling.
 TEST(Phases, MemoryFilledOnceAndKeptIsAHoldingPhase) {
   std::vector<Sample> samples;
   for (int i = 0; i < 140; ++i) {

@@ -21,7 +21,7 @@ struct Signals {
   std::optional<double> memory_util;
   std::optional<Bytes> memory_held;
 
-  double busy = 0;  // the best evidence that something ran: engine, SMs, or reported
+  double busy = 0;  // the best evidence of activity: engine, SMs, or reported
   bool counters() const { return dram || pipes || sm; }
 };
 
@@ -33,11 +33,11 @@ inline constexpr double kFullDram = 0.92;
 inline constexpr double kFullPipe = 0.95;
 
 // Bytes the GPU fetches over PCIe for a kernel launched from the host: 1.8 KB for the smallest kernels of PyTorch, up
-// to 2.4 KB for others (H200, driver 580, 2026-11). A CUDA graph fetches far less and so looks like few launches.
+// to 2.4 KB for others (H200, driver 580, 2026-11). A CUDA graph fetches far less, so it looks like few launches.
 inline constexpr Bytes kBytesPerLaunch = bytes(2000);
 
-// A host that only launches leaves 5 to 25 us between kernels, a slow one (Python between every two) 40. Longer gaps
-// mean that it waits for something.
+// A host that only launches leaves 5 to 25 us between kernels, a slow one (Python between every two) 40 us. Longer gaps
+// mean that the host waits.
 inline constexpr Seconds kLaunchGap = microseconds(25), kSlowLaunchGap = microseconds(40);
 // Kernels longer than these would keep the GPU busy if the host only launched.
 inline constexpr Seconds kShortKernel = microseconds(12), kTinyKernel = microseconds(6);

@@ -21,7 +21,7 @@ TEST(SplitTime, SharesAddToOne) {
   }
 }
 
-// 200 MB/s of commands at 2 KB a launch: one every 10 us.
+// 200 MB/s of commands at 2 KB per launch: one launch every 10 us.
 TEST(ReadSignals, LaunchesAreReadFromTheCommandsFetched) {
   Summary summary;
   summary.set(Metric::kPcieRx, {200e6, 200e6, 200e6, 200e6});
@@ -31,7 +31,8 @@ TEST(ReadSignals, LaunchesAreReadFromTheCommandsFetched) {
   EXPECT_FALSE(read_signals({}, {}).launch_period);
 }
 
-// An unknown link is the slowest that could have carried what was seen: 20 GB/s needs the fourth generation.
+// An unknown link is assumed to be the slowest that could have carried the observed rate: 20 GB/s needs the fourth
+// generation.
 TEST(ReadSignals, AnUnknownLinkIsTheSlowestPossible) {
   Summary summary;
   summary.set(Metric::kPcieTx, {20e9, 20e9, 20e9, 20e9});
@@ -41,7 +42,7 @@ TEST(ReadSignals, AnUnknownLinkIsTheSlowestPossible) {
   EXPECT_NEAR(*read_signals(summary, fifth).link, 20.0 / 63, 1e-9);
 }
 
-// Half of the tensor cycles at half of the clock: 4096 FLOP a cycle and SM x 132 SMs x 0.9 GHz x 0.5.
+// Half of the tensor cycles at half of the clock: 4096 FLOP per cycle and SM x 132 SMs x 0.9 GHz x 0.5.
 TEST(PlaceOnRoofline, CountsCyclesAtTheClockThatWasSeen) {
   Hardware h100;
   h100.matrix = tflop_per_s(989), h100.sms = 132, h100.bandwidth = gb_per_s(3350);

@@ -41,7 +41,7 @@ void SummaryBuilder::add_time(const Sample& sample) {
   last_time_ = sample.time;
   if (samples_++ == 0) return;
   const double usual = intervals_.count() > 0 ? intervals_.mean() : step;
-  constexpr double kGap = 20;  // times the usual interval: the recorder paused, or the clock was set
+  constexpr double kGap = 20;  // times the usual interval: the recorder paused, or the clock was changed
   const bool jumped = step <= 0 || !std::isfinite(step) || (intervals_.count() >= 5 && step > kGap * usual);
   if (jumped) {
     ++clock_jumps_;

@@ -34,10 +34,10 @@ struct Summary {
   Seconds duration;
   Seconds interval;  // median time between samples
   std::uint64_t samples = 0;
-  std::uint64_t clock_jumps = 0;  // samples not later than the one before, or after a long gap
+  std::uint64_t clock_jumps = 0;  // samples that are not later than the previous one, or after a long gap
   std::array<std::optional<MetricStatistics>, telemetry::kMetrics> metrics{};
   std::optional<OnOff> on_off;
-  std::optional<double> power_capped;      // share of samples whose clocks were lowered by the power limit
+  std::optional<double> power_capped;      // share of samples with clocks lowered by the power limit
   std::optional<double> thermally_capped;  // by heat
   std::optional<Joules> energy;            // of the whole duration
 
@@ -89,7 +89,7 @@ class SummaryBuilder {
   Column intervals_;
   std::uint64_t levels_ = 0, idle_ = 0, changes_ = 0;
   double active_sum_ = 0;
-  Seconds run_;  // the stretch of work or idleness that is going on
+  Seconds run_;  // the current stretch of work or idleness
   std::optional<bool> idling_;
   Column idle_runs_, active_runs_;
   std::uint64_t throttle_known_ = 0, power_capped_ = 0, thermally_capped_ = 0;

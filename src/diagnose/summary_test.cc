@@ -38,7 +38,7 @@ TEST(Activity, ActivityIsReadFromSmCountersFirst) {
   EXPECT_EQ(activity(sample), 0.0003);
 }
 
-// Three readings of 690 W, a second apart: 690 W for the three seconds they stand for, whether from power or from the
+// Three readings of 690 W, a second apart: 690 W for the three seconds they represent, from power as well as from the
 // energy counter.
 TEST(SummaryBuilder, MeanPowerIsThatOfTheTimeCovered) {
   for (const bool counter : {false, true}) {

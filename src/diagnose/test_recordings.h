@@ -9,7 +9,7 @@
 
 namespace rightsize::diagnose {
 
-// A recording at 10 Hz whose samples a function draws. Levels are shares; PCIe in MB/s.
+// A recording at 10 Hz with samples from a function. Levels are shares; PCIe in MB/s.
 struct Level {
   double engine = 0, sm = 0, dram = 0, tensor = 0, pcie = 1, util = -1, memory_gib = 16, fp32 = 0;
 };
@@ -50,7 +50,7 @@ struct Kind {
   Verdict verdict;
 };
 
-// What loads look like by construction. The comments give the physics, the numbers are rounded from such loads.
+// Loads by construction. The comments give the physics; the numbers are rounded from such loads.
 inline const Kind kSteadyKinds[] = {
     {"a matrix product keeps the tensor pipes busy", {0.99, 0.95, 0.17, 0.93, 14}, Verdict::kComputeBound},
     {"8-bit products need the same cycles for twice the work", {0.99, 0.95, 0.25, 0.85, 14}, Verdict::kComputeBound},

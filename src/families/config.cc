@@ -106,7 +106,7 @@ Head Config::head(Head fallback) const {
 }
 
 int Config::labels() const {
-  // A dictionary from number to name, of which only the size matters.
+  // A dictionary from number to name; only its size matters.
   if (const JsonMember* names = json_.find("id2label"); names && names->value.type == JsonType::kObject) {
     return std::max<int>(1, static_cast<int>(names->value.members.size()));
   }

@@ -1,5 +1,5 @@
 // Reads one configuration: typed fields of its JSON, with the limits of a plausible model, and the fields that families
-// share. Every mistake is noted; getters then return a small substitute so that reading continues.
+// share. Every mistake is noted; getters then return a small substitute, and reading continues.
 #pragma once
 
 #include <optional>
@@ -43,12 +43,12 @@ class Config {
   Config(const JsonObject& json, std::optional<ImageSize> resolution = {}, std::optional<int> frames = {})
       : json_(json), resolution_(resolution), frames_(frames) {}
 
-  // The image size that the user asked for, if it is not the configuration's.
+  // The requested image size, if it differs from the configuration's.
   const std::optional<ImageSize>& resolution() const { return resolution_; }
-  // The frames of a video that the user asked for.
+  // The requested number of video frames.
   const std::optional<int>& frames() const { return frames_; }
 
-  // The same with defaults for layers and width, for sections whose class has such defaults.
+  // The same with defaults for layers and width, for sections of classes with such defaults.
   Config with_sizes(int layers, std::int64_t hidden) const {
     Config config = *this;
     config.layers_ = layers;
@@ -77,7 +77,7 @@ class Config {
   // num_labels as the framework reads it: the number of id2label entries, else num_labels, else 2.
   int labels() const;
 
-  // A nested object. An absent one has no members, so that every default applies.
+  // A nested object. An absent one has no members, so every default applies.
   Config section(const FieldNames& names) const;
 
   // width / parts. Notes a mistake that names both fields and returns 1 if it leaves a remainder.
@@ -111,8 +111,8 @@ struct SizeFields {
   FieldDefault<double> attention_dropout = {"attention_probs_dropout_prob", 0.1};
   Positions positions = Positions::kLearned;
 };
-// Fields whose names are empty are left at the shape's defaults. A head has hidden / heads elements, and every head has
-// keys and values.
+// Fields with empty names keep the shape's defaults. A head has hidden / heads elements, and every head has keys and
+// values.
 void read_sizes(const Config& config, const SizeFields& fields, ModelShape& shape);
 
 }  // namespace rightsize::model

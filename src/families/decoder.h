@@ -1,4 +1,4 @@
-// The Llama line of decoders: grouped-query attention with q, k, v and o, a gated MLP or experts, norms, and no learned
+// Decoders like Llama: grouped-query attention with q, k, v and o, a gated MLP or experts, norms, and no learned
 // positions. A family describes itself by a DecoderStyle; a Decoder then declares the weights and writes the forward
 // pass. A family with another kind of attention overrides that part.
 #pragma once
@@ -89,10 +89,10 @@ struct DecoderStyle {
 
 // Reads the sizes, which have the same names in all these families.
 void read_decoder_sizes(const Config& config, const DecoderStyle& style, ModelShape& shape);
-// Reads the sizes, declares the weights and writes the forward pass of a model whose layers are all of one kind.
+// Reads the sizes, declares the weights and writes the forward pass of a model with only one kind of layer.
 void read_decoder(const Config& config, ModelShape& shape, const DecoderStyle& style);
 
-// Fills shape.experts. Notes a mistake if more experts work on a token than there are.
+// Fills shape.experts. Notes a mistake if a token uses more experts than there are.
 void read_experts(const Config& config, const ExpertFields& fields, ModelShape& shape);
 // The same for DeepSeek and GLM, which have n_shared_experts of the same size and start with dense layers.
 void read_routed_experts(const Config& config, ExpertFields fields, int shared, int dense_layers, ModelShape& shape);

@@ -1,5 +1,5 @@
-// Decoders in which most layers carry a state by the gated delta rule and every fourth attends under a gate
-// (Qwen3-Next, Qwen3.5).
+// Decoders with a recurrent state (gated delta rule) in most layers and gated attention in every fourth (Qwen3-Next,
+// Qwen3.5).
 #pragma once
 
 #include "families/decoder.h"

@@ -17,7 +17,7 @@ namespace rightsize::model {
 struct Family {
   std::string_view name;  // model_type of config.json
   std::string_view summary;
-  // Fills the sizes, the weights and the forward pass of `shape`, noting mistakes in `config`.
+  // Fills the sizes, the weights and the forward pass of `shape`, and notes mistakes in `config`.
   void (*read)(const Config& config, ModelShape& shape);
   std::vector<std::string_view> other_names = {};  // spellings found in published files
   std::string_view class_name = {};                // _class_name of diffusers, which has no model_type

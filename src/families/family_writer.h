@@ -1,5 +1,5 @@
-// What the classes that write a family's forward pass share: the shape being filled, its weights, the tracer, and the
-// parts that most transformers are made of.
+// The base of the classes that write a family's forward pass: the shape being filled, its weights, the tracer, and the
+// common parts of transformers.
 #pragma once
 
 #include <initializer_list>
@@ -33,7 +33,7 @@ struct HeadValues {
   Value q, k, v;
 };
 
-// The output layer that the class name asks for.
+// The output layer according to the class name.
 struct DecoderHead {
   WeightRef weight, bias;
   bool language = true;  // false: a classifier

@@ -27,7 +27,7 @@ WeightRef declare_patches(Inventory& inventory, const ModelShape& shape, std::in
 // Adds labels and pixels to the inputs of an iteration and returns the pixels as the first layer reads them.
 Value images_of(Tracer& f, const ModelShape& shape);
 
-// The head that the class name asks for; a base model has none.
+// The head according to the class name; a base model has none.
 WeightRef declare_image_classifier(const Config& config, Inventory& inventory, ModelShape& shape, std::int64_t width);
 // Pools shape.hidden channels, norms them if the model does, and classifies.
 Value image_class_loss(Tracer& f, const ModelShape& shape, Value x, WeightRef classifier, WeightRef norm = {});

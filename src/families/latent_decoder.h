@@ -1,5 +1,5 @@
 // Decoders with latent attention (DeepSeek V2 and later, Kimi K2, GLM-5): queries and keys go through low-rank factors.
-// Fine-grained experts beside shared ones follow a few dense layers.
+// Fine-grained and shared experts follow a few dense layers.
 #pragma once
 
 #include "families/decoder.h"

@@ -1,5 +1,5 @@
-// Parts that transformers which remove noise from the latents of images and videos share: the size of the latents,
-// attention over them and over the prompt, and modulation by the time step.
+// Common parts of transformers that denoise the latents of images and videos: the size of the latents, attention over
+// them and over the prompt, and modulation by the time step.
 #pragma once
 
 #include <string>
@@ -76,7 +76,7 @@ class LatentTransformer : protected FamilyWriter {
     return f_.add_constant(f_.scale(f_.norm(NormKind::kLayer, {}, std::move(x), rows)));
   }
   Value gate(Value x) { return f_.scale(std::move(x)); }
-  // What time gives to norms and gates: one row per sample.
+  // The modulation of norms and gates by time: one row per sample.
   void shifts(WeightRef weight, std::int64_t inputs) {
     f_.linear(weight, f_.make(kSamples.times(inputs), Width::kStored), false);
   }

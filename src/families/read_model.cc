@@ -22,7 +22,7 @@ std::vector<std::string> family_names() {
 
 std::string list_families() { return fmt::format("supported: {}", fmt::join(family_names(), " ")); }
 
-// The family whose name the class begins with: "LlamaForCausalLM" -> "llama".
+// The family named at the beginning of the class: "LlamaForCausalLM" -> "llama".
 std::string family_of_class(std::string_view architecture) {
   std::string folded = fold_name(architecture);
   std::string best;
@@ -53,8 +53,8 @@ const Family* choose_family(const JsonObject& json, const std::string& architect
   return nullptr;
 }
 
-// Every size has a limit, but their product can still be too large. The limit here is far below where 64-bit sums of
-// bytes overflow, so that later code need not check.
+// Every size has a limit, but their product can still be too large. This limit is far below the overflow of 64-bit sums
+// of bytes, so later code need not check.
 void check_total(const JsonObject& json, const ModelShape& shape) {
   constexpr double kMostParameters = 1e15;
   double total = 0;
@@ -116,11 +116,11 @@ void read_checkpoint(const JsonObject& json, ModelShape& shape) {
       quantization.get_object_or_empty("kv_cache_scheme").has("num_bits") || algorithm.starts_with("fp8");
 }
 
-// A model is called like its file; config.json like its folder.
+// A model is named after its file, or after its folder if the file is config.json.
 std::string name_of_file(const std::string& file) {
   const std::filesystem::path path = std::filesystem::path(file).lexically_normal();
   const std::string folder = path.parent_path().filename().string();
-  // Text pasted into the page is kept in a temporary folder, whose name tells the user nothing.
+  // Text pasted into the page is stored in a temporary folder; its name would mean nothing to the user.
   std::error_code ignored;
   const bool sent = path.string().starts_with((std::filesystem::temp_directory_path(ignored) / "rightsize-").string());
   const bool named = !folder.empty() && folder != ".." && !sent;

@@ -25,7 +25,7 @@ std::string errors_of(std::string text) {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// Counts torch gives for classes other than the presets'.
+// Parameter counts from torch for classes other than those of the presets.
 struct Known {
   const char* name;
   const char* config;
@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "multi_query": false, "parallel_attn": false, "new_decoder_architecture": false,
                   "vocab_size": 50304})",
               1'311'625'216},
-        Known{"MptOfTransformers",  // ignores that learned positions and biases are asked for
+        Known{"MptOfTransformers",  // ignores the fields for learned positions and biases
               R"({"architectures": ["MptForCausalLM"], "model_type": "mpt", "d_model": 4096, "n_layers": 32,
                   "n_heads": 32, "vocab_size": 50432, "learned_pos_emb": true, "no_bias": false})",
               6'649'286'656}),
@@ -138,8 +138,8 @@ TEST(ReadModel, MistralWindowIsTheDefaultWhenAbsentAndNoneWhenNull) {
   EXPECT_EQ(read("{" + sizes + R"(, "sliding_window": 77})")->sliding_window, 77);
 }
 
-// GlmConfig and Glm4Config of transformers 5.17: attention_bias is true where config.json does not say. q has 32 heads
-// of 128, k and v 2 each: 4096 + 2 x 256 biases a layer.
+// GlmConfig and Glm4Config of transformers 5.17: attention_bias is true if config.json lacks it. q has 32 heads of 128,
+// k and v 2 each: 4096 + 2 x 256 biases per layer.
 TEST(ReadModel, GlmHasBiasesUnlessTheConfigurationTurnsThemOff) {
   for (const char* type : {"glm", "glm4"}) {
     const std::string sizes = std::string("{\"model_type\": \"") + type +
@@ -158,7 +158,7 @@ TEST(ReadModel, EveryFamilyReadsFromItsSizesAlone) {
          "n_heads": 12, "n_head": 12)";
   for (const ModelFamily& family : model_families()) {
     std::string own = sizes;
-    // Fields of one family may look like a slip in another's.
+    // Fields of one family may look like misspelt fields of another.
     if (family.name == "swin") own = R"("embed_dim": 96)";
     if (family.name == "resnet" || family.name == "convnext") own = R"("depths": [2, 2, 2, 2])";
     if (family.name == "unet2d_condition") own = R"("sample_size": 64)";

@@ -41,7 +41,7 @@ struct VisionTower {
 // The default image size.
 inline constexpr ImageSize kUsualImage{1'024, 1'024};
 
-// The tokens that an image of this size takes in the prompt, and the patches that the tower works on.
+// The prompt tokens of an image of this size, and the patches that the tower processes.
 std::int64_t image_tokens(const VisionTower& tower, ImageSize image);
 std::int64_t image_patches(const VisionTower& tower, ImageSize image);
 

@@ -60,7 +60,7 @@ std::string_view origin(std::string_view url) {
   return url.substr(0, scheme == std::string_view::npos ? url.find('/') : url.find('/', scheme + 3));
 }
 
-// Where the page after this one is; empty after the last. A page may not send us to another server.
+// The address of the next page; empty after the last. A page must not redirect to another server.
 Result<std::string> next_page(const std::string& page, const std::string& url) {
   const Checked<LocatedJson> json = LocatedJson::parse(http::shown_url(url), page);
   if (!json || json->root().find("Items") == nullptr)
@@ -73,7 +73,7 @@ Result<std::string> next_page(const std::string& page, const std::string& url) {
   return next;
 }
 
-// Pages one after the other in one file; FILE.next names the page to go on with.
+// Pages one after the other in one file; FILE.next names the page to continue with.
 Result<> fetch_pages(const std::string& first, const std::string& file) {
   http::Client asking = client();
   std::string url;

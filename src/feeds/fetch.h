@@ -1,7 +1,7 @@
 // Fetching public price files over HTTPS: SkyPilot's catalogue, AWS's price lists and spot advisor, Azure's retail
 // prices.
 //
-// Files are kept in a folder until they are imported. An interrupted download resumes.
+// Files stay in a folder until they are imported. An interrupted download resumes.
 #pragma once
 
 #include <string>
@@ -11,24 +11,25 @@
 
 namespace rightsize::feeds {
 
-// One file to fetch and the feed it is then read with.
+// A file to fetch, and the feed that reads it.
 struct Download {
   std::string feed;      // "skypilot", "aws", "azure"
   std::string provider;  // for files that do not name it
   std::string url;
   std::string what;    // "aws", "azure", "aws us-east-1", "aws spot advisor"
-  bool paged = false;  // pages that name the next one
+  bool paged = false;  // each page names the next one
 };
 
-// What `prices update` fetches: of SkyPilot the clouds named, of AWS a price list a region and the spot advisor, of
-// Azure the prices of its GPU machines. `url` replaces the public address; {} in it stands for the cloud or region.
+// The downloads of `prices update`: the named clouds of SkyPilot; for AWS a price list per region and the spot advisor;
+// for Azure the prices of its GPU machines. `url` replaces the public address; {} in it is replaced by the cloud or
+// region.
 Result<std::vector<Download>> downloads_of(const std::string& feed, const std::vector<std::string>& providers,
                                            const std::vector<std::string>& regions, const std::string& url);
 
 // The downloaded file in `folder`. An incomplete download is kept for the next attempt.
 Result<std::string> fetch(const Download& download, const std::string& folder);
 
-// Removes what fetch() left there.
+// Removes the files of fetch().
 void forget_fetched(const std::string& file);
 
 }  // namespace rightsize::feeds

@@ -59,14 +59,14 @@ bool memory_agrees(const Gpu& gpu, double gib) {
 Result<ResolvedGpu> resolve_gpu(const catalog::Catalog& catalog, const FeedRow& row, std::vector<const Gpu*> found) {
   if (found.empty()) return fail(bad_input("GPU not in the catalogue"));
   bool named_exactly = found.size() == 1;
-  // An alias such as "A100-80GB" names one form; the family has the others.
+  // An alias such as "A100-80GB" names one form factor; the family has the others.
   if (found.size() == 1) {
     const std::size_t dash = found[0]->name.rfind('-');
     const std::string family = found[0]->name.substr(0, dash);
     const bool formed = dash != std::string::npos && (is_form(*found[0], "-sxm") || is_form(*found[0], "-pcie"));
     if (formed && plain(row.gpu).find("sxm") == std::string::npos && plain(row.gpu).find("pcie") == std::string::npos &&
         plain(row.gpu).find("hbm3") == std::string::npos) {
-      // Not by match_gpus(): "a100-80gb" is itself an alias of one form.
+      // match_gpus() cannot be used: "a100-80gb" is itself an alias of one form factor.
       found.clear();
       for (const Gpu& gpu : catalog.gpus) {
         if (gpu.name.starts_with(family + "-")) found.push_back(&gpu);
@@ -79,7 +79,7 @@ Result<ResolvedGpu> resolve_gpu(const catalog::Catalog& catalog, const FeedRow& 
     if (found.empty()) return fail(bad_input("memory contradicts the GPU"));
   }
   const std::string form = form_of(row);
-  // A GPU with another form factor than stated, or with one where none is stated, is the closest match.
+  // If no GPU has the stated form factor (or none is stated), a GPU with another form factor is the closest match.
   const auto has_form = [](const Gpu& gpu) { return is_form(gpu, "-sxm") || is_form(gpu, "-pcie"); };
   if (found.size() == 1) {
     const bool stated = !form.empty() && is_form(*found[0], "-" + form);

@@ -1,4 +1,4 @@
-// Which GPU of the catalogue a feed means.
+// Finds the GPU of the catalogue that a feed means.
 #pragma once
 
 #include <string>
@@ -13,18 +13,18 @@ namespace rightsize::feeds {
 
 struct ResolvedGpu {
   const catalog::Gpu* gpu = nullptr;
-  bool assumed = false;  // the feed does not say whether it is SXM or PCIe: the slower is taken
+  bool assumed = false;  // the feed does not tell SXM from PCIe: the slower one is assumed
 };
 
-// Without what feeds add to the name of a GPU: memory in gigabytes, the vendor, "NVIDIA ", "-80G-".
+// Spellings without the additions of feeds: memory in gigabytes, the vendor, "NVIDIA ", "-80G-".
 std::vector<std::string> spellings(std::string_view name);
 
-// Stated memory is as sold or as the driver reports; both are within this of the catalogue's.
+// Whether stated memory, as sold or as the driver reports it, agrees with the catalogue's.
 bool memory_agrees(const catalog::Gpu& gpu, double gib);
 
-// The GPU for a feed's spelling, of those that match it by name or alias: families ("A100") by stated memory, then by
-// what name and instance say of the form (SXM, PCIe, NVL). Fails where the catalogue does not have it, or where its
-// memory contradicts what is stated.
+// The GPU for a feed's spelling, by name or alias. In families ("A100"), the stated memory decides, then the form
+// factor (SXM, PCIe, NVL) in the name or instance. Fails if the GPU is not in the catalogue, or if its memory
+// contradicts the stated memory.
 Result<ResolvedGpu> resolve_gpu(const catalog::Catalog& catalog, const FeedRow& row,
                                 std::vector<const catalog::Gpu*> found);
 

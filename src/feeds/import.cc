@@ -43,7 +43,7 @@ bool is_doubted(const catalog::Price& price) {
   return std::ranges::find(price.provenance.unverified, "price") != price.provenance.unverified.end();
 }
 
-// To find the imported price of the same offer.
+// A key to find the imported price of the same offer.
 Price offer_of(const catalog::Price& price) {
   return {.provider = price.provider,
           .instance = price.instance,
@@ -114,7 +114,7 @@ void Importer::take(FeedRow row) {
     return refuse("price is not a number from 0 up", where(row), row.line);
   }
   if (row.usd_per_hour == 0) return refuse("price of $0: not offered", where(row), row.line);
-  // A day ahead is another time zone.
+  // One day ahead may be due to a time zone.
   if (row.date && *row.date - today() > 1) return refuse("date in the future", where(row), row.line);
   if (row.gpus && (*row.gpus < 1 || *row.gpus != std::floor(*row.gpus))) {
     return refuse("a fraction of a GPU", where(row), row.line);
@@ -132,7 +132,7 @@ void Importer::take(FeedRow row) {
   keep(row);
 }
 
-// Into dollars, at the rate of the price's day.
+// Converts to dollars, at the rate of the price's day.
 bool Importer::convert(FeedRow& row) {
   if (row.currency.empty() || row.currency == catalog::kDollars) {
     row.currency.clear();
@@ -148,7 +148,7 @@ bool Importer::convert(FeedRow& row) {
   return true;
 }
 
-// Where the stated memory fits no such GPU, but its share per GPU does.
+// Applies if the stated memory fits no such GPU, but its share per GPU does.
 void Importer::correct_memory(FeedRow& row) {
   if (!row.gpu_memory_gib || row.gpus.value_or(1) < 2) return;
   const double each = *row.gpu_memory_gib / *row.gpus;
@@ -221,7 +221,7 @@ const Machine* Importer::new_machine(const FeedRow& row) {
   return &new_machines_.emplace(key, std::move(machine)).first->second;
 }
 
-// Whether count and memory can be true.
+// Whether count and memory are plausible.
 bool Importer::is_plausible(const FeedRow& row, const Machine& machine) {
   const auto gpu = std::find_if(catalog_.gpus.begin(), catalog_.gpus.end(),
                                 [&](const catalog::Gpu& one) { return one.name == machine.gpu; });
@@ -261,8 +261,8 @@ void Importer::keep(const FeedRow& row) {
   if (row.converted) price.rate = shared.rate(row.converted->rate), price.list_price = row.converted->amount;
   const auto at = prices_.find(price);
   if (at != prices_.end()) {
-    // Listed twice: the newer counts, of one day the cheaper (hosts of a marketplace, a reservation and a savings
-    // plan).
+    // For a duplicate, the newer price counts or, on the same day, the cheaper one (hosts of a marketplace, a
+    // reservation and a savings plan).
     const bool usual = row.community || price.purchase == Purchase::kOneYear ||
                        price.purchase == Purchase::kThreeYears || price.purchase == Purchase::kBlock;
     if (!usual && price.date == at->date) {
@@ -303,14 +303,14 @@ void Importer::refuse_prices(const std::string& why, const std::function<bool(co
 }
 
 void Importer::check_spot() {
-  // The listed price on demand over the spot price, in the zone or the region; 0 where there is none.
+  // The on-demand list price divided by the spot price, in the zone or the region; 0 if there is none.
   const auto ratio_of = [&](const Price& spot) {
     Price list = spot;
     list.purchase = Purchase::kOnDemand;
     auto found = prices_.find(list);
     list.zone = {};
     if (found == prices_.end()) found = prices_.find(list);
-    // A list price that is itself in doubt says nothing about spot.
+    // A doubtful list price says nothing about spot.
     if (found != prices_.end() && found->doubted) return 0.0;
     return spot.purchase != Purchase::kSpot || found == prices_.end() ? 0.0 : spot.usd_per_hour / found->usd_per_hour;
   };
@@ -334,8 +334,8 @@ void Importer::check_spot() {
   });
 }
 
-// Compared with what other providers ask for the same GPU on the same terms, each provider counted once however many
-// regions it has: a price far outside is a mistake or bait, and an extreme one cannot be true.
+// Compares with other providers' prices for the same GPU and terms; each provider counts once, regardless of its number
+// of regions. A price far outside is a mistake or bait, and an extreme one cannot be true.
 void Importer::check_band() {
   using Terms = std::pair<std::string, Purchase>;                     // GPU
   std::map<Terms, std::map<std::string, std::vector<double>>> known;  // by provider
@@ -413,17 +413,17 @@ void Importer::merge_groups(const std::function<bool(const Price&, const Price&)
   }
 }
 
-// A copy of a list does not say how old its prices are: what is known about the same offer decides.
+// A copy of a list does not show the age of its prices, so the known prices of the same offer decide.
 void Importer::settle_dates() {
   if (date_is_ != DateIs::kCopied && date_is_ != DateIs::kWritten) return;
-  // The store names a source by its feed: "skypilot" for "skypilot-catalog".
+  // The store names a source after its feed: "skypilot" for "skypilot-catalog".
   const auto is_ours = [&](const catalog::Price& price) {
     return std::ranges::any_of(price.provenance.sources,
                                [&](const std::string& source) { return import_.source.starts_with(source); });
   };
   std::vector<Price>& prices = import_.prices;
   std::vector<const catalog::Price*> known(prices.size());  // the same offer in the catalogue
-  std::set<std::string_view> listed_before;                 // providers whose list this source had before
+  std::set<std::string_view> listed_before;                 // providers already listed by this source
   for (const catalog::Price& before : catalog_.prices) {
     const Price offer = offer_of(before);
     const auto at = std::lower_bound(prices.begin(), prices.end(), offer, ByOffer());
@@ -434,7 +434,7 @@ void Importer::settle_dates() {
     Price& price = prices[i];
     const catalog::Price* before = known[i];
     if (price.undated && before != nullptr && before->provenance.date) {
-      // Amounts in other currencies are compared as listed.
+      // Amounts in other currencies are compared in the list currency.
       const double now = price.rate != nullptr ? price.list_price : price.usd_per_hour;
       const bool same = std::fabs(now / (before->converted ? before->converted->amount : dollars(*before)) - 1) < 1e-4;
       if (same) price.date = *before->provenance.date;
@@ -445,7 +445,7 @@ void Importer::settle_dates() {
       }
       if (same || (is_ours(*before) && date_is_ == DateIs::kCopied)) price.undated = false;
     } else if (price.undated && date_is_ == DateIs::kCopied && listed_before.contains(price.provider)) {
-      price.undated = false;  // added to the list since
+      price.undated = false;  // added to the list since the last import
     }
     if (price.undated) ++import_.audit.undated;
   }
@@ -475,8 +475,8 @@ Import Importer::finish() {
   const auto same_machine = [](const Price& a, const Price& b) {
     return a.provider == b.provider && a.instance == b.instance && a.purchase == b.purchase;
   };
-  // Zones of a region with one price are the region's. A spot price of a single zone stays that zone's: nothing is
-  // known about the others.
+  // Zones of a region with the same price become one price of the region. A spot price of a single zone stays with that
+  // zone, because nothing is known about the others.
   merge_groups([&](const Price& a, const Price& b) { return same_machine(a, b) && a.region == b.region; },
                [&](const std::vector<const Price*>& zones) -> std::optional<Price> {
                  const Price& first = *zones.front();
@@ -486,9 +486,10 @@ Import Importer::finish() {
                  whole.zone = {};
                  return whole;
                });
-  // The same price in five regions or more, with no other, is the provider's price everywhere. Prices of the large
-  // clouds match by chance, and a region without the machine matters. Where machines of a provider are in different
-  // regions, the list says where each is; where all are in the same ones, it may only be a product of two lists.
+  // The same price in five or more regions, and no other price, is the provider's price everywhere. Large clouds are
+  // excluded: their prices may match by chance, and regions without the machine matter. If the machines of a provider
+  // are in different regions, the list shows where each is; if all are in the same regions, the list may only be a
+  // product of machines and regions.
   const std::set<std::string_view> selective = providers_with_chosen_regions();
   merge_groups(same_machine, [&](const std::vector<const Price*>& regions) -> std::optional<Price> {
     const Price& first = *regions.front();

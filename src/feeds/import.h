@@ -4,9 +4,9 @@
 //   read_feed("skypilot", path, {.provider = "aws", .catalog = &catalog}, importer);
 //   const Import import = importer.finish();
 //
-// A row is taken, passed over (not a GPU machine), or refused with a reason. Prices that are taken but doubtful are
-// listed as suspicious; where the price itself is in doubt the row says so (`unverified`), so that no recommendation
-// puts it first. Memory is bounded whatever the feed: prices are packed, and rows beyond kMostPrices are refused.
+// A row is accepted, skipped (not a GPU machine), or refused with a reason. Doubtful prices are accepted but listed as
+// suspicious; if the price itself is in doubt, the row is marked `unverified`, and no recommendation puts it first.
+// Memory is bounded for any feed: prices are packed, and rows beyond kMostPrices are refused.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@
 
 namespace rightsize::feeds {
 
-// How often something happened, with the first examples.
+// The number of occurrences, with the first examples.
 struct Finding {
   long count = 0;
   std::vector<std::string> examples;  // at most five
@@ -32,16 +32,16 @@ using Findings = std::map<std::string, Finding>;
 
 struct Audit {
   long taken = 0, passed = 0, refused_rows = 0;
-  long older = 0;       // prices that are older than those on file: kept in the history only
+  long older = 0;       // prices older than those on file: kept only in the history
   long undated = 0;     // prices without a date that differ from those on file, or are new
   long dateless = 0;    // rows without a date
-  Findings refused;     // not taken
-  Findings suspicious;  // taken
+  Findings refused;     // not accepted
+  Findings suspicious;  // accepted
   Findings corrected;   // mistakes in the feed
   long withdrawn = 0;   // prices of the provider that the feed no longer lists
 };
 
-// What many prices have in common, once.
+// Data shared by many prices, stored once.
 class Shared {
  public:
   std::string_view text(std::string_view text);
@@ -58,7 +58,7 @@ class Shared {
 struct ImportedPrice {
   std::string_view provider, instance, region, zone, note = {};
   catalog::Purchase purchase = catalog::Purchase::kOnDemand;
-  bool undated = false, doubted = false;  // no source confirms the date, the price
+  bool undated = false, doubted = false;  // no source confirms the date or the price
   Date date = {};
   double usd_per_hour = 0;                      // of the machine
   const catalog::ExchangeRate* rate = nullptr;  // null: listed in dollars
@@ -75,27 +75,27 @@ struct ByOffer {
 struct Import {
   std::string source;
   std::vector<ImportedPrice> prices;       // one per offer, in the order of ByOffer
-  std::vector<catalog::Machine> machines;  // that are not in the catalogue
+  std::vector<catalog::Machine> machines;  // machines that are not in the catalogue
   std::vector<InterruptionRow> interruptions;
   std::set<std::string> providers;
   Audit audit;
   std::shared_ptr<Shared> shared = std::make_shared<Shared>();
 };
 
-// What is known about the day of prices without a date.
+// The origin of the date of prices without their own.
 enum class DateIs {
-  kStated,   // the user says so
+  kStated,   // given by the user
   kFetched,  // the provider's own answer or list, fetched on that day
   kCopied,   // a copy of a list, fetched on that day: its prices may be much older
-  kWritten,  // the file was written then; a checkout or a download says nothing about its prices
+  kWritten,  // the file was written on that day, which says nothing about its prices
 };
 
 class Importer : public FeedSink {
  public:
   // Rows without a date get `date`. `catalog` must outlive the importer; new prices are compared with its prices.
   //
-  // A price is as old as its last change or confirmation, not as its copy. From a copy, a price that is the same as on
-  // file keeps the date on file; one that differs from what the same source said before, or is missing there, has
+  // The age of a price counts from its last change or confirmation, not from its copy. In a copy, a price that equals
+  // the one on file keeps the date on file; one that differs from the same source's earlier price, or is new there, has
   // changed since. All others, and all that differ in a file that was only written on the day, have an unconfirmed date
   // (`unverified`).
   Importer(const catalog::Catalog& catalog, Date date, std::string source, DateIs known = DateIs::kStated);
@@ -119,7 +119,7 @@ class Importer : public FeedSink {
   void keep(const FeedRow& row);
   void suspect(const std::string& why, const Price& price);
   void doubt(const Price& price, const std::string& why);
-  // Removes and refuses every price for which `wrong` holds.
+  // Refuses every price that is `wrong`.
   void refuse_prices(const std::string& why, const std::function<bool(const Price&)>& wrong);
   void check_spot();
   void check_band();
@@ -129,7 +129,7 @@ class Importer : public FeedSink {
   std::set<std::string_view> providers_with_chosen_regions() const;
   bool convert(FeedRow& row);
   void correct_memory(FeedRow& row);
-  // Replaces neighbours that `same_group` puts together by what `merge` makes of them.
+  // Replaces neighbours of the same group by the result of `merge`.
   void merge_groups(const std::function<bool(const Price&, const Price&)>& same_group,
                     const std::function<std::optional<Price>(const std::vector<const Price*>&)>& merge);
 

@@ -20,7 +20,7 @@ namespace {
 using catalog::Purchase;
 using testing::HasSubstr;
 
-// A feed from text, whole.
+// Imports a whole feed from text.
 Checked<Import> import(const std::string& kind, const std::string& text, const std::string& provider = "") {
   const std::string path = testing::TempDir() + "feed-" + std::to_string(getpid());
   std::ofstream(path) << text;
@@ -47,7 +47,7 @@ std::string gpu_info(const char* name, int mib) {
          "}}], 'TotalGpuMemoryInMiB': " + std::to_string(mib) + "}\"";
 }
 
-TEST(SkyPilot, ZonesAreKeptWhereTheyDifferAndMergedWhereNot) {
+TEST(SkyPilot, ZonesAreMergedOnlyIfTheirPricesAreEqual) {
   const auto found = import("skypilot",
                             kSkyHeader + std::string("p5.48xlarge,H100,8.0,192,2048,,55.04,20.1,us-east-1,use1-az1\n"
                                                      "p5.48xlarge,H100,8.0,192,2048,,55.04,22.5,us-east-1,use1-az2\n"
@@ -62,7 +62,7 @@ TEST(SkyPilot, ZonesAreKeptWhereTheyDifferAndMergedWhereNot) {
   EXPECT_DOUBLE_EQ(price(*found, "p5.48xlarge", "us-east-1", Purchase::kOnDemand), 55.04);
 }
 
-// Each of these stood in a public catalogue.
+// Each of these rows was in a public catalogue.
 TEST(SkyPilot, KnownBadRowsAreCaught) {
   const auto twelve = import(
       "skypilot", kSkyHeader + std::string("Standard_ND96isr_H100_v5,H100,12,96,1900,,98.32,98.32,eastus,\n"), "azure");
@@ -94,8 +94,8 @@ TEST(SkyPilot, KnownBadRowsAreCaught) {
   EXPECT_THAT(fraction->audit.refused.begin()->first, HasSubstr("fraction"));
 }
 
-// Vast states the memory of all GPUs as that of one; Lambda states that of one as the total. Both mean the same.
-TEST(SkyPilot, MemoryOfAllGpusIsNoticed) {
+// Vast gives the memory of all GPUs as that of one; Lambda gives that of one as the total. Both mean the same.
+TEST(SkyPilot, MemoryOfAllGpusIsCorrected) {
   const auto row = [](const char* name, int count, int mib, const char* price) {
     return fmt::format(
         "{0}x-{1},{1},{0},32,64,\"{{'Gpus': [{{'Name': '{1}', 'Count': {0}, 'MemoryInfo': {{'SizeInMiB': "
@@ -122,7 +122,7 @@ TEST(SkyPilot, MemoryOfAllGpusIsNoticed) {
   EXPECT_THAT(forty->machines.front().gpu, HasSubstr("40gb"));
 }
 
-TEST(SkyPilot, SuspiciousPricesAreTakenAndSaid) {
+TEST(SkyPilot, SuspiciousPricesAreAcceptedAndReported) {
   const auto found = import("skypilot",
                             kSkyHeader + std::string("p5.48xlarge,H100,8.0,192,2048,,55.04,5.504,us-east-1,use1-az1\n"
                                                      "p4d.24xlarge,A100,8.0,96,1152,,21.96,30,us-east-1,use1-az1\n"
@@ -133,7 +133,7 @@ TEST(SkyPilot, SuspiciousPricesAreTakenAndSaid) {
   EXPECT_TRUE(found->audit.suspicious.contains("spot at the floor of a tenth of on-demand"));
   EXPECT_TRUE(found->audit.suspicious.contains("spot above on-demand"));
   EXPECT_TRUE(found->audit.suspicious.contains("under 30 % of what others ask for this GPU"));
-  EXPECT_TRUE(found->audit.refused.contains("price beyond all reason for this GPU"));  // a cent an hour
+  EXPECT_TRUE(found->audit.refused.contains("price beyond all reason for this GPU"));  // one cent per hour
   for (const ImportedPrice& one : found->prices) {
     const bool doubted =
         one.instance == "bait.8" || (one.instance == "p4d.24xlarge" && one.purchase == Purchase::kSpot);
@@ -141,7 +141,7 @@ TEST(SkyPilot, SuspiciousPricesAreTakenAndSaid) {
   }
 }
 
-TEST(SkyPilot, WhereTheFormIsNotSaidTheSlowerIsAssumed) {
+TEST(SkyPilot, WithoutAFormFactorTheSlowerIsAssumed) {
   const auto found =
       import("skypilot",
              kSkyHeader + ("hyperstack_A100-80GB,A100-80GB,1,28,120," + gpu_info("A100-80GB", 80) + ",1.35,,r1,\n" +
@@ -194,7 +194,7 @@ constexpr const char* kAwsCsv =
     "\"D\",\"OnDemand\",\"Hrs\",\"0.1\",\"USD\",\"\",\"\",\"\",\"m5.large\",\"Shared\",\"Linux\",\"Used\",\"OnDemand\","
     "\"NA\",\"us-east-1\"\n";
 
-TEST(AwsPriceList, CsvKeepsPlainLinuxAndMakesUpfrontAnHour) {
+TEST(AwsPriceList, CsvKeepsPlainLinuxAndConvertsUpfrontToHourly) {
   const auto found = import("aws", kAwsCsv);
   ASSERT_TRUE(found);
   EXPECT_DOUBLE_EQ(price(*found, "p5.48xlarge", "us-east-1", Purchase::kOnDemand), 55.04);
@@ -203,7 +203,7 @@ TEST(AwsPriceList, CsvKeepsPlainLinuxAndMakesUpfrontAnHour) {
   EXPECT_EQ(found->audit.passed, 3);
 }
 
-TEST(AwsPriceList, JsonSaysTheSame) {
+TEST(AwsPriceList, JsonGivesTheSamePrices) {
   const auto found = import("aws", R"({"formatVersion":"v1.0","products":{
     "A":{"sku":"A","attributes":{"instanceType":"p5.48xlarge","regionCode":"us-east-1","operatingSystem":"Linux","tenancy":"Shared","capacitystatus":"Used","preInstalledSw":"NA","marketoption":"OnDemand","gpu":"8"}},
     "B":{"sku":"B","attributes":{"instanceType":"p5.48xlarge","regionCode":"us-east-1","operatingSystem":"Linux","tenancy":"Shared","capacitystatus":"Used","preInstalledSw":"NA","marketoption":"CapacityBlock"}}},
@@ -216,7 +216,7 @@ TEST(AwsPriceList, JsonSaysTheSame) {
   EXPECT_NEAR(price(*found, "p5.48xlarge", "us-east-1", Purchase::kOneYear), 10, 1e-9);  // 5 + 43,800 / 8,760
 }
 
-TEST(AwsSavingsPlans, AreTheTermsPrice) {
+TEST(AwsSavingsPlans, GiveThePriceOfTheTerm) {
   const auto found = import("aws", R"({"version":"1","regionCode":"us-east-1","products":[],"terms":{"savingsPlan":[
     {"sku":"S","description":"1 year No Upfront p5 EC2 Instance Savings Plan","leaseContractLength":{"duration":1,"unit":"year"},
      "rates":[{"discountedUsageType":"BoxUsage:p5.48xlarge","discountedOperation":"RunInstances","discountedRate":{"price":"40.1","currency":"USD"}},
@@ -314,7 +314,7 @@ TEST(Marketplaces, PeersAreFlagged) {
   EXPECT_TRUE(vast->machines[0].community);
 }
 
-TEST(Tables, GpuhuntAndOursKeepWhatTheySay) {
+TEST(Tables, GpuhuntAndOurTableKeepTheirFacts) {
   const auto hunted = import(
       "gpuhunt",
       "instance_name,location,price,cpu,memory,gpu_count,gpu_name,gpu_memory,spot,disk_size\n"
@@ -344,7 +344,7 @@ TEST(ReadFeed, CompressedFilesAreDecompressed) {
 }
 
 // Reasons may quote the feed, so the audit limits their number.
-TEST(Import, AFeedOfNonsenseDoesNotFillMemory) {
+TEST(Import, AnInvalidFeedDoesNotFillMemory) {
   std::string text = "provider,instance,region,purchase,price,gpu,gpus\n";
   for (int i = 0; i < 3000; ++i) text += "acme,box-" + std::to_string(i) + ",r,1y,12,gpu-" + std::to_string(i) + ",8\n";
   const auto found = import("csv", text);
@@ -417,7 +417,7 @@ RC_GTEST_PROP(OwnTable, CurrencyIsAFactor, ()) {
   RC_ASSERT(std::fabs(dollars_of(amount(factor) + " EUR,", "") - factor * once) < 1e-9 * once);
 }
 
-TEST(Importer, WhatNoProviderHasIsRefused) {
+TEST(Importer, ImplausibleRowsAreRefused) {
   Importer importer(built_in_catalog(), *parse_date("2026-11-01"), "csv");
   const auto take = [&](const std::string& instance, const std::string& region) {
     FeedRow row;
@@ -436,7 +436,7 @@ TEST(Importer, WhatNoProviderHasIsRefused) {
   EXPECT_TRUE(found.audit.refused.contains("a name is longer than 200 characters"));
 }
 
-// A copy of a list keeps the dates on file where nothing changed, and never makes a price look newer than it is.
+// A copy of a list keeps the dates on file if nothing changed, and never makes a price look newer than it is.
 RC_GTEST_PROP(Importer, ACopyIsNotAConfirmation, ()) {
   const catalog::Catalog& catalog = built_in_catalog();
   std::vector<const catalog::Price*> ours;
@@ -459,7 +459,7 @@ RC_GTEST_PROP(Importer, ACopyIsNotAConfirmation, ()) {
   const ImportedPrice& price = found.prices.front();
   const bool doubted = price.undated;
   if (!changed) RC_ASSERT(price.date == *known.provenance.date && !doubted);
-  // A live copy that differs from what the same source said before has changed since; a file on disk may be older.
+  // A live copy that differs from the same source's earlier price has changed since; a file on disk may be older.
   if (changed) RC_ASSERT(doubted == (how == DateIs::kWritten));
 }
 

@@ -19,7 +19,7 @@ using catalog::Price;
 using catalog::Purchase;
 using store::Value;
 
-// Days are counted from 1970; purchase is the catalogue's word; offers are numbered by us so that both databases agree.
+// Days are counted from 1970; purchase is the catalogue's word; we number offers ourselves, so both databases agree.
 constexpr const char* kTables[] = {
     "CREATE TABLE IF NOT EXISTS offer (id BIGINT PRIMARY KEY, provider TEXT NOT NULL, instance TEXT NOT NULL, "
     "region TEXT NOT NULL, zone TEXT NOT NULL, purchase TEXT NOT NULL, "
@@ -36,12 +36,12 @@ constexpr const char* kTables[] = {
     "CREATE TABLE IF NOT EXISTS import (id BIGINT PRIMARY KEY, feed TEXT NOT NULL, file TEXT NOT NULL, "
     "day BIGINT NOT NULL, taken BIGINT NOT NULL, refused BIGINT NOT NULL)",
 };
-// A price is found by its offer and day: SQLite keeps the table in that order.
+// Prices are looked up by offer and day, so SQLite keeps the table in that order.
 constexpr const char* kHistory =
     "CREATE TABLE IF NOT EXISTS price (offer BIGINT NOT NULL, day BIGINT NOT NULL, usd DOUBLE PRECISION NOT NULL, "
     "PRIMARY KEY (offer, day))";
 
-// Version 2: what each feed last said, so that the result does not depend on the order of imports; the list currency;
+// Version 2: each feed's latest prices, which makes the result independent of the order of imports; the list currency;
 // and the day of each feed's newest complete list.
 constexpr const char* kFeedTables[] = {
     "ALTER TABLE current_price RENAME TO current_price_1",
@@ -108,14 +108,14 @@ class ImportWriter {
  private:
   using Price = ImportedPrice;
 
-  // What the feed said before about an offer.
+  // The feed's previous price of an offer.
   struct Current {
     std::int64_t offer = 0;
     int day = 0;
     bool dated = true, listed = false;  // listed: a new complete list could withdraw it
   };
 
-  // Gives numbers to offers that the store does not have. The prices are sorted, which saves an index of the store.
+  // Numbers new offers. The prices are sorted, so no index of the store is needed.
   Result<> number_offers() {
     std::int64_t last = 0;
     const std::vector<Price>& prices = import_.prices;
@@ -149,7 +149,7 @@ class ImportWriter {
                              });
   }
 
-  // What this feed said before.
+  // Reads this feed's previous prices.
   Result<> read_current() {
     Result<> read = database_.query(
         "SELECT p.offer, p.day, p.doubts, o.provider FROM current_price p JOIN offer o ON o.id = p.offer "
@@ -163,8 +163,8 @@ class ImportWriter {
                            [&](const store::Row& row) { listings_[std::string(row.text(0))] = row.integer(1); });
   }
 
-  // Whether a price is newer than what the feed said before. A price whose day is unknown replaces none whose day is
-  // known. Where a newer complete list of the feed does not have the offer, it is no longer sold.
+  // Whether a price is newer than the feed's previous one. A price with an unknown day never replaces one with a known
+  // day. An offer that is missing from a newer complete list of the feed is no longer sold.
   bool is_news(const Price& price, const Current* before) const {
     const bool dated = !price.undated;
     if (before != nullptr) return dated != before->dated ? dated : price.date.day >= before->day;
@@ -191,7 +191,7 @@ class ImportWriter {
   // The day of a complete list; prices in it may be older, but were still offered then.
   std::int64_t complete_day() const { return label_.complete && label_.dated ? label_.date.day : 0; }
 
-  // Removes what the feed listed for these providers and no longer lists, unless that is newer than this list; listed
+  // Removes prices that the feed no longer lists for these providers, unless they are newer than this list; listed
   // prices are written again.
   Result<> withdraw() {
     for (const Current& before : current_) {
@@ -275,7 +275,7 @@ class ImportWriter {
                        std::int64_t{audit_.refused_rows}});
   }
 
-  // Until one fails.
+  // Writes the items until one fails.
   template <class Items, class Write>
   static Result<> for_each(const Items& items, const Write& write) {
     for (const auto& item : items) {
@@ -359,8 +359,8 @@ Result<> PriceStore::add_to(catalog::Catalog& catalog) {
         catalog.machines.push_back(std::move(machine));
       });
   if (!read) return read;
-  // The newest price of each offer, whichever feed it is from. Known days come before unknown ones; on one day the
-  // user's own table wins.
+  // The newest price of each offer from any feed. Known days come before unknown ones; on the same day the user's own
+  // table wins.
   using Rank = std::tuple<bool, std::int64_t, bool, std::string>;
   using Region = std::tuple<std::string, std::string, std::string, Purchase>;
   std::map<Region, std::vector<Price>> stored;
@@ -448,7 +448,7 @@ Result<std::vector<PriceChange>> PriceStore::diff(const PriceFilter& filter, Dat
     if (point.date <= before) change.before = point.usd_per_hour;
     if (point.date > before) change.after = point.usd_per_hour;
   }
-  // A price that was not read again still counts; the next complete import shows whether it was withdrawn.
+  // A price that was not read again still counts; the next complete import will show whether it was withdrawn.
   std::erase_if(changes, [](const PriceChange& change) { return !change.after || change.before == change.after; });
   return changes;
 }

@@ -1,14 +1,14 @@
 // Prices with their history in a database: imports, current prices, changes.
 //
 //   PriceStore store = *PriceStore::open(url, store::Access::kWrite);
-//   store.save(import, {"skypilot", "aws/vms.csv", today(), true});   // all of it or, when anything fails, nothing
-//   store.add_to(catalog);                                            // the newest prices enter every command
+//   store.save(import, {"skypilot", "aws/vms.csv", today(), true});   // everything or, if anything fails, nothing
+//   store.add_to(catalog);                                            // the newest prices, for every command
 //
 // An import is one transaction: if it is killed, the previous prices stay. History keeps one price per day.
 //
-// The order of imports does not matter: of each feed the newest price of an offer counts, of several feeds the newest,
-// and a price that is missing from a newer complete list of its feed is withdrawn. Imports of the same feed and day
-// replace each other, so that a mistake can be corrected.
+// The order of imports does not matter: the newest price of an offer counts, within a feed and between feeds, and a
+// price that is missing from a newer complete list of its feed is withdrawn. Imports of the same feed and day replace
+// each other, which makes corrections possible.
 #pragma once
 
 #include <memory>
@@ -26,11 +26,11 @@ namespace rightsize::feeds {
 struct ImportLabel {
   std::string feed, file;
   Date date;
-  bool complete = false;  // prices of its providers from the same feed that it does not name are withdrawn
-  bool dated = true;      // false: the day is only when the file was written, so nothing is withdrawn
+  bool complete = false;  // earlier prices of this feed that it lacks are withdrawn
+  bool dated = true;      // false: the day is only that of the file, so nothing is withdrawn
 };
 
-// Which prices: empty means all. Compared as written.
+// Selects prices; empty means all. Texts are compared exactly.
 struct PriceFilter {
   std::vector<std::string> providers = {}, instances = {}, regions = {}, zones = {};
   std::vector<catalog::Purchase> purchases = {};
@@ -44,7 +44,7 @@ struct PricePoint {
   double usd_per_hour = 0;
 };
 
-// A price that differs between two days; nothing on one side: new or withdrawn.
+// A price that differs between two days; one side is empty if it is new or withdrawn.
 struct PriceChange {
   PricePoint offer;
   std::optional<double> before, after;
@@ -55,18 +55,18 @@ struct PriceChange {
 
 class PriceStore {
  public:
-  // `flag` when given, else $RIGHTSIZE_STORE, else rightsize/prices.db under the XDG data folder.
+  // `flag` if given, else $RIGHTSIZE_STORE, else rightsize/prices.db under the XDG data folder.
   static std::string url(std::string_view flag);
-  // A store of a newer version is refused. To read, nothing is created or changed: a missing store reads as empty.
+  // A store of a newer version is refused. Read access creates and changes nothing: a missing store is empty.
   static Result<PriceStore> open(const std::string& url, store::Access access);
 
   Result<Audit> save(const Import& import, const ImportLabel& label);
-  // Newer prices replace the catalogue's of the same machine, region and terms; machines it does not know are added.
+  // Newer prices replace the catalogue's of the same machine, region and terms; unknown machines are added.
   Result<> add_to(catalog::Catalog& catalog);
 
   // By offer, then day.
   Result<std::vector<PricePoint>> history(const PriceFilter& filter);
-  // What held on the two days: the last price at or before each, no older than 400 days.
+  // The prices in effect on the two days: the last price at or before each, at most 400 days old.
   Result<std::vector<PriceChange>> diff(const PriceFilter& filter, Date before, Date after);
   Result<std::vector<InterruptionRow>> interruptions();
   // Removes prices from before `date` except each offer's newest; returns how many.

@@ -17,7 +17,7 @@ struct PriceFile {
   std::string feed;
   int day = 0;
   bool complete = false, dated = true;
-  std::vector<std::pair<int, int>> prices = {};  // offer, cents an hour
+  std::vector<std::pair<int, int>> prices = {};  // offer, cents per hour
 };
 
 constexpr int kOffers = 6;
@@ -49,7 +49,7 @@ Import import_of(const PriceFile& file) {
   return import;
 }
 
-// What the catalogue holds after these files in this order: offer, cents, day.
+// The catalogue after importing these files in this order: offer, cents, day.
 std::set<std::tuple<std::string, std::string, int, int>> outcome(const std::vector<PriceFile>& files) {
   PriceStore store = *PriceStore::open(":memory:", store::Access::kWrite);
   for (const PriceFile& file : files) {
@@ -90,7 +90,7 @@ RC_GTEST_PROP(PriceStore, TheOrderOfImportsDoesNotMatter, ()) {
   RC_ASSERT(outcome(files) == in_order);
 }
 
-// Neither an older price nor one of an unknown day, of any feed.
+// Neither an older price nor one of an unknown day replaces a newer one, from any feed.
 RC_GTEST_PROP(PriceStore, OlderDataNeverReplacesNewer, ()) {
   std::vector<PriceFile> files = random_files();
   const auto before = outcome(files);

@@ -1,7 +1,7 @@
-// What a file of src/feeds/providers needs to read one kind of price feed.
+// Tools for the files of src/feeds/providers, which read one kind of price feed each.
 //
-// Such a file defines a function with its own name that describes the feeds it reads; the build collects them, so that
-// a new feed is one new file:
+// Such a file defines a function with its own name that describes the feeds it reads; the build collects them, so a new
+// feed is one new file:
 //
 //   std::vector<Feed> vast() { return {{{"vast", "Vast offers, JSON", true}, false, read_vast}}; }
 #pragma once
@@ -24,12 +24,12 @@ namespace rightsize::feeds {
 struct FeedInput {
   ByteSource& bytes;
   std::string file;
-  std::string provider;  // of --provider or the file's name; empty where neither says
+  std::string provider;  // from --provider or the file's name; empty if unknown
   const catalog::Catalog& catalog;
   char first = '\0';     // character that is not a space: '{' or '[' for JSON
-  std::string currency;  // of --currency; empty: not said
+  std::string currency;  // from --currency; empty: not given
 
-  // Of a provider's list that was copied without a currency: --currency, else what the provider publishes in.
+  // The currency of a provider's list that was copied without one: --currency, else the provider's usual currency.
   std::string list_currency() const;
 };
 
@@ -39,8 +39,8 @@ struct Feed : FeedKind {
 };
 const std::vector<Feed>& all_feeds();
 
-// Every entry of the JSON lists called `list`, however deep they are nested in objects; a list at the top is taken
-// whatever its name. Pages may follow one another. Fails with "not `what`" where there is no such list.
+// Every entry of the JSON lists called `list`, at any depth of objects; a list at the top may have any name. Several
+// pages may follow each other. Fails with "not `what`" if there is no such list.
 Result<> read_entries(const FeedInput& input, std::string_view list, const char* what,
                       const std::function<void(const JsonValue&)>& take);
 
@@ -50,7 +50,7 @@ class TableRow {
   TableRow(const CsvColumns& columns, const std::vector<std::string_view>& cells, long line)
       : columns_(columns), cells_(cells), line_(line) {}
 
-  // Empty where there is no such column; nothing where the cell is not a number.
+  // Empty if there is no such column; number() is empty if the cell is not a number.
   std::string_view operator[](std::string_view column) const { return columns_.cell(cells_, column); }
   std::optional<double> number(std::string_view column) const;
   long line() const { return line_; }
@@ -61,24 +61,24 @@ class TableRow {
   const std::vector<std::string_view>& cells_;
   long line_;
 };
-// Every row of a CSV table that must have the columns `needed`. Fails with "not `what`" where one is missing.
+// Every row of a CSV table that must have the columns `needed`. Fails with "not `what`" if one is missing.
 Result<> read_rows(const FeedInput& input, std::initializer_list<const char*> needed, const char* what,
                    const std::function<void(const TableRow&)>& take);
 
-// Columns of a table that hold what a FeedRow has.
+// The columns of a table for the fields of a FeedRow.
 struct RowColumns {
   const char *instance, *region, *zone, *gpu, *gpus, *vcpus, *memory_gib, *gpu_memory_gib;
 };
 FeedRow row_of(const TableRow& row, const RowColumns& columns, std::string provider);
 
-// A number; nothing where the text is blank or something else.
+// A number; empty if the text is blank or not a number.
 std::optional<double> cell_number(std::string_view cell);
 
 // Instance types of a provider in the catalogue, for feeds that list all of its machines.
 class KnownMachines {
  public:
   KnownMachines(const catalog::Catalog& catalog, std::string_view provider);
-  // Without regard to case; null: not in the catalogue.
+  // Ignores case; null if not in the catalogue.
   const catalog::Machine* find(std::string_view instance) const;
 
  private:

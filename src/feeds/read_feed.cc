@@ -12,7 +12,7 @@
 namespace rightsize::feeds {
 namespace {
 
-// "aws/vms.csv" and "aws_v7.csv.gz" are of aws.
+// "aws/vms.csv" and "aws_v7.csv.gz" belong to aws.
 std::string provider_of(const std::string& path) {
   const std::filesystem::path file(path);
   std::string name = file.filename().string();

@@ -1,4 +1,4 @@
-// What to do: found, chosen and described.
+// Finding, choosing and describing actions.
 #include <cmath>
 #include <set>
 
@@ -14,7 +14,7 @@ namespace {
 using diagnose::Verdict;
 using testing::HasSubstr;
 
-// A fleet judged, with all that a search for remedies needs.
+// A judged fleet, with everything that the search for remedies needs.
 struct Judged {
   std::vector<GpuRow> gpus;
   Thresholds thresholds;
@@ -66,7 +66,7 @@ RC_GTEST_PROP(Choose, MatchesTheBestOfAllSubsets, ()) {
   RC_ASSERT(in_usd_per_month(choice.bound) >= best - 1e-6);
 }
 
-// Random fleets for the properties below: what each GPU does, and its owner.
+// Random fleets for the properties below: the activity and the owner of each GPU.
 struct Made {
   std::vector<Life> lives;
   std::vector<std::size_t> kinds;
@@ -104,7 +104,7 @@ Made random_fleet() {
   return made;
 }
 
-// The plan saves at least what the best action of every GPU for itself would, summed.
+// The plan saves at least the sum of the best single-GPU actions.
 RC_GTEST_PROP(Actions, PlansSaveAtLeastTheBestOfEveryGpuAlone, ()) {
   const Made made = random_fleet();
   const std::vector<GpuUse> uses = made.uses(true);
@@ -127,8 +127,8 @@ RC_GTEST_PROP(Actions, LabelsNeverLowerTheSaving, ()) {
   RC_ASSERT(with >= without - usd_per_month(1e-6));
 }
 
-// The solver aborts the process on huge coefficients, so savings reach it in proportion only.
-RC_GTEST_PROP(Actions, PricesOfAnyMagnitudeCanBePlannedWith, ()) {
+// The solver aborts the process on huge coefficients, so it only sees relative savings.
+RC_GTEST_PROP(Actions, PricesMayHaveAnyMagnitude, ()) {
   const Made made = random_fleet();
   const DevicePrices book = book_at(std::pow(10.0, *rc::gen::inRange(-3, 27)));
   const ActionPlan plan = plan_actions(judge(made.uses(true), book), {book, speeds()});
@@ -157,7 +157,7 @@ RC_GTEST_PROP(Actions, EveryActionIsCompleteAndUsesAGpuOnce, ()) {
 }
 
 // Waste that no action removes is reported by owner; with the waste of the actions it adds up to all waste.
-RC_GTEST_PROP(Actions, NoWasteIsLeftUnsaid, ()) {
+RC_GTEST_PROP(Actions, AllWasteIsReported, ()) {
   const Made made = random_fleet();
   const DevicePrices book = book_at(2);
   const FleetAnalysis a = analyse(made.uses(true), {book, speeds()});
@@ -230,7 +230,7 @@ TEST(Stop, OnlyTheCurrentOwnersActivityCounts) {
 }
 
 TEST(Stop, GpusIdleForHoursEveryDayAreParked) {
-  // Half-hourly readings, from which steps of five minutes would have gaps: idle from 8 to 24 h, two thirds of the day.
+  // Half-hourly readings, which leave gaps in steps of five minutes: idle from 8 to 24 h, two thirds of the day.
   UseAccumulator sum({});
   const int number =
       sum.open({.uuid = "GPU-0", .name = "NVIDIA H100 80GB HBM3", .labels = {{"namespace", "a"}, {"pod", "x-0"}}});
@@ -388,7 +388,7 @@ TEST(Replicas, ReplicasBeyondThePeakAreRemoved) {
   }
   const DevicePrices book = book_at(2);
   FleetAnalysis a = analyse(sum.finish(), {book, speeds()});
-  // 8 x 0.08 = 0.64 of one GPU at its busiest: one replica within 80 %, and one to spare.
+  // 8 x 0.08 = 0.64 of one GPU at the peak: one replica within 80 %, plus a spare.
   EXPECT_GT(in_usd(a.ledger[static_cast<std::size_t>(Category::kOverprovisioned)].spend), 0);
   ASSERT_FALSE(a.actions.empty());
   EXPECT_EQ(a.actions[0].what, "run 2 replicas of a/chat instead of 8");
@@ -398,7 +398,7 @@ TEST(Replicas, ReplicasBeyondThePeakAreRemoved) {
   EXPECT_NEAR(*a.actions[0].forecast->latency_peak, 0.92 / 0.68, 0.05);
 }
 
-// Replicas whose minutes of load never coincide need one GPU, not one each.
+// Replicas that are never busy in the same minute need one GPU, not one each.
 TEST(Replicas, TheSimultaneousPeakDecides) {
   UseAccumulator sum({});
   constexpr int kPods = 5;
@@ -416,7 +416,7 @@ TEST(Replicas, TheSimultaneousPeakDecides) {
   for (GpuRow& gpu : fleet.gpus) gpu.verdict = Verdict::kBursty;
   const std::vector<Remedy> cuts = find_replica_cuts(fleet.input());
   ASSERT_EQ(cuts.size(), 1u);
-  EXPECT_EQ(cuts[0].replicas, (std::pair<std::size_t, std::size_t>(kPods, 2)));  // 0.58 of 0.8, and one to spare
+  EXPECT_EQ(cuts[0].replicas, (std::pair<std::size_t, std::size_t>(kPods, 2)));  // 0.58 of 0.8, plus a spare
   EXPECT_NEAR(cuts[0].forecast->load_peak, 0.58 / 2, 0.02);
 }
 
@@ -433,7 +433,7 @@ TEST(Downsize, ASmallerGpuMustCarryThePeaks) {
   ASSERT_TRUE(steady);
   EXPECT_EQ(steady->forecast->too_small.high, 0);
   EXPECT_GE(*steady->forecast->latency_p95, 1);
-  // Full for 3 % of the time: any GPU that is offered must be able to do that.
+  // The GPU is full for 3 % of the time, so any proposed GPU must carry that load.
   if (const std::optional<Remedy> bursts = smaller(1.0, 18)) {
     EXPECT_LE(bursts->forecast->too_small.likely, Thresholds{}.most_overload);
     EXPECT_GE(bursts->forecast->load_peak, steady->forecast->load_peak);

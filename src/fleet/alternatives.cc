@@ -11,7 +11,7 @@ namespace {
 using diagnose::Verdict;
 
 constexpr double kWorthAMove = 0.05;      // of the cost
-constexpr double kWorthAProvider = 0.25;  // of the cost of work that gains nothing else from the move
+constexpr double kWorthAProvider = 0.25;  // of the cost, if the move has no other benefit
 constexpr double kSameSpeed = 0.95;
 
 // Whether requests would become much slower, or the GPU too small more often than allowed at the upper bound.
@@ -34,7 +34,7 @@ class Finder {
     diagnosis_.shares = gpu.time;
   }
 
-  // Prices and speeds; the load is left out.
+  // Candidates with prices and speeds, without their load.
   std::vector<Alternative> candidates() const {
     std::vector<Alternative> found;
     for (const diagnose::Projection& there :
@@ -54,7 +54,7 @@ class Finder {
     const Thresholds& t = input_.thresholds;
     const double traffic = there.slow.memory * input_.traffic_factor;
     // Busy time is arithmetic, memory traffic or both. It grows by at most the larger of the two ratios, and by less if
-    // the counters show how much is which. Without a counter of bandwidth, the busy time is all that is known.
+    // the counters show how much is which. Without a bandwidth counter, only the busy time is known.
     RelativeLoad place{std::min(std::max(there.slow.arithmetic, traffic), there.speed.growth), traffic, 0};
     if (!gpu_.use.metric(Metric::kDramActive)) place.traffic = place.growth;
     place.latency = place.growth;
@@ -69,7 +69,7 @@ class Finder {
     there.only_slow = enough && !there.keeps_up;
   }
 
-  // Whether it could be worth a move.
+  // Whether the saving could be worth a move.
   bool saves(const Alternative& there) const {
     if (!there.fits || !there.replaces || !there.saved) return false;
     if (!fills_gpu(gpu_)) return *there.saved >= kWorthAMove;

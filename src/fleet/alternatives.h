@@ -1,6 +1,5 @@
-// What else could do the work of a GPU: every other GPU with its speed, its load and latency there, and its price.
-// 'profile', 'fleet' and, through the document of 'profile', 'recommend --profile' take their alternatives from here,
-// so that one recording has one answer.
+// Alternatives for the work of a GPU: every other GPU with its speed, load, latency and price. 'profile', 'fleet' and,
+// through the document of 'profile', 'recommend --profile' all use these alternatives, so one recording has one answer.
 #pragma once
 
 #include <optional>
@@ -19,7 +18,7 @@ struct Alternative {
   bool fits = true;                       // the memory in use
   bool replaces = true;                   // diagnose::may_replace()
   bool keeps_up = true;                   // the load and the latency there are within the limits
-  bool only_slow = false;                 // it does not keep up, but only because latency grows too much
+  bool only_slow = false;                 // it fails to keep up only because latency grows too much
   Forecast forecast = {};                 // of the load there
   std::optional<Replacement> offer = {};  // not set: no price
   std::optional<double> cost = {};        // of the same work, relative to today
@@ -36,7 +35,7 @@ struct AlternativeInput {
   double memory_factor = 1, traffic_factor = 1;  // of the work after quantization
 };
 
-// What a GPU does, as far as its alternatives depend on it.
+// Properties of a GPU's work that its alternatives depend on.
 bool has_room(const GpuRow& gpu);  // it works, but does not fill its GPU, so it may share one or use a smaller one
 bool is_idle(const GpuRow& gpu);
 // Requests arrive at their own pace: a slower GPU does the same work with higher latency.
@@ -52,13 +51,13 @@ struct RelativeLoad {
 };
 Forecast forecast_on(const RelativeLoad& place, const GpuRow& gpu, const Running& running);
 
-// Empty for MIG instances, whose counters are relative to the instance, and for GPUs without known activity. The
-// cheapest for the same work first; those that are not possible or have no price come last.
+// Empty for MIG instances (their counters are relative to the instance) and for GPUs with unknown activity. Cheapest
+// for the same work first; GPUs that are impossible or have no price come last.
 std::vector<Alternative> alternatives(const GpuRow& gpu, const Running& running, const AlternativeInput& input);
 
-// The one with the largest saving that is worth a move: at least 5 % of the cost. Work that fills its GPU may lose 5 %
-// of its speed at most, and changes provider for 25 %. If all of them slow down requests too much, the cheapest of
-// these, whose `only_slow` is set. None for an idle GPU, which should be stopped instead.
+// The alternative with the largest saving that is worth a move: at least 5 % of the cost. Work that fills its GPU may
+// lose at most 5 % of its speed, and changes provider only for 25 %. If all alternatives slow down requests too much,
+// returns the cheapest of them with `only_slow` set. Empty for an idle GPU, which should be stopped instead.
 std::optional<Alternative> best_alternative(const GpuRow& gpu, const Running& running, const AlternativeInput& input);
 
 }  // namespace rightsize::fleet

@@ -76,7 +76,7 @@ std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
   return notes;
 }
 
-// Idleness is observed and not inferred, so it is as certain as diagnose's verdict on an idle GPU, which takes ten
+// Idleness is observed, not inferred, so it is as certain as the verdict of diagnose on an idle GPU, which needs ten
 // readings.
 double sure_of_idleness(const GpuRow& gpu) {
   const bool few = gpu.use.interval > Seconds{} && gpu.use.covered < 10 * gpu.use.interval;
@@ -151,8 +151,8 @@ std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus) {
 
 namespace {
 
-// A job log does not say which GPU of a host a job had, so the waste of active GPUs of one type is shared by how little
-// each owner's jobs used theirs.
+// A job log does not record which GPU of a host a job used, so the waste of active GPUs of one type is split by how
+// little each owner's jobs used them.
 struct JobLogWaste {
   Usd all;
   struct Use {
@@ -195,7 +195,7 @@ std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerK
       GroupLine& line = lines[name];
       line.name = name;
       line.team = t.owner.team;
-      // A job log does not say which GPU of a host a job had.
+      // A job log does not record which GPU of a host a job used.
       if (!gpu.use.from_job_log && !std::exchange(counted[name], true)) ++line.gpus;
       const Seconds resting = std::min(t.idle, t.time);
       // Idle waste belongs to the owners who were idle, the rest to those who were active.
@@ -229,15 +229,15 @@ std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus) {
 
 FleetAnalysis analyse(std::vector<GpuUse> gpus, const FleetAssumptions& assumptions) {
   FleetAnalysis analysis;
-  analysis.gpus = judge(std::move(gpus), assumptions.prices);   // what each GPU did, and what it cost
-  mark_overprovisioned(analysis.gpus, assumptions.thresholds);  // replicas too many
+  analysis.gpus = judge(std::move(gpus), assumptions.prices);   // the verdict and cost of each GPU
+  mark_overprovisioned(analysis.gpus, assumptions.thresholds);  // surplus replicas
   analysis.ledger = make_ledger(analysis.gpus);                 // where the dollars went
   analysis.owners = make_owners(analysis.gpus);                 // and who spent them
   analysis.totals = make_totals(analysis.gpus);
   analysis.caps = find_caps(analysis.gpus, assumptions);       // what power caps would save
-  ActionPlan plan = plan_actions(analysis.gpus, assumptions);  // what to do, no dollar twice
+  ActionPlan plan = plan_actions(analysis.gpus, assumptions);  // what to do; no dollar is saved twice
   analysis.actions = std::move(plan.actions);
-  analysis.unplanned = find_unplanned(analysis.gpus, analysis.actions);  // and what that leaves
+  analysis.unplanned = find_unplanned(analysis.gpus, analysis.actions);  // and the remaining waste
   analysis.totals.saving = plan.saving;
   analysis.totals.saving_bound = plan.bound;
   for (const FleetAction& action : analysis.actions) {

@@ -31,7 +31,7 @@ TEST(Analyse, EveryKindOfWasteIsClassified) {
   EXPECT_TRUE(kinds.contains("downsize"));
 }
 
-// A slower GPU takes longer for what is arithmetic and traffic, not for starting kernels: less than the worst ratio.
+// A slower GPU takes longer for arithmetic and traffic, but not for kernel launches: less than the worst ratio.
 TEST(Downsize, GrowthFollowsTheUseOfTime) {
   const DevicePrices book = book_at(2);
   const FleetAnalysis a = analyse(mixed_fleet(), {book, speeds()});
@@ -118,8 +118,7 @@ TEST(Analyse, OwnerGroupsSumToTheTotals) {
   EXPECT_EQ(teams.size(), 3u);  // a, b and unowned
 }
 
-// The verdict on idleness is as sure from nvidia-smi as the manual says: seen, not inferred, but not from three
-// readings.
+// Idleness from nvidia-smi has the documented confidence: it is observed, not inferred, but three readings are too few.
 TEST(Analyse, IdlenessOfAFewReadingsIsNotNinetyPercentSure) {
   for (const auto& [minutes, sure] : {std::pair{3, 0.63}, {60, 0.9}}) {
     UseAccumulator sum({});

@@ -12,7 +12,7 @@ TEST(Attribute, JobsAreMatchedByIdAndByTime) {
   gpus[1].device.uuid = "B";
   gpus[1].tenancies = {{{"", "", "", "7"}, days(1), {}, kStart, kStart + days(1)}};
   telemetry::JobTable table;
-  // Twelve hours of the first GPU, of which it worked eight.
+  // Twelve hours on the first GPU, eight of them active.
   telemetry::SlurmJob job_7{.id = "7", .user = "ann", .account = "vision", .name = "train"};
   job_7.start = kStart;
   job_7.end = kStart + hours(12);
@@ -34,7 +34,7 @@ TEST(Attribute, JobsAreMatchedByIdAndByTime) {
   EXPECT_EQ(gpus[1].tenancies[0].owner.user, "ann");
 }
 
-// Three unknown GPUs of a node's four: three quarters of the node's hours.
+// Three unknown GPUs out of a node's four: three quarters of the node's hours.
 TEST(Attribute, JobsWithUnknownGpusShareTheirHostEqually) {
   UseAccumulator sum({});
   for (int i = 0; i < 4; ++i) live(sum, {.uuid = "G" + std::to_string(i), .team = "", .index = i}, kDay, busy);

@@ -1,7 +1,7 @@
-// The remedies with the greatest total saving and no GPU in two of them (weighted set packing), solved exactly.
+// Chooses the remedies with the largest total saving that share no GPU (weighted set packing), exactly.
 //
-// GPUs that share no remedy are independent problems, so the problem is first split into connected parts. Of the
-// remedies of a single GPU only the best is needed.
+// GPUs that share no remedy are independent problems, so the problem is first split into connected parts. For a single
+// GPU, only the best remedy is needed.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -30,7 +30,7 @@ class ConnectedGpus {
   std::vector<std::size_t> parent_;
 };
 
-// The best remedy of each single GPU, and the remedies of several.
+// The best remedy of each single GPU, and the remedies for several GPUs.
 struct Shortlist {
   std::vector<std::size_t> single;  // by GPU; kNone: none
   std::vector<std::size_t> shared;
@@ -90,7 +90,7 @@ void choose_in(const std::vector<Remedy>& remedies, const Shortlist& list, const
 
 Choice choose_remedies(const std::vector<Remedy>& remedies, std::size_t gpus) {
   Shortlist list = shortlist(remedies, gpus);
-  // A remedy that saves less than its GPUs do one by one is never needed.
+  // A remedy that saves less than the single remedies of its GPUs is never needed.
   std::erase_if(list.shared, [&](std::size_t r) {
     UsdPerSecond alone;
     for (std::size_t gpu : remedies[r].gpus) alone += saving_alone(remedies, list, gpu);

@@ -28,7 +28,7 @@ Owner owner_of_pod(const ClusterPod& pod) {
 
 using NodesByName = std::map<std::string, const ClusterNode*>;
 
-// Nodes that only pods name have at least the GPUs that the pods request.
+// Nodes that are known only from pods have at least the GPUs that the pods request.
 ClusterState with_named_nodes(ClusterState state) {
   std::map<std::string, ClusterNode> named;
   std::set<std::string> listed;
@@ -163,7 +163,7 @@ std::vector<GpuUse> gpus_of_cluster(const ClusterState& given, const std::set<st
       use.covered = kHour;
       use.from_job_log = true;
     }
-    // Which GPU of its node a pod has is not in the list: they are taken in turn.
+    // The list does not show which GPU of a node a pod has, so GPUs are assigned in turn.
     std::size_t at = first;
     Seconds left = kHour;
     for (const ClusterPod* pod : pods[name]) {

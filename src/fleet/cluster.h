@@ -1,8 +1,8 @@
-// What a Kubernetes cluster costs by who requested its GPUs, from its pods and nodes alone. Requests do not say how
-// busy GPUs are: their use stays unknown.
+// The cost of a Kubernetes cluster by the requesters of its GPUs, from its pods and nodes alone. Requests do not show
+// how busy GPUs are, so their use stays unknown.
 //
 //   ClusterLedger ledger = make_cluster_ledger(state, prices);  // state: telemetry/feeds/kubernetes.h
-//   std::vector<GpuUse> gpus = gpus_of_cluster(state);          // the moment, as one hour of each GPU
+//   std::vector<GpuUse> gpus = gpus_of_cluster(state);          // the current state, as one hour of each GPU
 #pragma once
 
 #include <optional>
@@ -33,20 +33,20 @@ struct NodeLine {
 
 struct ClusterLedger {
   std::optional<TimePoint> moment;
-  std::size_t idle_nodes = 0;  // whose GPUs no pod requests
+  std::size_t idle_nodes = 0;  // no pod requests their GPUs
   double gpus = 0, requested = 0;
   double waiting = 0;                       // GPUs that pods without a node request
   std::size_t unpriced = 0;                 // nodes
   UsdPerSecond rate, free_rate, idle_rate;  // of nodes with a price: all, free GPUs, idle nodes
-  std::vector<RequestLine> requests;        // the most dollars first, then the most GPUs
-  std::vector<NodeLine> nodes;              // the most free GPUs first
+  std::vector<RequestLine> requests;        // most dollars first, then most GPUs
+  std::vector<NodeLine> nodes;              // most free GPUs first
   std::vector<std::string> notes;
 };
 
 ClusterLedger make_cluster_ledger(const telemetry::ClusterState& state, const DevicePrices& prices);
 
-// Every GPU for one hour, with its pods as tenants; the rest has no owner. Nodes in `covered` (short names) are
-// left out, because telemetry has them.
+// Every GPU for one hour, with its pods as tenants; the rest has no owner. Nodes in `covered` (short names) are left
+// out, because telemetry has them.
 std::vector<gpu_use::GpuUse> gpus_of_cluster(const telemetry::ClusterState& state,
                                              const std::set<std::string>& covered = {});
 

@@ -12,7 +12,7 @@ namespace {
 
 bool is_digits(std::string_view text) { return !text.empty() && text.find_first_not_of("0123456789") == text.npos; }
 
-// "-n team " where the namespace is known.
+// "-n team " if the namespace is known.
 std::string in_namespace(const Owner& owner) { return owner.team.empty() ? "" : "-n " + owner.team + " "; }
 
 // Slurm's ids: "4001", "4001_3", "4001+0".
@@ -28,7 +28,7 @@ Orchestrator orchestrator_of(const Owner& owner) {
 }
 
 std::string kubernetes_object(const Owner& owner) {
-  // A workload that was named by a label (Ray, SkyPilot) is no object of that name.
+  // If a label named the workload (Ray, SkyPilot), there is no object of that name.
   if (owner.workload == owner.instance || owner.workload != workload_of_pod(owner.instance))
     return "pod/" + owner.instance;
   const std::string_view end =

@@ -1,5 +1,5 @@
 // Commands that carry out an action with the tools that run the workload: kubectl, Slurm, nvidia-smi. The controller of
-// a pod is guessed from the form of its name. Every command names the object, so that a wrong guess fails without harm.
+// a pod is inferred from its name. Every command names the object, so a wrong guess fails without harm.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ Orchestrator orchestrator_of(const Owner& owner);
 // "deployment/chat", "statefulset/train", "pod/notebook-alice".
 std::string kubernetes_object(const Owner& owner);
 
-// Whether a Kubernetes controller runs it, so that its number of replicas can be set.
+// Whether a Kubernetes controller runs the workload, which allows setting its replicas.
 bool is_scalable(const Owner& owner);
 std::string scale_command(const Owner& owner, std::size_t replicas);
-// Ends what the owner runs: scales to zero, deletes a bare pod, cancels a job. Empty if nothing names it.
+// Stops the owner's workload: scales to zero, deletes a bare pod, cancels a job. Empty if the workload has no name.
 std::vector<std::string> stop_commands(const Owner& owner);
 // Takes a host out of service.
 std::vector<std::string> drain_commands(const std::string& host, Orchestrator orchestrator);
@@ -30,8 +30,8 @@ std::vector<std::string> reselect_commands(const Owner& owner, const Replacement
 
 std::string get_command(const Owner& owner);  // fails if the object does not exist
 
-// A KEDA ScaledObject with more replicas in these hours of the day (UTC). Empty for what cannot be scaled, and for
-// hours that are the whole day or none of it.
+// A KEDA ScaledObject with more replicas in these hours of the day (UTC). Empty for workloads that cannot be scaled,
+// and for hours that cover the whole day or none of it.
 struct DailyHours {
   int from = 0, until = 24;  // 0-24
 };

@@ -31,7 +31,7 @@ TEST(Commands, WritesKedaSchedulesAndTimeSlicing) {
   EXPECT_THAT(manifest, HasSubstr("kind: Deployment\n    name: chat"));
   EXPECT_THAT(manifest, HasSubstr("start: 0 8 * * *\n        end: 0 18 * * *"));
   EXPECT_TRUE(keda_schedule(pod("notebook-alice"), {8, 18}, {0, 1}).empty());
-  // Cron's hours are 0 to 23; a whole day is no schedule.
+  // Cron's hours are 0 to 23; a whole day needs no schedule.
   EXPECT_THAT(keda_schedule(pod("chat-7d4b9c6f5-x2x5z"), {8, 24}, {2, 3}), HasSubstr("end: 0 0 * * *"));
   EXPECT_TRUE(keda_schedule(pod("chat-7d4b9c6f5-x2x5z"), {0, 24}, {0, 1}).empty());
   EXPECT_THAT(time_slicing_config(3), HasSubstr("replicas: 3"));

@@ -1,4 +1,4 @@
-// An action in words: what to do, its risk by the recorded load, and how to check, do and undo it.
+// An action in words: the change, its risk under the recorded load, and how to check, apply and undo it.
 #include <algorithm>
 #include <set>
 
@@ -70,7 +70,7 @@ std::string times(std::optional<double> factor) {
   return factor ? fmt::format("{:.1f}x", *factor) : std::string("unbounded (work piles up)");
 }
 
-// What the recorded load implies for the new GPU.
+// The effect of the recorded load on the new GPU.
 std::string load_text(const Forecast& f) {
   std::string text = f.too_small.high <= 0
                          ? "it always fits"
@@ -87,7 +87,7 @@ std::string level_of(const Forecast& f, RemedyKind kind) {
   return kind != RemedyKind::kMig || f.load_peak > 0.85 ? "medium" : "low";
 }
 
-// Names the limit that an action breaks, which is why it does not count.
+// Names the limit that an action breaks, the reason why it does not count.
 std::string broken_limit(const Forecast& f, const Thresholds& t) {
   if (f.too_small.high > t.most_overload)
     return fmt::format("too small for up to {} of the time (--max-overload {})", percent(f.too_small.high),
@@ -109,7 +109,7 @@ std::size_t replicas_of(const Owner& owner, const RemedyInput& input) {
   return std::max<std::size_t>(1, instances.size());
 }
 
-// Scales workloads down by the pods that leave, and marks these pods, so that no other is removed.
+// Scales workloads down by the pods that leave, and marks these pods to be removed first.
 void scale_down(FleetAction& action, const RemedyInput& input) {
   std::map<Owner, std::set<std::string>> leaving;  // workload -> pods
   for (const Move& move : action.moves) {
@@ -137,7 +137,7 @@ void scale_down(FleetAction& action, const RemedyInput& input) {
   }
 }
 
-// What runs the workloads of a host: known from any owner it had, else from the rest of the fleet if that has only one.
+// The orchestrator of a host: that of any of its owners, or else that of the rest of the fleet if it is the only one.
 Orchestrator orchestrator_of_host(const std::string& host, const RemedyInput& input) {
   std::set<Orchestrator> here, anywhere;
   for (const GpuRow& gpu : input.gpus) {
@@ -170,8 +170,8 @@ void drain_machines(FleetAction& a, const RemedyInput& input) {
   }
 }
 
-// A schedule for the workload: all replicas in the hours in which any of the parked ones works, and the others at all
-// times. Without such hours, or for pods without a controller, there is no file.
+// A schedule for the workload: all replicas while any of the parked ones works, and otherwise only the others. Without
+// such hours, or for pods without a controller, there is no file.
 void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const RemedyInput& input) {
   std::set<std::string> pods;
   int from = 24, until = 0;
@@ -211,7 +211,7 @@ void share_gpus(FleetAction& a) {
 }
 
 void move_workloads(FleetAction& a, const Replacement& to) {
-  if (to.moves_provider) {  // to another cluster: no command of this one does it
+  if (to.moves_provider) {  // to another cluster: no command here can do it
     a.risk += "; not at today's provider: data and network must move";
     return;
   }

@@ -65,7 +65,7 @@ std::vector<Panel> panels_of(const EmitInput& input) {
   }
   const Panel of_all[] = {
       {"table", "Idle share of the last day", "percentunit", 24, "sort_desc(rightsize:gpu_idle_share:1d)", each},
-      // Of `rightsize exporter`, where one is scraped.
+      // From `rightsize exporter`, if it is scraped.
       {"timeseries", "Dollars of the window by category", "currencyUSD", 12, "sum by (category) (rightsize_fleet_usd)",
        "{{category}}"},
       {"timeseries", "Savings per month by action", "currencyUSD", 12,
@@ -85,7 +85,7 @@ std::string quoted(std::string_view text) { return "\"" + escape_quoted(text) + 
 struct MetricsText {
   std::string text;
 
-  // Each of the rows gives labels and a value; one without a value is left out.
+  // Each row gives labels and a value; rows without a value are left out.
   template <class Rows, class Labels, class Value>
   void add(const char* name, const char* help, const Rows& rows, const Labels& labels, const Value& value) {
     text += fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", name, help);
@@ -125,7 +125,7 @@ std::string emit_rules(const EmitInput& input) {
 }
 
 std::string emit_grafana(const EmitInput& input) {
-  constexpr int kColumns = 24, kHeight = 8;  // of Grafana's grid, and of a panel on it
+  constexpr int kColumns = 24, kHeight = 8;  // of Grafana's grid, and of one panel
   const std::vector<Panel> panels = panels_of(input);
   std::vector<Facts> list;
   int x = 0, y = 0;

@@ -1,4 +1,4 @@
-// What a team's own Prometheus and Grafana can keep watching, written for the metric and label names that were found.
+// Rules and dashboards for a team's Prometheus and Grafana, with the metric and label names that were found.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ std::string emit_rules(const EmitInput& input);
 // Verdicts and dollars as Prometheus's exposition text: what `rightsize exporter` publishes.
 std::string emit_metrics(const FleetAnalysis& analysis, double share_read, bool trusted);
 
-// What runs now as a file for `rightsize portfolio`: GPUs as pools, and owners as workloads. Empty if nothing runs on a
-// GPU with a price.
+// The current workloads as a file for `rightsize portfolio`: GPUs as pools, and owners as workloads. Empty if nothing
+// runs on a GPU with a price.
 std::string emit_portfolio(const FleetAnalysis& analysis, const Thresholds& thresholds,
                            const catalog::Catalog& catalog);
 

@@ -40,7 +40,7 @@ TEST(Emit, RulesContainThePricesThatWereUsed) {
   EXPECT_THAT(emit_rules({sources(), labels, {}, a}), HasSubstr("expr: vector(2.5)"));
 }
 
-// What Grafana's dashboard kind requires: title, schema version, panels with a type, a place on the 24 columns, field
+// Grafana's requirements for a dashboard: title, schema version, panels with a type, a place on the 24 columns, field
 // defaults and overrides, options, targets with a reference id, and a data source that a variable of the dashboard
 // names.
 TEST(Emit, TheDashboardIsValidForGrafana) {
@@ -87,8 +87,8 @@ TEST(Emit, TheDashboardIsValidForGrafana) {
   EXPECT_GE(ids.size(), 10u);
 }
 
-// Exposition text: every family has its help and type before its samples, all samples of a family stand together, and
-// no sample is said twice.
+// Exposition text: every family has its help and type before its samples, all samples of a family are adjacent, and no
+// sample is repeated.
 TEST(Emit, MetricsAreValidExpositionText) {
   const DevicePrices book = book_at(2.5);
   std::vector<GpuUse> gpus = mixed_fleet();

@@ -38,7 +38,7 @@ GpuTime total(const JobTable& table) {
   return sum;
 }
 
-// The users of a log, taken one by one, add up to the whole log; two filters at once keep what passes both.
+// The users of a log add up to the whole log; two filters keep only work that passes both.
 RC_GTEST_PROP(Filter, PartsOfALogAddUpToIt, ()) {
   const JobTable all = some_jobs();
   std::set<std::string> users;

@@ -1,4 +1,4 @@
-// What the GPUs of a fleet cost, how much of it is wasted, who wastes it, and what to do about it.
+// The cost of a fleet's GPUs, the waste by owner, and the actions that reduce it.
 //
 //   std::vector<GpuUse> gpus = sum.finish();   // accumulate.h; from a server: scan.h; from a job log: jobs.h
 //   FleetAnalysis found = analyse(std::move(gpus), {prices, speeds, {}});
@@ -25,13 +25,13 @@
 
 namespace rightsize::fleet {
 
-using namespace gpu_use;  // a fleet is GPUs and their use, priced and judged
+using namespace gpu_use;  // a fleet is priced and judged GPU use
 
-// Where a GPU's time went.
+// How a GPU's time was used.
 enum class Category { kUseful, kIdle, kIdleHeld, kInefficient, kOversized, kOverprovisioned, kUnknown };
 inline constexpr std::size_t kCategories = 7;
 std::string_view name_of(Category category);  // "useful", "idle", "idle-held", ...
-std::string_view rule_of(Category category);  // when time counts here
+std::string_view rule_of(Category category);  // the rule for this category
 
 // The limits for actions; docs/fleet.md explains each. `idle` is used while reading.
 struct Thresholds {
@@ -39,7 +39,7 @@ struct Thresholds {
   double target_activity = 0.85;   // p95 activity at which a GPU is full
   double memory_headroom = 0.90;   // share of a GPU's memory that may be used
   double sharing_headroom = 0.80;  // highest activity and bandwidth of several jobs together
-  double stop_idle_share = 0.90;   // a GPU idle for longer may be stopped after it was quiet for min_age
+  double stop_idle_share = 0.90;   // a GPU idle for a larger share may be stopped after min_age
   Seconds park_after = hours(4);   // idle periods of at least this length can be parked
   double park_share = 0.25;        // ... if they make up this share of the time
   double stable_share = 0.95;      // a GPU present for this share of the time may be committed to
@@ -57,7 +57,7 @@ struct GpuRow {
   diagnose::Verdict verdict = diagnose::Verdict::kIdle;
   double confidence = 0;  // 0-1
   std::vector<std::string> evidence;
-  diagnose::TimeShares time;                // what the active time was spent on
+  diagnose::TimeShares time;                // how the active time was spent
   std::optional<diagnose::Cycle> cycle;     // waits of reinforcement learning, which are not waste
   GpuTime gpu_time;                         // in terms of a whole GPU
   std::optional<Usd> spend;                 // not set: no price
@@ -70,7 +70,7 @@ struct GpuRow {
   std::optional<Usd> waste() const;
   UsdPerSecond spend_rate() const;       // with this presence; 0 without a price
   std::optional<Joules> energy() const;  // mean power over the GPU's time; a MIG instance: its share of the GPU's
-  const Owner& owner() const;            // with the most time
+  const Owner& owner() const;            // the owner with the most time
   Bytes memory_capacity() const;
   Bytes memory_peak() const;  // 0 when unknown
 };
@@ -84,7 +84,7 @@ struct LedgerLine {
   std::size_t gpus = 0;         // with any time here
 };
 
-// What one owner, namespace, workload, label value, or the user, account, partition or state of Slurm jobs used.
+// The use by one owner, namespace, workload or label value, or by one user, account, partition or state of Slurm jobs.
 struct GroupLine {
   std::string name, team = {};
   std::size_t gpus = 0;  // 0 in lines of a job log
@@ -97,7 +97,7 @@ struct GroupLine {
   std::optional<Joules> energy = {};  // of the GPUs alone; not set: no power was reported
 };
 
-// Why GPU-hours of jobs had no result, or less than possible.
+// Why GPU-hours of jobs gave no result, or less than possible.
 enum class JobIssue {
   kFailed,
   kTimedOut,
@@ -120,7 +120,7 @@ struct JobExample {
 struct JobIssueLine {
   JobIssue issue = JobIssue::kFailed;
   std::size_t jobs = 0;
-  GpuTime lost;                      // only of the unused GPUs if others of the job worked
+  GpuTime lost;                      // of the unused GPUs only, if others of the job worked
   std::optional<Usd> spend;          // not set: no price is known
   std::vector<JobExample> examples;  // the largest
 };
@@ -169,7 +169,7 @@ struct Forecast {
   std::vector<WorstStep> worst;
 };
 
-// A workload and where it moves.
+// A workload and its destination.
 struct Move {
   std::string gpu;   // Device::key()
   Owner owner;       // with its pod or job; empty: no label names one
@@ -181,7 +181,7 @@ struct FleetAction {
   ActionKind kind = ActionKind::kStop;
   std::string what, from, to;
   UsdPerSecond saving;
-  bool counted = true;  // in the fleet's saving; not if it slows work down too much or is not known long enough
+  bool counted = true;  // in the fleet's saving; false if work slows down too much or was observed too briefly
   std::string risk, check, rollback;
   std::string owner;
   double confidence = 0;
@@ -190,12 +190,12 @@ struct FleetAction {
   std::size_t rank = 0;                 // by saving, from 1
   std::vector<Move> moves;              // one per workload that runs there now
   std::optional<Forecast> forecast;     // of the worst GPU; not set: no work moves
-  std::vector<std::string> commands;    // that do it
+  std::vector<std::string> commands;    // to carry it out
   std::string manifest;                 // a file for the commands; may be empty
   std::vector<std::string> instead_of;  // remedies for the same GPUs that save less
 };
 
-// The actions, and how much more any other choice could save.
+// The actions, and a bound on what any other choice could save.
 struct ActionPlan {
   std::vector<FleetAction> actions;  // the most dollars first
   UsdPerSecond saving;               // of those that count
@@ -216,7 +216,7 @@ struct FleetTotals {
   GpuTime gpu_time, idle;
   Usd spend, waste;
   UsdPerSecond spend_rate, saving, saving_bound;
-  UsdPerSecond not_counted;  // what the actions that do not count would save in addition
+  UsdPerSecond not_counted;  // additional savings of the actions that do not count
   Seconds window;
   bool measured = false;  // some GPU reported activity; otherwise waste is not 0 but unknown
   std::size_t remedies = 0;
@@ -267,12 +267,12 @@ std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const DevicePrices& prices);
 void settle_partitioned(std::vector<GpuRow>& gpus);
 void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& thresholds);
 std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus);
-// Without a given cap: those that save the most energy and make work at most 5 % slower.
+// Without a given cap, finds the caps that save the most energy and slow work by at most 5 %.
 std::vector<CapLine> find_caps(const std::vector<GpuRow>& gpus, const FleetAssumptions& assumptions);
 ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const FleetAssumptions& assumptions);
 
-// What limited a GPU in each period of the window, by the same rules as for the whole. Metrics without a curve, such as
-// tensor activity, are assumed to have been constant while the GPU was active. Empty without a profile.
+// The bottleneck of a GPU in each period of the window, by the same rules as for the whole window. Metrics without a
+// curve, such as tensor activity, are assumed to have been constant while the GPU was active. Empty without a profile.
 struct VerdictsOverTime {
   Seconds width;                                           // of a period: a day, or a part of a shorter window
   std::vector<std::optional<diagnose::Verdict>> verdicts;  // from the start of the profile; not set without readings

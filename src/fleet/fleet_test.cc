@@ -66,11 +66,11 @@ TEST(UseAccumulator, DropsImpossibleReadings) {
   EXPECT_FALSE(gpu.metric(Metric::kGpuUtil));
 }
 
-// Readings in blocks are the readings one by one, in any order and with gaps of any size.
+// Adding readings in blocks gives the same result as one by one, in any order and with gaps of any size.
 RC_GTEST_PROP(UseAccumulator, AddingReadingsInBlocksEqualsOneByOne, ()) {
   const auto times = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 40 * 86400));
   std::vector<telemetry::Point> points;
-  for (int s : times) points.push_back({kStart + seconds(s), (s * 37 % 107) / 50.0 - 0.1});  // some of them nonsense
+  for (int s : times) points.push_back({kStart + seconds(s), (s * 37 % 107) / 50.0 - 0.1});  // some of them invalid
   UseAccumulator one({}), many({});
   const int a = one.open({.uuid = "G"}), b = many.open({.uuid = "G"});
   for (const telemetry::Point& p : points) one.add(a, Metric::kSmActive, p.time, p.value);

@@ -1,4 +1,4 @@
-// Which series are one GPU: labels we do not know must never merge GPUs silently, and copies must never add any.
+// Which series belong to one GPU: unknown labels must never merge GPUs silently, and copies must never add GPUs.
 #include <algorithm>
 #include <random>
 
@@ -17,7 +17,7 @@ using telemetry::Point;
 
 constexpr int kReadings = 60;
 
-// A series per entry of `series`, a reading a minute in random order from `first` on, in a random order of series.
+// One reading per minute from `first` on for every entry of `series`; readings and series are in random order.
 struct ReadSeries {
   Labels labels;
   int first = 0;
@@ -35,7 +35,7 @@ UseAccumulator& add_series(UseAccumulator& sum, std::vector<ReadSeries> series, 
   return sum;
 }
 
-RC_GTEST_PROP(Identity, GpusThatOnlyAnUnknownLabelSeparatesAreRefusedUntilItIsNamed, ()) {
+RC_GTEST_PROP(Identity, AnUnknownLabelThatSeparatesGpusMustBeNamed, ()) {
   const auto label =
       *rc::gen::element<std::string>("slot", "board", "card_slot", "accelerator", "unit_number", "asset");
   const int gpus = *rc::gen::inRange(2, 9), seed = *rc::gen::inRange(0, 1000);
@@ -119,7 +119,7 @@ TEST(Identity, CloudExportersAreKnown) {
   EXPECT_EQ(key({{"gpu_id", "5"}, {"hostname", "mi300-2"}, {"serial_number", "s"}, {"card_model", "m"}}), "mi300-2:5");
 }
 
-// The peak of summed readings, whatever their order.
+// The peak of summed readings does not depend on their order.
 RC_GTEST_PROP(FinePeaks, SumShowsTheSimultaneousPeak, ()) {
   const int gpus = *rc::gen::inRange(1, 6), minutes = *rc::gen::inRange(2, 400);
   std::vector<FinePeaks> fine(static_cast<std::size_t>(gpus));

@@ -1,5 +1,5 @@
 // The GPUs of a job log. A month of a large cluster is a million jobs on tens of thousands of GPUs, so the owners of
-// ended jobs are summed by host: how many entries there are depends on hosts and owners, not on GPUs and jobs.
+// ended jobs are summed by host: the number of entries depends on hosts and owners, not on GPUs and jobs.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -27,7 +27,7 @@ class JobOwners {
   std::uint32_t number_of(const SlurmJob& job) { return number_of(job.account, with_users_ ? job.user : Word()); }
   Owner owner(std::uint32_t number) const { return {all_[number].first, "", all_[number].second, ""}; }
   bool with_users() const { return with_users_; }
-  // From now on, users are not told apart.
+  // From now on, users are merged.
   void drop_users() { with_users_ = false; }
   std::uint32_t without_user(std::uint32_t number) { return number_of(all_[number].first, Word()); }
 
@@ -83,7 +83,7 @@ class OwnerTimes {
   std::size_t merge_at_ = 64;
 };
 
-// Active time in which the GPU did not work.
+// The idle part of active time.
 Seconds slack_of(Seconds length, const JobGpu& gpu, bool resting) {
   return gpu.utilization && !resting ? length * (1 - gpu.utilization->fraction()) : Seconds{};
 }
@@ -93,10 +93,10 @@ struct Slot {
   bool used = false;
   TimePoint first, last, busy_until;
   Seconds covered, measured, work, idle, held;  // `work` is time times utilization
-  Seconds pooled_active, pooled_idle;           // of it in HostSlots::ended
+  Seconds pooled_active, pooled_idle;           // the part of it in HostSlots::ended
   double peak = 0;
   Bytes memory, capacity;
-  OwnerTimes ended;  // of jobs whose GPU is known
+  OwnerTimes ended;  // of jobs with a known GPU
   std::vector<Tenancy> running;
 
   void add(const SlurmJob& job, const JobGpu& gpu, bool resting, const IdleRule& rule) {
@@ -107,7 +107,7 @@ struct Slot {
     covered += length;
     busy_until = std::max(busy_until, job.end);
     if (job.running()) {
-      // A job that runs can be acted on, so it is named.
+      // A running job can be acted on, so it keeps its name.
       running.push_back(
           {{job.account, "", job.user, std::string(job.id)}, length, resting ? length : Seconds{}, job.start, job.end});
       running.back().slack = slack_of(length, gpu, resting);
@@ -125,7 +125,7 @@ struct Slot {
     if (gpu.total) capacity = std::max(capacity, *gpu.total);
   }
 
-  // Without its ended jobs.
+  // The GPU without its ended jobs.
   GpuUse finish() {
     GpuUse use;
     auto set = [&](Metric metric, double mean, double most) {
@@ -146,7 +146,7 @@ struct Slot {
   }
 };
 
-// The GPUs of one type on a host. Jobs come by their start.
+// The GPUs of one type on a host. Jobs arrive in the order of their start.
 class HostSlots {
  public:
   // `count` GPUs like `gpu` for a job.
@@ -185,8 +185,8 @@ class HostSlots {
     return all;
   }
 
-  // The GPUs with their numbers. The log does not say which GPU of a host a job had, so each owner's hours are
-  // dealt out to the GPUs in turn: those per host and owner are right, and every GPU's add up to its own.
+  // The GPUs with their numbers. The log does not record which GPU of a host a job used, so each owner's hours are
+  // assigned to the GPUs in turn: the hours per host and owner are right, and those of each GPU add up.
   std::vector<std::pair<std::size_t, GpuUse>> finish(const JobOwners& owners) {
     std::map<Owner, Tenancy> pool;
     sum(ended_, owners, pool);
@@ -217,7 +217,7 @@ class HostSlots {
   struct Run {
     std::size_t first = 0, count = 0;
   };
-  // A job's end and its GPUs. A GPU may also be in the run of a longer job; its last end counts.
+  // A job's end and its GPUs. A GPU may also belong to a longer job; the last end counts.
   struct Release {
     double at = 0;
     Run gpus;
@@ -242,7 +242,7 @@ class HostSlots {
       if (lowest_ == free_.size()) grow(slots_.size() + 1);
       const std::size_t at = lowest_ * kBits + static_cast<std::size_t>(std::countr_zero(free_[lowest_]));
       free_[lowest_] &= free_[lowest_] - 1;
-      // A job with a number may have taken or prolonged it.
+      // A job with a GPU index may have taken it or extended its use.
       if (!slots_[at].used || slots_[at].busy_until <= job.start) return at;
     }
   }
@@ -289,8 +289,8 @@ class HostSlots {
   std::vector<Slot> slots_;
   std::priority_queue<Release, std::vector<Release>, std::greater<>> busy_;
   std::vector<std::uint64_t> free_;  // a bit per GPU
-  std::size_t lowest_ = 0;           // no word of free_ before it has a bit
-  OwnerTimes ended_;                 // of jobs whose GPU is not known
+  std::size_t lowest_ = 0;           // all words of free_ before it are zero
+  OwnerTimes ended_;                 // of jobs with an unknown GPU
 };
 
 // Host, GPU type and MIG profile: GPUs that can run each other's jobs.

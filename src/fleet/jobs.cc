@@ -27,7 +27,7 @@ bool is_idle(const JobGpu& gpu, const IdleRule& rule) {
 
 struct JobIssueText {
   std::string_view name, explanation;
-  std::vector<std::string_view> states = {};  // Slurm's, of jobs that ended this way
+  std::vector<std::string_view> states = {};  // Slurm's states of such jobs
 };
 const JobIssueText kJobIssues[] = {
     {"failed", "the job failed: its work since the last checkpoint is lost", {"FAILED"}},
@@ -165,7 +165,7 @@ void add_issue(Issues& issues, JobIssue issue, const Costed& costed, GpuTime los
   if (line.examples.size() > kExamples) line.examples.resize(kExamples);
 }
 
-// The hours of a job count under one reason only: how it failed, else what it did not use.
+// The hours of a job count under one reason only: its failure, or else the GPUs it did not use.
 void find_issues(Issues& issues, const Costed& costed) {
   const SlurmJob& job = costed.job;
   if (costed.failure) return add_issue(issues, *costed.failure, costed, costed.gpu_time);
@@ -174,7 +174,7 @@ void find_issues(Issues& issues, const Costed& costed) {
   } else if (costed.idle_gpus > 0) {
     add_issue(issues, JobIssue::kTooManyGpus, costed, costed.idle.value_or(GpuTime{}));
   }
-  // The backfill scheduler plans with the limit: a limit of ten times the run time waits longer and blocks others.
+  // The backfill scheduler plans with the limit: a job with ten times the needed limit waits longer and blocks others.
   if (job.time_limit && !job.running() && job.elapsed < *job.time_limit * 0.1 && *job.time_limit > hours(1)) {
     add_issue(issues, JobIssue::kTimeLimitTooLong, costed, {});
   }
@@ -287,7 +287,7 @@ Seconds idle_time(const Profile& profile, TimePoint from, TimePoint until) {
   return idle;
 }
 
-// A job that had a GPU, or a share of it if it had one of several GPUs.
+// A job on a GPU, or its share if it may have used another GPU of the host.
 struct JobShare {
   const SlurmJob* job = nullptr;
   double weight = 1;
@@ -307,7 +307,7 @@ void add_tenancies(GpuUse& gpu, const std::vector<JobShare>& parts) {
     all += length;
   }
   if (found.empty()) return;
-  // Jobs can share a GPU; together they have at most its observed time.
+  // Jobs can share a GPU, but together they get at most its observed time.
   const double shrink = all > gpu.covered ? gpu.covered / all : 1;
   Seconds idle = gpu.covered * gpu.idle_share;
   for (Tenancy& t : found) {

@@ -1,4 +1,4 @@
-// What jobs cost, from a scheduler's accounting alone: by user, account, partition and state, and how much of it had no
+// The cost of jobs, from a scheduler's accounting alone: by user, account, partition and state, and the part without a
 // result. A job costs its GPUs times its elapsed time, measured or not, successful or not.
 //
 //   telemetry::JobTable table;                             // filled by telemetry/feeds/slurm.h
@@ -22,9 +22,9 @@ namespace rightsize::fleet {
 void clip_jobs(telemetry::JobTable& table, const TimeSpan& window);
 
 // The GPUs of a job log. A job without a GPU index takes the lowest number that is free on its host, so a host has as
-// many GPUs as were ever in use at once. Their hours add up exactly to the jobs'; time between jobs is not counted.
+// many GPUs as were in use at the same time. Their hours add up exactly to the jobs'; time between jobs is not counted.
 // Jobs on `covered` hosts (short names) are left out, because telemetry has them. `jobs_read` is called when the table
-// is no longer needed: it may free it.
+// is no longer needed and may free it.
 std::vector<GpuUse> gpus_of_jobs(const telemetry::JobTable& table, const IdleRule& idle,
                                  const std::set<std::string>& covered = {},
                                  const std::function<void()>& jobs_read = {});
@@ -33,10 +33,10 @@ std::vector<GpuUse> gpus_of_jobs(const telemetry::JobTable& table, const IdleRul
 JobLedger make_job_ledger(const telemetry::JobTable& table, const DevicePrices& prices, const IdleRule& idle,
                           const std::vector<GpuRow>& rows);
 
-// Whether jobs have a name of this kind: a log without accounts has one line, of all jobs.
+// Whether jobs have names of this kind. A log without accounts, for example, has one line for all jobs.
 bool any_named(const std::vector<GroupLine>& lines);
 
-// Caveats about the job log; `only_log` says that there is no telemetry.
+// Caveats about the job log; `only_log`: there is no telemetry.
 std::vector<std::string> job_notes(const telemetry::JobTable& table, bool only_log);
 
 // How many GPUs got an owner.
@@ -45,10 +45,10 @@ struct Attribution {
   std::size_t by_time = 0;  // by host, index and time
 };
 
-// A tenancy whose instance is a job ID gets that job's user, account and name. A GPU without any owner gets the jobs
+// A tenancy with a job ID as its instance gets that job's user, account and name. A GPU without any owner gets the jobs
 // that had it (by short host name and index) as tenancies, for the time they overlap with the observed time; the rest
-// stays unowned. If the log does not say which GPUs of a host a job had, it gets an equal part of each: the hours per
-// host are then right, those per GPU are not known.
+// stays unowned. If the log does not record a job's GPUs, the job gets an equal part of each GPU of the host: the hours
+// per host are then right, but those per GPU are unknown.
 Attribution attribute_jobs(std::vector<GpuUse>& gpus, const telemetry::JobTable& table);
 
 }  // namespace rightsize::fleet

@@ -131,7 +131,7 @@ TEST(Jobs, JobsAreClippedToTheWindow) {
   EXPECT_NEAR(in_hours(table.jobs[0].elapsed), 2, 1e-12);
 }
 
-// The waste of active GPUs belongs to those whose jobs used them least, however jobs share hosts.
+// The waste of active GPUs goes to the owners with the least active jobs, however jobs share hosts.
 RC_GTEST_PROP(Jobs, OwnersWasteWhatTheirJobsDidNotUse, ()) {
   JobTable table;
   std::map<std::string, double> unused;
@@ -157,7 +157,7 @@ RC_GTEST_PROP(Jobs, OwnersWasteWhatTheirJobsDidNotUse, ()) {
   }
 }
 
-// A job that runs and does nothing can be cancelled; one that ended cannot.
+// A running job that does nothing can be cancelled; an ended job cannot.
 TEST(Jobs, OnlyRunningJobsAreStopped) {
   JobTable table;
   table.jobs = {job("7", "COMPLETED", 0, 20, 1), job("8", "RUNNING", 20, 40, 1, "n2")};

@@ -1,4 +1,4 @@
-// The use and price of a GPU -> its verdict, and where its time went.
+// From the use and price of a GPU to its verdict and its time categories.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -17,7 +17,7 @@ using diagnose::Verdict;
 
 double& share(GpuRow& gpu, Category category) { return gpu.share[static_cast<std::size_t>(category)]; }
 
-// The share of the covered time of which activity was reported.
+// The share of the covered time with reported activity.
 double known_share(const GpuUse& use) {
   if (!use.activity()) return 0;
   // Sources without this distinction report activity with every reading.
@@ -59,7 +59,7 @@ diagnose::Summary summary_of(const GpuUse& use) {
 
 namespace {
 
-// Which part of the ledger the waste of active time belongs to.
+// The ledger category for the waste of active time.
 Category category_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::kUnderused:
@@ -74,7 +74,7 @@ Category category_of(Verdict verdict) {
   }
 }
 
-// `waits`: share of the time that belongs to the work although nothing runs.
+// `waits`: share of the time without kernels that is still part of the work.
 void split_time(GpuRow& gpu, const diagnose::Diagnosis& found, double waits) {
   const double known = known_share(gpu.use);
   const double idle = std::clamp(gpu.use.idle_share - waits, 0.0, known);
@@ -87,7 +87,7 @@ void split_time(GpuRow& gpu, const diagnose::Diagnosis& found, double waits) {
   share(gpu, Category::kUseful) = std::max(0.0, known - idle - wasted);
 }
 
-// From the profile, whose steps may be minutes long.
+// Detects a cycle in the profile, which may have steps of several minutes.
 std::optional<diagnose::Cycle> cycle_of(const Profile& profile) {
   const auto value = [](const std::vector<float>& curve, std::size_t i) {
     return i < curve.size() && !std::isnan(curve[i]) ? std::optional(static_cast<double>(curve[i])) : std::nullopt;
@@ -113,7 +113,7 @@ double waits_of(const std::optional<diagnose::Cycle>& cycle, const GpuUse& use) 
   return std::min({cycle->wait_share, use.idle_share, kMost});
 }
 
-// The waits of a cycle are no reason for a smaller GPU: the GPU is judged by the rest of its time.
+// The waits of a cycle do not justify a smaller GPU, so the GPU is judged by the rest of its time.
 GpuUse without_waits(GpuUse use, double waits, int cycles) {
   use.idle_share = (use.idle_share - waits) / (1 - waits);
   use.held_share = std::min(use.held_share, use.idle_share);
@@ -185,8 +185,8 @@ std::optional<GpuUse> part_of(const GpuUse& whole, std::size_t from, std::size_t
   return part;
 }
 
-// A recording of a single run, at most an hour long, is judged by its work, as in 'profile': without its start-up and
-// without what follows its end. In a longer window such time is idleness.
+// A recording of a single run, at most an hour long, is judged by its work, as in 'profile': without the time before
+// and after it. In a longer window such time is idleness.
 std::optional<GpuUse> working_part(const GpuUse& use) {
   constexpr Seconds kLongestRun = hours(1);
   const Profile& profile = use.profile;

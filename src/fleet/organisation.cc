@@ -1,4 +1,4 @@
-// What runs now as an organisation for `rightsize portfolio`.
+// The current workloads as an organisation for `rightsize portfolio`.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -17,7 +17,7 @@ namespace {
 using hand_over::OrganisationFile;
 using Option = OrganisationFile::Option;
 
-// What one owner runs in a pool.
+// The workload of one owner in a pool.
 struct Part {
   std::vector<const GpuRow*> gpus;  // whole ones
   std::map<std::string, int> slices;
@@ -131,7 +131,7 @@ class Writer {
                        100 * std::max(0.001, running.dram_p95), row.price.gpu->name);
   }
 
-  // The fewest GPUs for the p95 of its activity and its memory; 0 if that is no change.
+  // The fewest GPUs for the p95 activity and the memory; 0 if that changes nothing.
   int fewer_gpus(const Part& part) const {
     if (part.gpus.size() < 2) return 0;
     double busy = 0, memory = 0;

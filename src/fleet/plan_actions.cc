@@ -35,8 +35,8 @@ using ActionKey = std::tuple<bool, RemedyKind, std::string, std::string, std::st
 
 ActionKey key_of(const Remedy& remedy) { return {remedy.counted, remedy.kind, remedy.owner, remedy.gpu, remedy.to}; }
 
-// First the best choice among the remedies that count, then among the others for the GPUs that are left. The saving is
-// that of the first.
+// First the best choice among the remedies that count, then among the others for the remaining GPUs. Only the first
+// choice counts as saving.
 Choice choose_all(const std::vector<Remedy>& remedies, std::size_t gpus) {
   std::vector<std::size_t> numbers[2];
   std::vector<Remedy> counted, rest;

@@ -1,4 +1,4 @@
-// What power caps would save, by kind of GPU and verdict.
+// The savings of power caps, by kind of GPU and verdict.
 #include <algorithm>
 #include <map>
 

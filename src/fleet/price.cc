@@ -15,7 +15,7 @@ namespace {
 
 using catalog::Purchase;
 
-// The instance type, under any of the names exporters and clouds use; empty if there is none.
+// The instance type, from any of the labels that exporters and clouds use; empty if there is none.
 std::string machine_label(const telemetry::Device& device) {
   return first_label(device,
                      {"instance_type", "InstanceType", "node_kubernetes_io_instance_type",
@@ -95,7 +95,7 @@ GpuPrice DevicePrices::price(const telemetry::Device& device) const {
   price.share = mig_share(device, usual, catalog());
   if (price.machine != nullptr) {
     const std::string region = region_label(device);
-    // In its own region; spot prices of another say little, list prices of another are an assumption.
+    // Prefer the GPU's own region: spot prices of other regions say little, and list prices are only an assumption.
     for (const auto& [purchase, elsewhere] :
          {std::pair(price.purchase, false), {Purchase::kOnDemand, false}, {Purchase::kOnDemand, true}}) {
       const auto quote = book_.machine(*price.machine, purchase, region);
@@ -131,7 +131,7 @@ std::optional<Replacement> KindOffers::cheapest(double speed) const {
 
 std::vector<KindOffers> DevicePrices::offers_instead_of(const GpuPrice& now, std::size_t together) const {
   if (now.gpu == nullptr || !now.rate) return {};
-  // The provider of an assumed price is not where the GPU is.
+  // An assumed price does not show the provider of the GPU.
   const bool assumed = now.basis == PriceBasis::kAssumed;
   const std::string home = now.machine != nullptr ? now.machine->provider : assumed ? "" : now.provider;
   const bool compared = filter_.providers.empty() && home.empty() && !assumed;
@@ -161,7 +161,7 @@ std::vector<KindOffers> DevicePrices::offers_instead_of(const GpuPrice& now, std
   std::vector<KindOffers> kinds;
   for (const catalog::Gpu& gpu : catalog().gpus) {
     KindOffers kind{&gpu, {}};
-    // A price for all GPUs (--price 2.50) is that of the GPUs the user has, not of others.
+    // A price for all GPUs (--price 2.50) applies to the GPUs that the user has, not to others.
     if (const auto own = book_.gpu(gpu, Purchase::kOnDemand); own && own->is_own() && own_.gpus.contains(gpu.name)) {
       kind.offers.push_back({Replacement{&gpu, own->rate, own->source(), nullptr, false}, std::nullopt});
     } else if (const auto at = found.find(&gpu); at != found.end()) {

@@ -1,8 +1,8 @@
-// What an hour of each GPU of a fleet costs: the price of the machine and terms its labels name; otherwise the user's
-// own price for the GPU, or the cheapest on-demand offer, which is marked as an assumption. GPUs without a price are
+// The hourly cost of each GPU of a fleet: the price of the machine and terms in its labels; otherwise the user's own
+// price for the GPU, or the cheapest on-demand offer, which is marked as an assumption. GPUs without a price are
 // counted in hours only.
 //
-// Also what could replace a GPU, and what a commitment costs: only real offers and the user's own prices.
+// Also finds replacements and commitments for a GPU, from real offers and the user's own prices only.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ enum class PriceBasis { kGiven, kMachine, kAssumed, kUnknown };
 std::string_view name_of(PriceBasis basis);  // "given", "machine", "assumed", "unknown"
 
 struct GpuPrice {
-  const catalog::Gpu* gpu = nullptr;  // null: the catalogue does not have it
+  const catalog::Gpu* gpu = nullptr;  // null: not in the catalogue
   const catalog::Machine* machine = nullptr;
   std::optional<UsdPerGpuSecond> rate;  // of a whole GPU
   double share = 1;                     // of a whole GPU: less than 1 for a MIG instance
@@ -39,7 +39,7 @@ struct GpuPrice {
   GpuTime gpu_time(Seconds time) const { return gpus(share) * time; }
 };
 
-// What can replace a GPU, or a commitment for it.
+// A replacement for a GPU, or a commitment for it.
 struct Replacement {
   const catalog::Gpu* gpu = nullptr;
   UsdPerGpuSecond rate;
@@ -52,37 +52,37 @@ struct Replacement {
 struct KindOffers {
   struct Offer {
     Replacement what;
-    // The price in relation to that of today's GPU at the same provider. Only set if today's price is the user's own
-    // and its provider unknown.
+    // The price relative to that of today's GPU at the same provider. Only set if today's price is the user's own and
+    // the provider is unknown.
     std::optional<double> ratio;
     bool in_doubt = false;  // the price is old and unconfirmed
   };
   const catalog::Gpu* gpu = nullptr;
   std::vector<Offer> offers;  // the cheapest first; those in doubt last
 
-  // The cheapest offer for a GPU of this speed. If it is unknown where the user's own price is paid, of providers at
-  // which the work would also cost less than on today's GPU: a difference between GPUs, not between providers.
+  // The cheapest offer for a GPU of this speed. If the user gave a price without a provider, only providers count at
+  // which the work would cost less than on today's GPU: the saving must come from the GPU, not from the provider.
   std::optional<Replacement> cheapest(double speed) const;
 };
 
 // The price book for devices.
 class DevicePrices {
  public:
-  // The catalogue must outlive it. `filter`: providers and regions where alternatives may be bought; empty: at the
-  // GPU's own provider, or anywhere if that is unknown.
+  // The catalogue must outlive this object. `filter`: providers and regions where alternatives may be bought; empty: at
+  // the GPU's own provider, or anywhere if that is unknown.
   DevicePrices(const catalog::Catalog& catalog, market::OwnPrices own, market::OfferFilter filter = {});
 
-  // By the device's name and labels.
+  // Looks up the price by the device's name and labels.
   GpuPrice price(const telemetry::Device& device) const;
 
-  // Every other kind of GPU with an offer: the user's own price, else those of the allowed providers and regions, else
-  // of the GPU's own provider. If that is unknown, of all providers, as today's price is the lowest of all; if today's
-  // price is the user's own, of those that sell both. Without peer-hosted machines and without machines
-  // that have more GPUs than `together`, the number of GPUs that would move: the others would be paid for nothing.
+  // Every other kind of GPU with an offer: the user's own price, else offers of the allowed providers and regions, else
+  // of the GPU's provider. If that is unknown: all providers, because today's price is also the lowest of all; if
+  // today's price is the user's own, providers that sell both GPUs. Excludes peer-hosted machines, and machines with
+  // more GPUs than `together`, the number of GPUs that would move: the others would be paid for without use.
   std::vector<KindOffers> offers_instead_of(const GpuPrice& now, std::size_t together) const;
 
-  // A one-year commitment for this GPU: the offer of its provider for the same machine or, if the price is the
-  // user's own, of a provider they allow. Never the discount of one provider applied to the price of another.
+  // A one-year commitment for this GPU: the offer of its provider for the same machine or, if the price is the user's
+  // own, of a provider they allow. Never the discount of one provider applied to the price of another.
   std::optional<Replacement> commitment_for(const GpuPrice& now) const;
 
   const market::PriceBook& prices() const { return book_; }

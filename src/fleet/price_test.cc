@@ -5,7 +5,7 @@
 namespace rightsize::fleet {
 namespace {
 
-// The cheapest offer of each kind that costs less than today's GPU, the cheapest first.
+// The cheapest offer of each kind that costs less than today's GPU, cheapest first.
 std::vector<Replacement> cheaper_than(const DevicePrices& book, const GpuPrice& now) {
   std::vector<Replacement> found;
   for (const KindOffers& kind : book.offers_instead_of(now, 8)) {
@@ -53,7 +53,7 @@ TEST(Prices, SlurmGpuTypesArePricedByFamily) {
   EXPECT_NEAR(in_usd(*book.price({.name = "a100"}).cost(hours(1))), 1.9, 1e-9);
   EXPECT_NEAR(in_usd(*book.price({.name = "h100"}).cost(hours(1))), 3.1, 1e-9);
   EXPECT_FALSE(book.price({.name = "b200"}).basis == PriceBasis::kGiven);
-  // Members at different prices: it is unknown which one it is.
+  // If members of the family have different prices, the price is unknown.
   const DevicePrices mixed(facts(), *market::parse_own_prices({"a100=1.9", "a100-80gb-sxm=2.2"}, facts()));
   EXPECT_NE(mixed.price({.name = "a100"}).basis, PriceBasis::kGiven);
 }
@@ -148,7 +148,7 @@ TEST(Prices, AZoneIsPricedInItsOwnRegion) {
 }
 
 // The price of an assumed offer does not show where the GPU is.
-TEST(Prices, AnAssumedPriceIsAtNoProvider) {
+TEST(Prices, AnAssumedPriceHasNoProvider) {
   const DevicePrices list(facts(), {});
   const GpuPrice assumed = list.price({.name = "h100-sxm"});
   ASSERT_EQ(assumed.basis, PriceBasis::kAssumed);

@@ -38,7 +38,7 @@ struct Remedy {
   std::pair<std::size_t, std::size_t> replicas = {};  // kReplicas, kBatch: pods now and afterwards
   std::vector<Move> moves = {};
   std::optional<Forecast> forecast = {};
-  std::optional<Replacement> instead = {};  // what is paid for afterwards, if not the same
+  std::optional<Replacement> instead = {};  // what is paid for afterwards, if it changes
   std::optional<double> speed = {};         // of work that fills its GPU, relative to today
   std::string manifest = {};
   bool counted = true;                 // FleetAction::counted
@@ -69,11 +69,11 @@ struct Choice {
 };
 Choice choose_remedies(const std::vector<Remedy>& remedies, std::size_t gpus);
 
-// Remedies of one action, in words.
+// Describes the remedies of one action.
 FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInput& input);
 
-// Whether all GPUs of every pod or job that runs on these GPUs are among them. Otherwise stopping it would also end its
-// work on others.
+// Whether these GPUs include all GPUs of every pod or job that runs on them. Otherwise stopping it would also end work
+// on other GPUs.
 bool are_whole_instances(const RemedyInput& input, const std::vector<std::size_t>& gpus);
 
 // The load of several GPUs at the same moment, in GPUs: its peak, and its p95 if single readings are known.

@@ -21,7 +21,7 @@ constexpr std::size_t kMostTogether = 200;  // GPUs packed at once
 constexpr std::size_t kAllSubsets = 10;     // groups up to this size are enumerated
 constexpr std::size_t kAllPairs = 40;       // ... and up to this size in pairs, in addition to packing
 
-// GPUs whose workloads may share. A pod cannot move to another cluster, and prices must be comparable.
+// Identifies GPUs with workloads that may share. A pod cannot move to another cluster, and prices must be comparable.
 struct GroupKey {
   std::string team, gpu, workload, cluster;
   UsdPerGpuSecond rate;
@@ -53,8 +53,8 @@ Groups group(const RemedyInput& input, AddKey add_key) {
   return groups;
 }
 
-// A remedy after which `keeps` of the GPUs stay. Each of them counts at the highest price of all, so that the saving
-// does not depend on which one leaves. `certainty` is relative to the verdicts.
+// A remedy that keeps `keeps` of the GPUs. Each kept GPU counts at the highest price, so the saving does not depend on
+// which one leaves. `certainty` is relative to the verdicts.
 Remedy shared_remedy(RemedyKind kind, const RemedyInput& input, std::vector<std::size_t> rows, std::size_t keeps,
                      double certainty) {
   Remedy remedy{.kind = kind, .gpus = std::move(rows), .keeps = keeps};
@@ -79,8 +79,8 @@ std::vector<double> peaks_of(const std::vector<double>& curve, std::size_t steps
   return peaks;
 }
 
-// Memory is held permanently, so only its peak counts. Activity and bandwidth count in every piece of time, so that
-// workloads whose peaks coincide do not share a GPU. 1 is the most that may be used.
+// Memory is held permanently, so only its peak counts. Activity and bandwidth count in every piece of time: workloads
+// with coinciding peaks must not share a GPU. 1 is the most that may be used.
 std::vector<double> needs_of(const RemedyInput& input, std::size_t row, std::size_t steps) {
   const GpuRow& gpu = input.gpus[row];
   const Thresholds& t = input.thresholds;
@@ -134,7 +134,7 @@ std::set<std::vector<std::size_t>> sets_that_fit(const std::vector<std::vector<d
   return sets;
 }
 
-// The GPU that stays: the one with the most memory in use, so that the least is moved.
+// The GPU that stays: the one with the most memory in use, to move as little as possible.
 std::size_t host_of(const RemedyInput& input, const std::vector<std::size_t>& rows) {
   return *std::ranges::max_element(
       rows, [&](std::size_t a, std::size_t b) { return input.running[a].memory_peak < input.running[b].memory_peak; });
@@ -159,10 +159,10 @@ Forecast shared_forecast(const RemedyInput& input, const std::vector<std::size_t
     lightest_peak = std::min(lightest_peak, running.busy_peak);
   }
   const double peak = load.peak();
-  // Percentiles do not add up: the sum's is at most the sum of theirs, and no step was above the peak.
+  // Percentiles do not add up: the percentile of the sum is at most the sum of the percentiles, and at most the peak.
   return make_forecast(load, {.p95 = std::min(p95, peak),
                               .peak = peak,
-                              .now_p95 = lightest_p95,  // the workload with the lightest load notices it most
+                              .now_p95 = lightest_p95,  // the workload with the lightest load is affected most
                               .now_peak = lightest_peak,
                               .reading = longest_interval(input, rows)});
 }
@@ -221,8 +221,8 @@ std::vector<Remedy> find_consolidations(const RemedyInput& input) {
 
 namespace {
 
-// The pods of a workload with their GPUs, the busiest first. Only pods with all of their GPUs in `rows`, and as many as
-// the others: a pod is the least that can be removed. Empty if they differ.
+// The pods of a workload with their GPUs, the busiest first. Only pods with all of their GPUs in `rows` and the same
+// number of GPUs each: a pod can only be removed as a whole. Empty if they differ.
 std::vector<std::vector<std::size_t>> whole_pods(const RemedyInput& input, const std::vector<std::size_t>& rows) {
   std::map<std::string, std::vector<std::size_t>> pods;
   for (std::size_t row : rows) pods[input.running[row].owner().instance].push_back(row);
@@ -255,7 +255,7 @@ SharedLoad shared_load(const std::vector<const GpuRow*>& gpus, TimePoint since) 
     std::ranges::sort(sums);
     return {sums.back(), sums[static_cast<std::size_t>(0.95 * static_cast<double>(sums.size() - 1))]};
   }
-  // A server's answer has only the maximum of each step. Peaks of one step may coincide.
+  // A metrics server returns only the maximum of each step, and peaks within one step may coincide.
   std::vector<double> sums;
   for (const GpuRow* gpu : gpus) {
     const std::vector<float>& curve = gpu->use.profile.activity.max;
@@ -295,7 +295,7 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
     const SharedLoad load = together ? shared_load(gpus, since) : SharedLoad{all.peak(), std::nullopt};
     const double peak = std::min(all.peak(), load.peak > 0 ? load.peak : all.peak());
     const auto per_pod = static_cast<double>(pods.front().size());
-    constexpr std::size_t kFewest = 2;  // so that a service survives the loss of one
+    constexpr std::size_t kFewest = 2;  // lets a service survive the loss of one
     const auto keep = std::max(
         kFewest, static_cast<std::size_t>(std::ceil(peak / input.thresholds.sharing_headroom / per_pod - 1e-9)));
     if (keep >= pods.size()) continue;
@@ -320,7 +320,7 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
                                           .now_p95 = shared_p95 / many,
                                           .now_peak = peak / many,
                                           .reading = longest_interval(input, rows)});
-    // The curve adds up the maxima of its steps; no moment exceeded the peak.
+    // The curve sums the maxima of its steps, but no moment exceeded the peak.
     if (peak / few <= 1) remedy.forecast->too_small = {};
     found.push_back(std::move(remedy));
   }
@@ -329,11 +329,11 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
 
 namespace {
 
-// The planner's model grows with the number of different needs, so similar needs are rounded up to the same value.
+// The planner's model grows with the number of distinct needs, so similar needs are rounded up to the same value.
 double round_up(double value, double step) { return std::ceil(value / step - 1e-9) * step; }
 
-// A workload for the planner of slices, sized so that its slice is too small for at most the allowed share of the time,
-// with the same headroom as other sharing.
+// A workload for the planner of slices, sized for a slice that is too small for at most the allowed share of the time,
+// with the headroom of other sharing.
 mig::Workload slice_workload(const RemedyInput& input, std::size_t row) {
   const GpuRow& gpu = input.gpus[row];
   const Running& running = input.running[row];
@@ -357,7 +357,7 @@ Forecast slice_forecast(const RemedyInput& input, std::size_t row, const mig::Ge
   return forecast_on({sms, bandwidth, latency}, input.gpus[row], input.running[row]);
 }
 
-// Empty where fewer than two workloads share the GPU.
+// Empty if fewer than two workloads share the GPU.
 std::optional<Remedy> cut_into_slices(const RemedyInput& input, const std::vector<std::size_t>& members,
                                       const mig::PlannedGpu& planned, const mig::GpuType& type) {
   std::vector<std::size_t> rows;

@@ -37,7 +37,7 @@ double parkable_share(const GpuRow& gpu, const Running& running, Seconds least) 
   return all > 0 ? parked / all : 0;
 }
 
-// The hours of the day (UTC) in which it worked: [from, until).
+// The hours of the day (UTC) in which the GPU worked: [from, until).
 std::pair<int, int> working_hours(const GpuRow& gpu, const Running& running) {
   const Profile& profile = gpu.use.profile;
   int first = 24, last = 0;
@@ -50,7 +50,7 @@ std::pair<int, int> working_hours(const GpuRow& gpu, const Running& running) {
   return first < std::min(last, 24) ? std::pair(first, std::min(last, 24)) : std::pair(0, 24);
 }
 
-// Whether it worked on at least half of the days. A schedule that was seen on one day of several is none.
+// Whether the GPU worked on at least half of the days. One working day among several is not a schedule.
 bool works_regularly(const GpuRow& gpu, const Running& running) {
   const Profile& profile = gpu.use.profile;
   std::map<long, bool> worked;  // by day
@@ -72,7 +72,7 @@ Remedy remedy_for(RemedyKind kind, const RemedyInput& input, std::size_t row, st
   return remedy;
 }
 
-// Kernels that fill almost no SM are work, too: the engine is active although SMs show next to nothing.
+// Kernels that fill almost no SM are work, too: the engine is active although the SM counters are nearly 0.
 bool runs_tiny_kernels(const GpuRow& gpu) {
   constexpr double kNotNoise = 0.05;
   const auto active = [&](Metric metric) { return gpu.use.metric(metric) ? gpu.use.metric(metric)->mean : 0; };
@@ -106,7 +106,7 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   return park;
 }
 
-// What offers for a GPU depend on, so that they are searched for once per kind, price and number of GPUs that may move.
+// The cache key of offers for a GPU: its kind, its price, and the number of GPUs that may move.
 auto price_key(const GpuPrice& price, std::size_t together) {
   return std::tuple(price.gpu, price.machine, price.provider + price.region, *price.rate, together);
 }
@@ -216,7 +216,8 @@ std::vector<Remedy> find_downsizes(const RemedyInput& input) {
     const bool memory_bound = gpu.verdict == Verdict::kMemoryBound;
     if (!input.running[i].actionable()) continue;
     add(RemedyKind::kDownsize, i, 1, 1);
-    // Weights in 8 bits halve what a memory-bound workload reads per token; caches and activations do not shrink.
+    // Weights in 8 bits halve the memory reads per token of a memory-bound workload; caches and activations do not
+    // shrink.
     if (memory_bound) add(RemedyKind::kQuantize, i, 0.6, 0.6);
   }
   return found;

@@ -19,13 +19,13 @@ double quantile(std::vector<double> values, double share) {
   return values[rank];
 }
 
-// Nothing is stopped because of a log of ten minutes, or of a reading an hour ago. A day of readings may lack the last
+// A log of ten minutes or an hour-old reading is not enough to stop anything. A day of readings may lack the last
 // interval.
 bool long_enough(const GpuUse& use, const TimeSpan& window, TimePoint since, Seconds min_age) {
   constexpr double kFewestReadings = 20, kNearlyAll = 0.98;
   const Seconds seen = window.until - std::max(since, use.first);
   if (seen < kNearlyAll * min_age) return false;
-  if (use.from_job_log) return true;  // the scheduler watched it all the time
+  if (use.from_job_log) return true;  // the scheduler observed it all the time
   const Seconds known = use.known > Seconds{} ? use.known : use.covered;
   const bool many = use.interval <= Seconds{} || known >= kFewestReadings * use.interval;
   return many && known >= 0.5 * std::min(min_age, use.end() - use.first);
@@ -36,7 +36,7 @@ void find_owners(Running& running, const GpuRow& gpu) {
   TimePoint left = gpu.use.first;
   for (const Tenancy& tenancy : gpu.use.tenancies) {
     if (tenancy.owner.empty()) continue;
-    // If the source does not say when an owner left, assume it is still there.
+    // If the source does not show when an owner left, assume that it is still there.
     if (tenancy.last <= TimePoint{} || tenancy.last + gpu.use.interval >= close_to_end) {
       running.owners.push_back(&tenancy);
     } else {
@@ -50,7 +50,7 @@ void find_owners(Running& running, const GpuRow& gpu) {
 }
 
 // p95 and peak of one metric since `first_step`: from single readings if the owners were there all the time, otherwise
-// from the curve, whose means hide anything shorter than a step.
+// from the curve, where means hide anything shorter than a step.
 void find_level(const MetricCurve& curve, std::size_t first_step, const std::optional<MetricUse>& whole, bool all_time,
                 double& p95, double& peak) {
   std::vector<double> means;
@@ -112,7 +112,7 @@ LoadCurve curve_since(const GpuRow& gpu, const Running& running, const MetricCur
   return load;
 }
 
-// Joins `from` into `to` step by step; a step that only one of them knows keeps its value.
+// Joins `from` into `to` step by step; a step that is known in only one of them keeps its value.
 template <class Join>
 void join_known(std::vector<double>& to, const std::vector<double>& from, const Join& join) {
   for (std::size_t i = 0; i < std::min(to.size(), from.size()); ++i) {

@@ -1,4 +1,4 @@
-// What runs on a GPU when the window ends, and what it has done since it started. Only this can be acted on.
+// The workload on a GPU at the end of the window, and its activity since it started. Only this can be acted on.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ TimeSpan window_of(const std::vector<GpuRow>& gpus);
 struct Running {
   bool here = false;                   // the GPU still reports when the window ends
   bool old_enough = false;             // its owners have been there for min_age or since before the window
-  bool watched = false;                // ... and were seen there for min_age, in enough readings
-  std::vector<const Tenancy*> owners;  // there now, longest first; empty if no label names one
+  bool watched = false;                // ... and were observed for min_age, in enough readings
+  std::vector<const Tenancy*> owners;  // present now, longest first; empty if no label names one
   TimePoint since;                     // when the last of them started; without owners, when the last one left
   std::size_t first_step = 0;          // steps [first_step, steps()) of the profile are theirs
   double idle_share = 0, held_share = 0;
@@ -34,7 +34,7 @@ struct Running {
 
 Running running_on(const GpuRow& gpu, const TimeSpan& window, const Thresholds& thresholds);
 
-// The load per step that another GPU would have had; 1 is full, NaN unknown.
+// The load that another GPU would have had in each step; 1 is full, NaN unknown.
 struct LoadCurve {
   TimePoint start;
   Seconds width;
@@ -57,8 +57,8 @@ LoadCurve dram_curve(const GpuRow& gpu, const Running& running);
 // geometric mean of the bounds. If the p95 of single readings is known (not 0), at most 5 % of the time lies above it.
 ShareBounds time_above(const LoadCurve& load, double limit, Seconds reading, double p95);
 
-// The forecast for another GPU. `growth`: by what factor the work takes longer there when alone; `now_*`: today's load.
-// Latency follows the M/G/1 queue with processor sharing, in which a request of length S takes S/(1-load) for any
+// The forecast for another GPU. `growth`: the factor on the time of the work alone on the new GPU; `now_*`: today's
+// load. Latency follows the M/G/1 queue with processor sharing, in which a request of length S takes S/(1-load) for any
 // distribution of lengths (Kleinrock 1976, 4.4); a GPU that runs several requests at once is close to that. If the work
 // is not `paced`, it uses all available time and its latency grows by `growth` alone.
 struct ForecastInput {

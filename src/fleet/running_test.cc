@@ -21,7 +21,7 @@ TEST(TimeAbove, BoundsOfHandMadeCurves) {
   const ShareBounds one = time_above(curve({0.2, 0.2, 0.2, 0.5}, {0.2, 0.2, 0.2, 2.0}), 1, seconds(60), 0);
   EXPECT_NEAR(one.low, 0.1 / 4, 1e-12);   // one reading of ten
   EXPECT_NEAR(one.high, 0.5 / 4, 1e-12);  // half of the step: a mean of 0.5 from 1 and 0
-  // Nothing recorded: nothing known.
+  // Without recordings, nothing is known.
   EXPECT_EQ(time_above(curve({}, {}), 1, seconds(60), 0).high, 1);
 }
 
@@ -92,7 +92,7 @@ TEST(Running, FindsCurrentOwnersAndSinceWhen) {
     ASSERT_EQ(now.owners.size(), 1u);
     EXPECT_EQ(now.owner().instance, "new-0");
     EXPECT_NEAR(in_days(now.since - kStart), 2, 0.002);
-    EXPECT_NEAR(now.busy_p95, 0.08, 0.02);  // not the 98 % of the one before
+    EXPECT_NEAR(now.busy_p95, 0.08, 0.02);  // not the 98 % of the previous owner
     Thresholds two_days;
     two_days.min_age = hours(48);
     EXPECT_FALSE(running_on(gpu, window, two_days).old_enough);

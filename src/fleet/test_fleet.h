@@ -1,4 +1,4 @@
-// Fleets for tests: GPUs with a life of readings a minute apart.
+// Fleets for tests: GPUs with readings one minute apart.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ inline DevicePrices book_at(double h100) {
   return {facts(), own};
 }
 
-// A GPU's life in readings a minute apart: activity by minute, with matching tensor and bandwidth use.
+// The readings of a GPU, one minute apart: activity by minute, with matching tensor and bandwidth use.
 struct Life {
   std::string uuid = "GPU-0";
   std::string team = "a", pod = "job-0";

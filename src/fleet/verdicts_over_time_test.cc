@@ -14,7 +14,7 @@ GpuRow row_of(const std::function<double(int)>& activity, int minutes, double me
   return judge(sum.finish(), book_at(2)).front();
 }
 
-TEST(VerdictsOverTime, ASteadyLifeHasTheWholesVerdictInEveryPart) {
+TEST(VerdictsOverTime, ASteadyLoadHasTheSameVerdictInEveryPart) {
   for (const auto& life : {busy, nothing, trickle}) {
     const GpuRow row = row_of(life, 5 * kDay);
     const VerdictsOverTime found = verdicts_over_time(row);

@@ -59,7 +59,7 @@ namespace {
 
 constexpr Seconds kClockOff = kYear;  // a larger difference from the fleet means a wrong clock
 
-// GPUs whose times are at most a year apart.
+// GPUs with times at most a year apart.
 struct Era {
   TimePoint first, last;
   std::vector<std::size_t> gpus;
@@ -78,7 +78,7 @@ std::vector<Era> eras_of(const std::vector<GpuUse>& gpus) {
   return eras;
 }
 
-// Profiles stay on whole steps.
+// Profiles stay aligned to whole steps.
 void move_times(GpuUse& gpu, Seconds by, const Era& into) {
   gpu.clock_off = -by;
   auto moved = [&](TimePoint time) { return std::clamp(time + by, into.first, std::max(into.first, into.last)); };

@@ -1,8 +1,8 @@
-// The accountant: what is known per step of a profile -> the rows of one GPU (GpuUse, see use.h). Files
-// (account_files.cc) and servers (account_cells.cc) both end here, so an hour means the same for either source.
+// The accountant: turns the facts per step of a profile into the rows of one GPU (GpuUse, see use.h). Both files
+// (account_files.cc) and servers (account_cells.cc) use it, so an hour means the same for either source.
 //
-// Servers are asked for counts per step and not for their readings. A week of readings every 30 s is 20,160 per series
-// and metric; the counts are 336 steps times about nine questions, and the server computes them where the data is.
+// Servers return counts per step, not their readings. A week of readings every 30 s is 20,160 per series and metric;
+// the counts are 336 steps times about nine queries, computed on the server.
 #pragma once
 
 #include <array>
@@ -19,16 +19,16 @@ namespace rightsize::gpu_use {
 
 // Time per step of a profile.
 struct StepTimes {
-  std::vector<Seconds> covered;  // in which the GPU or MIG instance was present
+  std::vector<Seconds> covered;  // the GPU or MIG instance was present
   std::vector<Seconds> known;    // ... and its activity was reported
-  std::vector<Seconds> idle;     // ... and it did nothing
+  std::vector<Seconds> idle;     // ... and it was idle
 
   explicit StepTimes(std::size_t steps) : covered(steps), known(steps), idle(steps) {}
 };
 Seconds total(const std::vector<Seconds>& times);
 
-// A profile of `steps` steps. at(metric, step) gives the mean and the maximum of a step, if it has readings. The best
-// metric of activity that a step has counts.
+// A profile of `steps` steps. at(metric, step) gives the mean and the maximum of a step, if it has readings. Each step
+// uses its best metric of activity.
 template <class At>
 Profile make_profile(TimePoint start, Seconds width, std::size_t steps, const At& at) {
   Profile profile{.start = start, .width = width};
@@ -52,11 +52,11 @@ Profile make_profile(TimePoint start, Seconds width, std::size_t steps, const At
 // The use of a device that was covered for `covered` between the ends of the span.
 GpuUse begin_use(Device device, Seconds covered, const TimeSpan& span, Seconds interval);
 
-// Sets what follows from the time per step: `known`, the idle and held shares, and Profile::idle. `covered` and the
-// curves of the profile must be set.
+// Derives `known`, the idle and held shares, and Profile::idle from the time per step. `covered` and the curves of the
+// profile must be set.
 void set_idle(GpuUse& use, const StepTimes& time, const IdleRule& rule);
 
-// Appends the row of what no MIG instance was made of, while the GPU was partitioned.
+// Appends the row for the part of a partitioned GPU that no MIG instance used.
 void add_free_part(std::vector<GpuUse>& rows, Seconds partitioned, const TimeSpan& span,
                    std::vector<MigPeriod> layouts);
 

@@ -29,7 +29,7 @@ Times covered_times(const GpuCells& gpu, const StepAxis& axis, const Grain& grai
   for (std::size_t i = 0; i < axis.count; ++i) covered[i] = at(gpu.present, i) * grain.step;
   for (std::size_t i = 0; i < axis.count; ++i) {
     Seconds surplus = at(gpu.ends, i) * std::max(Seconds{}, grain.connected - interval);
-    for (std::size_t cell = i + 1; cell-- > 0 && surplus > Seconds{};) {  // it may have begun in an earlier step
+    for (std::size_t cell = i + 1; cell-- > 0 && surplus > Seconds{};) {  // it may begin in an earlier step
       const Seconds taken = std::min(surplus, covered[cell]);
       covered[cell] -= taken;
       surplus -= taken;
@@ -38,7 +38,7 @@ Times covered_times(const GpuCells& gpu, const StepAxis& axis, const Grain& grai
   return covered;
 }
 
-// `part` of `all` in a step, or the proportion of the step before if nothing is known.
+// `part` divided by `all` in a step, or the value of the previous step if nothing is known.
 class Proportion {
  public:
   double of(double part, double all) { return all > 0 ? last_ = std::min(1.0, part / all) : last_; }
@@ -53,8 +53,8 @@ double sum_over_owners(const PartCells& part, Cells OwnerCells::*cells, std::siz
   return all;
 }
 
-// How much of a part's time its activity is known for, and how much of that is idle. Single readings that are missing
-// or were left out lie within five minutes of good ones, so their time counts as known.
+// The part of the covered time with known activity, and its idle part. Single readings that are missing or were left
+// out lie within five minutes of good ones, so their time counts as known.
 StepTimes times_of(Times covered, const GpuCells& gpu, const PartCells& part) {
   StepTimes time(covered.size());
   time.covered = std::move(covered);
@@ -68,8 +68,8 @@ StepTimes times_of(Times covered, const GpuCells& gpu, const PartCells& part) {
   return time;
 }
 
-// From the beginning of the first step with covered time to the end of the last. A first step that is covered in part
-// is covered at its end, a last one at its beginning.
+// From the beginning of the first step with covered time to the end of the last. A partly covered first step is covered
+// at its end, a partly covered last step at its beginning.
 TimeSpan span_of(const Times& covered, const StepAxis& axis) {
   TimeSpan span;
   for (std::size_t i = 0; i < covered.size(); ++i) {
@@ -178,8 +178,8 @@ GpuUse use_of(const GpuCells& gpu, const PartCells& part, const StepTimes& time,
   return use;
 }
 
-// The MIG layouts of one step. Instances that existed for the same time existed together. If such groups fit one after
-// the other into the step, each is a layout; otherwise the shorter-lived existed beside the longer-lived.
+// The MIG layouts of one step. Instances with the same lifetime existed together. If such groups fit one after the
+// other into the step, each is a layout; otherwise the shorter-lived instances existed alongside the longer-lived ones.
 void add_layouts(std::map<std::vector<std::string>, Seconds>& layouts,
                  const std::vector<std::pair<std::string, Seconds>>& instances, Seconds partitioned, Seconds slack) {
   std::vector<std::pair<Seconds, std::vector<std::string>>> groups;
@@ -234,7 +234,7 @@ bool has_overlaps(const GpuCells& gpu, const StepAxis& axis, const Grain& grain)
       const double there = name.empty() && !gpu.is_partitioned() ? at(gpu.present, i) : at(part.seen, i);
       std::size_t owners = 0;
       for (const auto& [owner, cells] : part.owners) owners += at(cells.seen, i) > 0 ? 1 : 0;
-      // Owners that follow one another overlap by the lookback at most.
+      // Successive owners overlap by at most the lookback.
       const double slack = static_cast<double>(owners) * grain.lookback / grain.step;
       if (owners > 1 && sum_over_owners(part, &OwnerCells::seen, i) > there + slack) return true;
     }

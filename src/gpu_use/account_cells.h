@@ -1,8 +1,8 @@
-// What a server answered about the GPUs of a shard, per step of the profile, and the rows that follow from it.
+// A server's answers about the GPUs of a shard, per step of the profile, and the rows derived from them.
 //
-// The server counts moments (see promql.h). Whether a GPU was present is asked with a long lookback, so that readings
-// up to five minutes apart are connected; the time this adds after the last reading of a stretch is subtracted again.
-// Who had it and how busy it was is asked with a short lookback and only gives proportions within a step.
+// The server counts moments (see promql.h). Presence is queried with a long lookback, which connects readings up to
+// five minutes apart; the time this adds after the last reading of a stretch is subtracted again. Owners and activity
+// are queried with a short lookback and give only proportions within a step.
 #pragma once
 
 #include <array>
@@ -53,7 +53,7 @@ struct PartCells {
 struct GpuCells {
   std::map<std::string, PartCells> parts;  // by instance_name(); "" is the GPU itself
   Cells present;                           // moments, with the long lookback
-  Cells ends;                              // stretches that ended, if that was asked
+  Cells ends;                              // stretches that ended, if queried
   Cells seen, partitioned;                 // moments with the short lookback: of anything, of any instance
   Cells active;                            // moments with a possible value of activity, with the long lookback
   double readings = 0;                     // of the metric with the most
@@ -70,9 +70,9 @@ struct GpuCells {
 // The rows of one GPU.
 std::vector<GpuUse> account(const GpuCells& gpu, const StepAxis& axis, const Grain& grain, const IdleRule& rule);
 
-// Whether stretches ended within the window, so that `ends` must be asked for.
+// Whether stretches ended within the window and `ends` must be queried.
 bool has_breaks(const GpuCells& gpu, const StepAxis& axis, const Grain& grain);
-// Whether several owners were on the GPU at the same time, so that `share` must be asked for.
+// Whether several owners used the GPU at the same time and `share` must be queried.
 bool has_overlaps(const GpuCells& gpu, const StepAxis& axis, const Grain& grain);
 
 }  // namespace rightsize::gpu_use

@@ -1,4 +1,4 @@
-// The tallies of one physical GPU's readings -> its rows: who had it when, how long it was idle, and its MIG layouts.
+// Turns the tallies of one physical GPU into its rows: its owners over time, its idle time, and its MIG layouts.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -41,7 +41,7 @@ bool at_once(const LabelSet& a, const LabelSet& b, const PartTally& part, Second
   return both > Seconds{} && both >= 0.2 * std::min(total(one), total(other));
 }
 
-// When one GPU or MIG instance was present, and who had it.
+// When one GPU or MIG instance was present, and its owners.
 struct Presence {
   std::vector<OwnedSpan> owned;
   std::vector<TimeSpan> covered;
@@ -95,8 +95,8 @@ void by_step(const CurveRows& curves, const std::vector<TimeSpan>& intervals, co
   }
 }
 
-// Readings out of order carry no duration, and several series at once count the same time more than once. The mean is
-// then taken over steps, whose duration is known.
+// Readings out of order have no duration, and concurrent series count the same time more than once. The mean is then
+// taken over steps, which have a known duration.
 double mean_of(const Tally& tally, const PartTally& part, int row, const std::vector<TimeSpan>& within) {
   const bool ordered = tally.loose * 10 < tally.count || tally.loose < 10;
   const bool once = tally.weight <= 1.05 * total(within);
@@ -166,14 +166,14 @@ std::vector<Tenancy> tenancies_of(const PartTally& part, const Presence& presenc
     idle += tenancy.idle;
     tenancies.push_back(std::move(tenancy));
   }
-  // Owners' idle time is weighted by their readings, the GPU's by the steps they cover. The owners' must add up to it.
+  // Owners' idle time is weighted by readings, the GPU's by covered steps. The owners' sum must equal the GPU's.
   const double factor = idle > Seconds{} ? use.covered * use.idle_share / idle : 0;
   for (Tenancy& t : tenancies) t.idle = std::min(t.time, t.idle * factor);
   return tenancies;
 }
 
-// At each moment the best evidence of activity counts. A step without a reading (a gap that is filled) is as idle as
-// the one before.
+// At each moment the best evidence of activity counts. A step without a reading (a filled gap) is as idle as the
+// previous step.
 StepTimes times_of(const PartTally& part, const Presence& presence, const std::vector<TimeSpan>& within,
                    std::size_t begin, std::size_t end) {
   StepTimes times(end - begin);
@@ -284,7 +284,7 @@ std::vector<GpuUse> account(const std::vector<PartTally*>& parts, const IdleRule
   std::vector<GpuUse> uses;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool whole = parts[i]->device.mig_id.empty();
-    // While there are instances, the series of the GPU itself report their work a second time.
+    // While instances exist, the GPU's own series report their work a second time.
     const std::vector<TimeSpan> within = whole ? subtract(presences[i].covered, partitioned) : presences[i].covered;
     if (!within.empty()) uses.push_back(use_of(*parts[i], presences[i], within, rule));
   }

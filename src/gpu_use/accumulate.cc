@@ -15,7 +15,7 @@ constexpr Seconds kClockOff = kYear;               // a larger difference means 
 constexpr Seconds kLoneReading = seconds(30);      // if no series has two readings
 constexpr TimePoint kLatest = unix_seconds(1e11);  // the year 5138: later times are not in seconds
 
-// Adds readings of one metric of one series, and looks up once what they have in common.
+// Adds readings of one metric of one series, and looks up their common data once.
 class Adder {
  public:
   Adder(const IdleRule& rule, PartTally& part, SeriesTally& series, Metric metric)
@@ -144,8 +144,8 @@ void UseAccumulator::limit_curves() {
   for (const std::unique_ptr<PartTally>& part : parts_) part->curves.limit(CurveRows::kFewerSteps);
 }
 
-// The time to count, or nothing for an impossible time or one outside the window. A clock that jumps by more than a
-// year within one GPU's readings was set: later readings are appended to the earlier ones.
+// The time to count; empty for an impossible time or one outside the window. If a clock jumps by more than a year
+// within one GPU's readings, it was reset: later readings are appended to the earlier ones.
 std::optional<TimePoint> UseAccumulator::taken(PartTally& part, TimePoint time) {
   if (options_.window && !(time >= options_.window->from && time < options_.window->until)) return std::nullopt;
   if (!(time >= TimePoint{}) || time > kLatest) {
@@ -163,8 +163,8 @@ std::optional<TimePoint> UseAccumulator::taken(PartTally& part, TimePoint time) 
   return shifted;
 }
 
-// The lines of a log alternate between all GPUs, whose tallies do not fit into the cache, so a few samples of a GPU are
-// collected and added together, metric by metric.
+// The lines of a log alternate between all GPUs, and their tallies do not fit into the cache. So a few samples of a GPU
+// are collected and added together, metric by metric.
 void UseAccumulator::add(int device, const telemetry::Sample& sample) {
   Series& series = series_[static_cast<std::size_t>(device)];
   if (series.part == nullptr) return;
@@ -263,7 +263,7 @@ std::vector<GpuUse> UseAccumulator::finish() {
       if (jumped) row.clock_off = parts.front()->shift;
       gpus.push_back(std::move(row));
     }
-    for (PartTally* part : parts) *part = PartTally{};  // its memory is needed for the rows
+    for (PartTally* part : parts) *part = PartTally{};  // free its memory for the rows
   }
   correct_clocks(gpus);
   sort_by_place(gpus);

@@ -1,5 +1,5 @@
-// Samples of any number of GPUs, in any order, as they are read from files -> GpuUse. Memory grows with GPUs (about
-// 20 kB each, 10 kB in fleets of thousands) and owners, not with samples.
+// Accumulates samples of any number of GPUs, in any order, into GpuUse. Memory grows with GPUs (about 20 kB each, 10 kB
+// in fleets of thousands) and owners, not with samples.
 //
 //   UseAccumulator sum({});
 //   RIGHTSIZE_TRY(const telemetry::FeedOutcome outcome, telemetry::read_feeds(paths, {}, sum));
@@ -44,14 +44,14 @@ class UseAccumulator : public telemetry::SampleSink {
     add_points(device, metric, {&point, 1});
   }
   void add_points(int device, Metric metric, std::span<const telemetry::Point> points) override;
-  // Counts as a dropped reading, like any impossible value.
+  // Counted as a dropped reading, like any impossible value.
   void add_unusable(int device, Metric metric, TimePoint time) override { add(device, metric, time, -1); }
 
   std::size_t readings();
   std::size_t refused();  // readings with impossible times; impossible values are counted in GpuUse::dropped
   std::size_t gpus_left_out() const { return left_out_; }  // above most_gpus
 
-  // Fails if series that may be different GPUs have been taken for one. To be asked before finish().
+  // Fails if series of possibly different GPUs were merged into one. Call it before finish().
   Result<> identity();
 
   // All GPUs, by host, index and MIG instance. The accumulator is then empty, but the counters above stay.

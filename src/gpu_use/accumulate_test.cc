@@ -25,7 +25,7 @@ struct Reading {
   double value = 0;
 };
 
-// A stretch of one series: there from `from` to before `until`, read every `step` seconds, all in whole seconds.
+// A stretch of one series from `from` to before `until`, read every `step` seconds, all in whole seconds.
 struct Stretch {
   int from = 0, until = 0, step = 60;
   std::string pod;            // empty: unowned
@@ -58,7 +58,7 @@ std::vector<Stretch> with_short_breaks_closed(std::vector<Stretch> stretches) {
   return closed;
 }
 
-// Moment by moment, as the definition has it.
+// Counts second by second, following the definition.
 Truth count_seconds(const std::vector<Stretch>& read) {
   const std::vector<Stretch> stretches = with_short_breaks_closed(read);
   Truth truth;
@@ -110,8 +110,8 @@ GpuUse read_in_order(const std::vector<Stretch>& stretches, Order order) {
   return sum.finish().at(0);
 }
 
-// A GPU's life: stretches of pods one after the other, with breaks of more than five minutes, with intervals that
-// change, sometimes with a second pod or exporter.
+// The history of a GPU: consecutive stretches of pods with breaks of more than five minutes, changing intervals, and
+// sometimes a second pod or exporter.
 std::vector<Stretch> random_life() {
   std::vector<Stretch> life;
   int at = *rc::gen::inRange(0, 3000);
@@ -145,7 +145,7 @@ RC_GTEST_PROP(Accounting, HoursOwnersAndIdlenessMatchACountSecondBySecond, ()) {
   const auto order = *rc::gen::element(Order::kBySeries, Order::kByTime, Order::kShuffled, Order::kNewestFirst);
   const Truth truth = count_seconds(life);
   const GpuUse gpu = read_in_order(life, order);
-  double slack = 1;  // an interval for each stretch: when owners changed is not known better
+  double slack = 1;  // one interval per stretch: changes of owners are not known more precisely
   for (const Stretch& s : life) slack += s.step;
   RC_ASSERT(std::abs(in_seconds(gpu.covered) - truth.seconds) <= slack);
   RC_ASSERT(std::abs(in_seconds(gpu.known) - truth.known) <= slack + 300.0 * static_cast<double>(life.size()));
@@ -157,14 +157,14 @@ RC_GTEST_PROP(Accounting, HoursOwnersAndIdlenessMatchACountSecondBySecond, ()) {
     all += in_seconds(t.time);
   }
   RC_ASSERT(std::abs(all - in_seconds(gpu.covered)) < 1e-3);
-  // Steps blur where idle and active meet: at most one of them at each end of a stretch.
+  // Steps blur the transitions between idle and active: at most one step at each end of a stretch.
   const double blur = slack + 2 * in_seconds(gpu.profile.width) * static_cast<double>(life.size());
   RC_ASSERT(std::abs(gpu.idle_share * in_seconds(gpu.covered) - truth.idle) <= blur);
 }
 
 TEST(Accounting, HoursAreRightWhenTheIntervalChanges) {
-  // A second apart for ten minutes, then a minute apart for the rest of the day (a bug once reported $5.93 instead of
-  // $336).
+  // Readings a second apart for ten minutes, then a minute apart for the rest of the day. (Regression: reported $5.93
+  // instead of $336.)
   const GpuUse gpu = read_in_order({{0, 600, 1, "a-0"}, {600, 86400, 60, "a-0"}}, Order::kBySeries);
   EXPECT_NEAR(in_seconds(gpu.covered), 86400, 60);
   EXPECT_NEAR(gpu.metric(Metric::kGpuUtil)->mean, 0.5, 1e-9);
@@ -255,7 +255,7 @@ TEST(Accounting, InstancesOfAPartitionedGpuReplaceItsOwnSeries) {
     const int series = sum.open({.uuid = "G", .name = "NVIDIA H100 80GB HBM3", .mig_profile = profile, .mig_id = id});
     for (int t = from; t < until; t += 60) sum.add(series, Metric::kGraphicsActive, kStart + seconds(t), 0.5);
   };
-  report("", "", 0, 86400);  // the GPU's own series go on all day
+  report("", "", 0, 86400);  // the GPU's own series continue all day
   report("3g.40gb", "1", 43200, 64800);
   report("3g.40gb", "2", 43200, 64800);
   report("1g.10gb", "1", 64800, 86400);  // the same id, another profile
@@ -289,7 +289,7 @@ TEST(Coverage, RareReadingsAreConnectedByTheirOwnInterval) {
   EXPECT_NEAR(in_seconds(total(coverage.intervals(coverage.usual_interval()))), 600 * 24, 1e-6);
 }
 
-// In any order the same readings cover the same time.
+// The same readings cover the same time in any order.
 RC_GTEST_PROP(Coverage, ReadingsInAnyOrderCoverTheSameTime, ()) {
   std::vector<int> times = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 20000));
   Coverage sorted, given;

@@ -40,7 +40,7 @@ void Coverage::insert(TimePoint time) {
   newest_ = stretches_.size() - 1;
 }
 
-// A stretch that grew may reach the next one.
+// A longer stretch may reach the next one.
 void Coverage::join(std::size_t at) {
   if (at + 1 >= stretches_.size()) return;
   Stretch& before = stretches_[at];
@@ -51,7 +51,7 @@ void Coverage::join(std::size_t at) {
   stretches_.erase(stretches_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
 }
 
-// Readings less frequent than every five minutes are separate stretches; their distance is then the interval.
+// Readings more than five minutes apart are separate stretches; their distance is then the interval.
 Seconds Coverage::usual_interval() const {
   std::vector<Seconds> gaps, distances;
   for (std::size_t i = 0; i < stretches_.size(); ++i) {
@@ -66,7 +66,7 @@ Seconds Coverage::usual_interval() const {
 std::vector<TimeSpan> Coverage::intervals(Seconds usual) const {
   const Seconds limit = gap_limit(usual);
   std::vector<TimeSpan> covered;
-  TimePoint reach;  // the last reading of the interval made last
+  TimePoint reach;  // the last reading of the newest interval
   for (const Stretch& s : stretches_) {
     const Seconds own = s.gap > 0 ? seconds(static_cast<double>(s.gap)) : usual;
     if (!covered.empty() && s.first - reach <= limit) {
@@ -114,8 +114,7 @@ Seconds total(const std::vector<TimeSpan>& intervals) {
 }
 
 void for_each_period(const std::vector<OwnedSpan>& spans, const VisitPeriod& visit) {
-  std::vector<std::tuple<TimePoint, int, std::size_t>>
-      edges;  // when, +1 for a begin and -1 for an end, and of which owner
+  std::vector<std::tuple<TimePoint, int, std::size_t>> edges;  // time, +1 for a start or -1 for an end, and the owner
   edges.reserve(2 * spans.size());
   for (const auto& [time, owner] : spans) {
     if (time.length() <= Seconds{}) continue;
@@ -138,7 +137,7 @@ void for_each_period(const std::vector<OwnedSpan>& spans, const VisitPeriod& vis
 std::vector<Seconds> share_time(std::vector<OwnedSpan> spans, const std::vector<TimeSpan>& within, std::size_t owners,
                                 std::size_t unowned) {
   std::vector<Seconds> shares(owners);
-  const std::size_t counts = owners;  // stands for `within`
+  const std::size_t counts = owners;  // represents `within`
   for (const TimeSpan& time : within) spans.push_back({time, counts});
   for_each_period(spans, [&](Seconds length, const std::set<std::size_t>& present) {
     if (!present.contains(counts)) return;

@@ -1,4 +1,4 @@
-// The time that readings cover, in whatever order they arrive (see use.h for the definition of a GPU-hour).
+// The time that readings cover, in any order of arrival (see use.h for the definition of a GPU-hour).
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class Coverage {
     if (newest_ < stretches_.size()) {
       Stretch& s = stretches_[newest_];
       const Seconds gap = time - s.last, before = seconds(static_cast<double>(s.gap));
-      // Nearly all readings are in order and extend the newest stretch. One at the same time adds nothing.
+      // Nearly all readings are in order and extend the newest stretch. A reading at the same time adds nothing.
       if (gap > Seconds{} && gap <= kConnected) {
         if (s.gap > 0 && gap > 2 * before) filled_ += gap - before;
         s.last = time;
@@ -41,7 +41,7 @@ class Coverage {
   bool empty() const { return stretches_.empty(); }
   TimePoint first() const { return stretches_.front().first; }
   TimePoint last() const { return stretches_.back().last; }
-  // Time within stretches between readings more than twice as far apart as those before.
+  // Time within stretches between readings that are more than twice as far apart as the previous ones.
   Seconds filled() const { return filled_; }
 
   // The usual time between two readings; 0 if there is a single one.
@@ -85,7 +85,7 @@ using VisitPeriod = std::function<void(Seconds length, const std::set<std::size_
 void for_each_period(const std::vector<OwnedSpan>& spans, const VisitPeriod& visit);
 
 // Time per owner. Owners present at the same moment get equal parts of it; `unowned` (an owner's number) counts only
-// while no other is present. Only time in `within` counts, which is as returned by unite().
+// while no other is present. Only time in `within` (a result of unite()) counts.
 std::vector<Seconds> share_time(std::vector<OwnedSpan> spans, const std::vector<TimeSpan>& within, std::size_t owners,
                                 std::size_t unowned);
 

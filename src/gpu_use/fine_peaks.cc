@@ -28,7 +28,7 @@ void FinePeaks::widen() {
   width_ = wider;
 }
 
-// Makes the bin of this time the current one.
+// Selects the bin of this time.
 void FinePeaks::find(int rank, TimePoint time) {
   if (rank > rank_) return;
   if (rank < rank_) {
@@ -56,7 +56,7 @@ void FinePeaks::find(int rank, TimePoint time) {
 }
 
 std::vector<double> FinePeaks::sum(std::span<const FinePeaks* const> gpus, TimePoint since, Seconds interval) {
-  Seconds width = step_at_least(0.9 * interval);  // readings a little late leave a bin empty now and then
+  Seconds width = step_at_least(0.9 * interval);  // late readings occasionally leave a bin empty
   for (const FinePeaks* gpu : gpus) width = std::max(width, gpu->width_);
   std::vector<FinePeaks> same;
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = first;

@@ -1,6 +1,6 @@
 // The activity of one GPU at the resolution of its readings, in about two kilobytes: minutes for a day, five minutes
-// for a week. The sum over the replicas of a workload then shows how many GPUs they needed at the same moment; sums of
-// the maxima of longer steps count peaks together that never coincided.
+// for a week. The sum over the replicas of a workload then shows how many GPUs they needed at the same moment; summing
+// the maxima of longer steps would combine peaks that never coincided.
 #pragma once
 
 #include <algorithm>

@@ -113,7 +113,7 @@ std::size_t CurveRows::find_step(TimePoint time) {
     steps_ = 1;
     return 0;
   }
-  // Readings a minute apart need no steps of a second, as the second reading shows.
+  // The second reading shows the interval: readings a minute apart need no steps of one second.
   while (steps_ == 1 && width_ < seconds(60) && std::abs(index - origin_) > 1) {
     coarsen();
     index = index_of(time);

@@ -22,7 +22,7 @@ inline constexpr std::size_t kDramRow = 3, kMemoryRow = 4;
 
 // The range of a metric, and the curve it belongs to.
 struct MetricKind {
-  double most = 0;     // larger values are blanks or from a broken exporter
+  double most = 0;     // larger values are blanks or errors of the exporter
   int row = -1;        // of the curves; -1: none
   bool share = false;  // 0-1
 };
@@ -56,9 +56,9 @@ struct Tally {
   TimePoint previous;
   double sum = 0;                           // of readings with a known duration, times their seconds
   Seconds weight;                           // ... and their duration
-  double loose_sum = 0;                     // of the others: the first, after a break, or out of order
+  double loose_sum = 0;                     // of other readings: the first, after a break, or out of order
   std::uint64_t loose = 0;                  // how many
-  Seconds interval;                         // the last between two readings in order; 0: none yet
+  Seconds interval;                         // the last interval between readings in order; 0: none yet
   std::array<float, kBuckets> histogram{};  // of shares
 
   // Returns the duration of the reading.

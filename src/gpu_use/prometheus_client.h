@@ -1,4 +1,4 @@
-// A client of one Prometheus-compatible server. Its errors carry the server's own words.
+// A client of one Prometheus-compatible server. Its errors include the server's message.
 #pragma once
 
 #include <string>
@@ -13,8 +13,7 @@ namespace rightsize::gpu_use {
 
 struct QueryError {
   Error error;
-  // The server would have to do or hold too much at once (status 408, 413, 422, 503 or 504): a smaller question may be
-  // answered.
+  // The query was too large for the server (status 408, 413, 422, 503 or 504): a smaller one may succeed.
   bool too_much = false;
 };
 template <class T = void>
@@ -36,7 +35,7 @@ struct RangeRow {
   std::vector<telemetry::Point> points;
 };
 
-// Where answers are kept, so that a later run can go on. Empty and partial answers are not kept.
+// A cache of answers, which lets a later run continue. Empty and partial answers are not kept.
 struct KeptAnswers {
   std::string folder = {};  // empty: nothing is kept
   std::string tenant = {};  // answers to other tenants of the server differ
@@ -57,7 +56,7 @@ class PrometheusClient {
   // Now, by the server's clock.
   Result<TimePoint> clock();
 
-  // The server said that its answers are incomplete, and how.
+  // Whether the server reported that its answers are incomplete, and its warning.
   bool partial() const { return partial_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
 

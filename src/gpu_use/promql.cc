@@ -88,7 +88,7 @@ std::string activity(const std::vector<Gauge>& sources, const Grain& grain, cons
   });
 }
 
-// At least one of the readings is not too large and one is not negative; they are assumed to be the same.
+// At least one reading is not too large, and at least one is not negative; they are assumed to be the same reading.
 std::string plausible(const std::vector<Gauge>& sources, Seconds range, const LabelList& labels) {
   return first_of(sources, [&](const Gauge& source) {
     return fmt::format("count {} ((min_over_time({}[{}]) <= {}) and (max_over_time({}[{}]) >= 0))", by(labels),

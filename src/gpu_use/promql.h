@@ -33,7 +33,7 @@ struct LabelNames {
 
 using LabelList = std::vector<std::string>;
 
-// The GPUs that are asked about together, and the labels that answers are grouped by.
+// The GPUs of one query, and the labels that answers are grouped by.
 struct Shard {
   std::string label = {};                // the label that divides the fleet
   std::vector<std::string> values = {};  // its values in this shard
@@ -58,7 +58,7 @@ std::string selector(std::string_view name, std::string_view matchers, const Sha
 std::string by(const LabelList& labels);
 LabelList joined(LabelList a, const LabelList& b);
 
-// Who has a reading of any of the metrics in the last `range`, by these labels.
+// Which label values have a reading of any of the metrics in the last `range`.
 std::string present(const std::vector<std::string>& selectors, Seconds range, const LabelList& labels);
 
 // The best evidence of activity in the last `lookback` in its canonical unit, by these labels: the first source with a
@@ -77,7 +77,7 @@ std::string plausible(const std::vector<Gauge>& sources, Seconds range, const La
 // Rows without an owner count only if there is no other.
 std::string shares(const std::string& owners, const LabelList& part);
 
-// Of the moments in the last `width` at which `inner` has a value: their count, or the sum, mean or maximum of the
+// Over the moments in the last `width` at which `inner` has a value: their count, or the sum, mean or maximum of the
 // values.
 enum class OfMoments { kCount, kSum, kMean, kMax };
 std::string over_moments(OfMoments what, const std::string& inner, Seconds width, Seconds step);

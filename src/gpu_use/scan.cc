@@ -29,7 +29,7 @@ std::string name_pattern(const telemetry::NameMap& map) {
   return pattern;
 }
 
-// Of several names for the same metric, the user's own is used, otherwise the first the server lists.
+// If a metric has several names, the user's own is used, otherwise the first that the server lists.
 Sources choose_sources(const std::vector<std::string>& names, const telemetry::NameMap& map) {
   Sources sources;
   std::set<Metric> own;
@@ -45,7 +45,7 @@ Sources choose_sources(const std::vector<std::string>& names, const telemetry::N
   return sources;
 }
 
-// The name of some shares does not say whether they go to 1 or to 100: the largest reading of the last day decides.
+// Some names do not tell whether a share goes up to 1 or 100; the largest reading of the last day decides.
 void settle_scales(PrometheusClient& client, Sources& sources, const telemetry::NameMap& map,
                    const std::string& matchers, TimePoint end) {
   for (auto& [metric, source] : sources) {
@@ -72,8 +72,8 @@ LabelList owner_labels(const std::vector<std::string>& present, const telemetry:
   return found;
 }
 
-// No fleet has this many hosts or GPUs. A label that changes with every pod or restart does, and asking about each of
-// its values would keep a server busy for days.
+// No fleet has this many hosts or GPUs. A label that changes with every pod or restart does, and querying each of its
+// values would keep a server busy for days.
 constexpr std::size_t kMostValues = 200'000;
 
 Error too_many(const std::string& label, std::size_t values) {
@@ -107,7 +107,7 @@ class Scanner {
     bool whole = false;  // ... nor of any other GPU of the shard
   };
 
-  // The end of the window is kept with the answers, so that a resumed run asks the same questions.
+  // The end of the window is kept with the answers: a resumed run must send the same queries.
   Result<> set_window(TimePoint now) {
     const double skew = in_unix_seconds(now) - static_cast<double>(std::time(nullptr));
     if (std::abs(skew) > 60 && !options_.end) {
@@ -211,8 +211,8 @@ class Scanner {
     return !rows->empty() && rows->front().value > 0;
   }
 
-  // By GPU if GPUs have an ID, so that one that moves to another host stays one; otherwise by host. Series without the
-  // label that others have get their own shards.
+  // Shards are by GPU if GPUs have an ID, because a GPU may move to another host; otherwise by host. Series that lack
+  // the label get separate shards.
   Result<> cut_shards(PrometheusClient& client) {
     http::Form form = period();
     for (const std::string& series : signs_of_life("")) form.emplace_back("match[]", series);
@@ -296,8 +296,8 @@ class Scanner {
     }
   }
 
-  // GPUs the server lists without any reading are asked about once more, because an answer can be lost in a cluster.
-  // Their last reading may also lie before the window, on the same day; but not that of a whole shard.
+  // GPUs that the server lists without any reading are queried once more, because a cluster can lose an answer. A
+  // single GPU's last reading may also be before the window on the same day; for a whole shard that is unlikely.
   void take(const Task& task, ShardAnswer answer) {
     const std::size_t silent = answer.silent.size();
     read_ += std::max<std::size_t>(1, task.shard.values.size()) - silent;

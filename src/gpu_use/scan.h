@@ -3,10 +3,10 @@
 //
 //   auto scan = scan_server({.url = "http://prometheus:9090", .window = days(7)});
 //
-// First the API, the metric names and the labels are found, and the fleet is divided into shards of GPUs. Several
-// shards at a time are asked about (promql.h). A question that is too large for the server is split into shorter
-// periods, then into fewer GPUs, which does not change the result. A shard that cannot be read, or for which the server
-// returns nothing although it lists its GPUs, is left out and reported.
+// The scan first finds the API, the metric names and the labels, and divides the fleet into shards of GPUs. It queries
+// several shards at a time (promql.h). A query that is too large for the server is split into shorter periods, then
+// into fewer GPUs, which does not change the result. A shard that cannot be read, or for which the server returns
+// nothing although it lists its GPUs, is left out and reported.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct ServerOptions {
   std::string matchers;             // additional label matchers: cluster="a",env="prod"
   std::size_t shard = 96;           // GPUs per shard
   int parallel = 2;                 // shards at a time
-  std::string resume;               // folder that keeps answers, so that an interrupted run can continue; may be empty
+  std::string resume;               // folder of answers that lets an interrupted run continue; may be empty
   telemetry::NameMap names;
   IdleRule idle;
   std::function<void(const Progress&)> progress;  // called from any thread, one at a time

@@ -15,10 +15,10 @@ namespace {
 
 std::string part_name(const Device& device) { return device.mig_id.empty() ? "" : instance_name(device); }
 
-// The series of a shard's GPUs, how often they are read, and which GPU a row of an answer is about.
+// The series of a shard's GPUs, their intervals, and the GPU of each row of an answer.
 class ShardSeries {
  public:
-  // The names must outlive it.
+  // The names must outlive this object.
   explicit ShardSeries(const telemetry::NameMap& names) : names_(names) {}
 
   struct Place {
@@ -27,11 +27,11 @@ class ShardSeries {
     OwnerCells* owner = nullptr;
     Device device;
   };
-  // Answers grouped by fewer labels than a series has are about a whole GPU or part; the other pointers are then null.
+  // Answers grouped by fewer labels than a series has refer to a whole GPU or part; the other pointers are then null.
   // All are null for GPUs that are unknown or not in `wanted` (null: all GPUs are wanted).
   Place place_of(const telemetry::Labels& labels, const std::set<std::string>* wanted);
 
-  // Registers a series and how many readings it has.
+  // Registers a series and its number of readings.
   void add(Metric metric, const VectorRow& row, const std::string& shard_label);
 
   std::map<std::string, GpuCells> gpus;  // by Device::key() of the whole GPU
@@ -79,7 +79,7 @@ void ShardSeries::add(Metric metric, const VectorRow& row, const std::string& sh
   place.gpu->readings = std::max(place.gpu->readings, all);
 }
 
-// GPUs that are read about equally often and need the same questions.
+// GPUs with about the same interval that need the same queries.
 struct GpuClass {
   Grain grain;
   std::set<std::string> gpus;  // keys of ShardSeries::gpus
@@ -87,7 +87,7 @@ struct GpuClass {
 
 Seconds rounded_up(Seconds time, Seconds unit) { return std::ceil(time / unit) * unit; }
 
-// As many moments as readings, within bounds.
+// About as many moments as readings, within bounds.
 Grain grain_for(Seconds interval, Seconds longest, bool dirty) {
   Grain grain;
   grain.dirty = dirty;
@@ -95,7 +95,7 @@ Grain grain_for(Seconds interval, Seconds longest, bool dirty) {
     if (interval >= seconds(step)) grain.step = seconds(step);
   }
   grain.connected = std::max(grain.connected, rounded_up(gap_limit(interval), seconds(60)));
-  // Half an interval longer than one, so that a reading that is slightly late leaves no gap.
+  // One and a half intervals: a slightly late reading must not leave a gap.
   grain.lookback =
       std::min(grain.connected, std::max(rounded_up(1.5 * std::max(interval, longest), seconds(1)), 1.5 * grain.step));
   return grain;
@@ -114,7 +114,7 @@ std::vector<GpuClass> classes_of(ShardSeries& series, const Shard& shard) {
   std::vector<GpuClass> classes;
   std::map<std::tuple<Seconds, Seconds, bool, bool>, std::size_t> index;
   for (const auto& [key, gpu] : series.gpus) {
-    // GPUs can only be asked about one by one if a single label identifies them.
+    // GPUs can be queried individually only if a single label identifies them.
     const Grain grain =
         by_gpu ? grain_for(gpu.interval, gpu.longest_interval, gpu.dirty) : grain_for(shortest, longest, any_dirty);
     const auto [at, added] =
@@ -158,7 +158,7 @@ double weight_of(const OwnerCells& owner) {
   return std::max(all, 1e-3);
 }
 
-// Asks about one shard and keeps the answers per GPU.
+// Queries one shard and stores the answers per GPU.
 class ShardScan {
  public:
   ShardScan(PrometheusClient& client, const Shard& shard, const ShardFrame& frame)
@@ -206,7 +206,7 @@ class ShardScan {
     return find_impossible(metric, source, series, counts);
   }
 
-  // Series of one GPU that differ in an unknown label and have too many readings to have followed one another.
+  // Detects series of one GPU that differ in an unknown label and have too many readings to be consecutive.
   Answered<> check_identity(const std::vector<VectorRow>& counts) const {
     constexpr double kOverlap = 1.2;
     double most = 0;
@@ -229,8 +229,8 @@ class ShardScan {
     return {};
   }
 
-  // From the number of readings in ten minutes, in the slowest quarter of the time. Series of a few minutes count for
-  // the shortest interval only, because they do not fill ten minutes.
+  // Intervals follow from the number of readings in ten minutes, in the slowest quarter of the time. Short series count
+  // only for the shortest interval, because they do not fill ten minutes.
   Answered<> find_intervals(const std::string& series, const std::vector<VectorRow>& counts) {
     constexpr Seconds kLasting = hours(3);
     std::map<telemetry::Labels, double> readings;
@@ -282,7 +282,7 @@ class ShardScan {
     return {};
   }
 
-  // About the GPUs of one class.
+  // Queries the GPUs of one class.
   Answered<> ask_all() {
     asked_ = shard_;
     if (shard_.gpu.size() == 1 && shard_.gpu.front() == shard_.label) {
@@ -359,7 +359,7 @@ class ShardScan {
       RIGHTSIZE_CHECK(
           ask_moments(plausible(activity_gauges(), grain_.connected, shard_.gpu), &GpuCells::active, never));
     }
-    // Changes between idle and active are only shown, so one look per minute is enough.
+    // Changes between idle and active are only displayed, so one sample per minute is enough.
     const std::string changes =
         fmt::format("changes({}[{}:{}])", idle, duration_text(std::min(window(), seconds(kMostMoments * 60))),
                     duration_text(seconds(60)));
@@ -401,8 +401,8 @@ class ShardScan {
     });
   }
 
-  // The highest activity in bins as short as the readings allow, so that the replicas of a workload can be added up at
-  // the same moment, as from files. Without an answer, the maxima of the steps are an upper bound.
+  // The highest activity in bins as short as the readings allow. It makes it possible to add up the replicas of a
+  // workload at the same moment, as with files. Without an answer, the maxima of the steps are an upper bound.
   void ask_fine_peaks() {
     constexpr double kMostBins = 2000;
     const Seconds bin = std::min(frame_.axis.width, step_at_least(std::max(grain_.step, window() / kMostBins)));
@@ -440,7 +440,7 @@ class ShardScan {
     return {};
   }
 
-  // Mean and maximum of a metric that only describes, over the whole window.
+  // Mean and maximum of a descriptive metric over the whole window.
   Answered<> ask_mean(Metric metric, const MetricSource& source) {
     RIGHTSIZE_CHECK(
         ask_statistic(metric, source, "avg_over_time", [](MetricUse& use, double mean, double) { use.mean = mean; }));
@@ -507,12 +507,12 @@ class ShardScan {
       }));
       if (!any_wanted([&](const GpuCells& gpu) { return expects(gpu) && !answered.contains(&gpu); })) return {};
     }
-    // Otherwise hours whose answer was lost in a cluster would count as not used.
+    // Otherwise hours with an answer lost in a cluster would count as unused.
     return tl::make_unexpected(QueryError{
         unreadable("the server has readings of a GPU but twice returned no answer to a question about them"), false});
   }
 
-  // A question about every step, split into periods the server can handle.
+  // A query about every step, split into periods that the server can handle.
   template <class Take>
   Answered<> ask_steps(const std::string& query, Seconds step, const Take& take) {
     const double moments = frame_.axis.width / step;
@@ -581,7 +581,7 @@ class ShardScan {
   const Shard& shard_;
   const ShardFrame& frame_;
   ShardSeries series_;
-  Grain grain_;                                    // of the class of GPUs asked about now
+  Grain grain_;                                    // of the current class of GPUs
   Shard asked_;                                    // the part of the shard that holds them
   const std::set<std::string>* wanted_ = nullptr;  // their keys
   bool with_memory_ = false;

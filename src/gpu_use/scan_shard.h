@@ -22,9 +22,9 @@ struct ShardAnswer {
   std::vector<std::string> silent;  // values of the shard's label for which the server has no reading
 };
 
-// The use of every GPU of the shard. Fails if one of the questions everything rests on (which readings there are,
-// presence, owners, activity) is not answered; any other missing answer leaves its values missing. A question about
-// too much time is split into shorter ones, which does not change the result.
+// The use of every GPU of the shard. Fails if an essential query (existing readings, presence, owners, activity) is not
+// answered; any other missing answer leaves its values missing. A query for too long a period is split into shorter
+// ones, which does not change the result.
 Answered<ShardAnswer> scan_shard(PrometheusClient& client, const Shard& shard, const ShardFrame& frame);
 
 }  // namespace rightsize::gpu_use

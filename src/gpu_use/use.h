@@ -1,11 +1,12 @@
-// What one GPU did during the window, in constant size.
+// The use of one GPU during the window, in constant size.
 //
-// It is filled from the samples of files (accumulate.h) or the aggregates of a metrics server (scan.h), see account.h.
-// Shares are 0-1, metrics are in their canonical unit (telemetry/sample.h); what the source did not report is missing.
+// It is computed from samples in files (accumulate.h) or aggregates of a metrics server (scan.h); see account.h. Shares
+// are 0-1, metrics are in their canonical unit (telemetry/sample.h), and values that the source did not report are
+// missing.
 //
 // A GPU-hour is an hour of the union of the times covered by any series of the GPU. A series covers the time from one
-// reading to the next while they are at most `gap_limit` apart, and one interval after the last reading of
-// a stretch. Activity, memory and ownership each count over the time in which they were reported.
+// reading to the next while they are at most `gap_limit` apart, and one interval after the last reading of a stretch.
+// Activity, memory and ownership each count over the time in which they were reported.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +60,7 @@ struct Profile {
   TimePoint begin_of(std::size_t step) const { return start + width * static_cast<double>(step); }
 };
 
-// The name of an owner that no label names.
+// The name shown if no label names the owner.
 inline constexpr const char* kUnowned = "(unowned)";
 
 // Who a GPU works for, according to its labels. Empty parts are unknown.
@@ -101,10 +102,10 @@ struct GpuUse {
   Seconds covered;            // the row of a partitioned GPU itself counts only the time without instances
   TimePoint first, last;      // first and last reading
   Seconds interval;           // usual time between two readings
-  Seconds known;              // of it with reported activity
-  Seconds filled;             // of it between readings further apart than usual
+  Seconds known;              // the part with reported activity
+  Seconds filled;             // the part between readings further apart than usual
   std::uint64_t dropped = 0;  // blank or impossible readings; the GPU was present
-  Seconds clock_off;          // by how much its clock was ahead of the fleet's; its times are corrected
+  Seconds clock_off;          // how far its clock was ahead of the fleet's; times are corrected
   std::array<std::optional<MetricUse>, telemetry::kMetrics> metrics;
   double idle_share = 0;      // of the covered time: no activity
   double held_share = 0;      // of the covered time: no activity while memory was held
@@ -125,7 +126,7 @@ struct GpuUse {
   std::optional<Metric> activity() const;
 };
 
-// The metrics that show activity, the best first.
+// The metrics that show activity, best first.
 inline constexpr Metric kActivityMetrics[] = {Metric::kSmActive, Metric::kGraphicsActive, Metric::kGpuUtil};
 constexpr bool is_activity(Metric metric) {
   return std::ranges::find(kActivityMetrics, metric) != std::end(kActivityMetrics);
@@ -150,11 +151,11 @@ std::string whole_key(Device device);
 // Identifies a MIG instance of a GPU, even if its ID was reused for another profile: "3/1g.10gb".
 std::string instance_name(const Device& device);
 
-// Moves GPUs whose times are more than a year away from most of the fleet into the fleet's window and sets
-// GpuUse::clock_off: their hours are right, their clock is wrong.
+// If the times of a GPU are more than a year away from most of the fleet, its clock is wrong but its hours are right:
+// moves it into the fleet's window and sets GpuUse::clock_off.
 void correct_clocks(std::vector<GpuUse>& gpus);
 
-// By host, index and MIG instance.
+// Sorts by host, index and MIG instance.
 void sort_by_place(std::vector<GpuUse>& gpus);
 
 // Caveats about how hours were counted: filled, dropped, moved and unknown ones.
@@ -182,7 +183,7 @@ using telemetry::kJobNameLabels;
 using telemetry::kPodLabels;
 using telemetry::kTeamLabels;
 using telemetry::kUserLabels;
-// By these labels.
+// Reads the owner from these labels.
 Owner owner_of(const Device& device);
 
 // A pod's name without the suffixes of controllers: "chat-7d4b9c6f5-x2x1z" -> "chat", "train-0" -> "train".

@@ -1,5 +1,5 @@
-// What runs now as a file for `rightsize portfolio`: pools, and workloads with the ways to run each. docs/portfolio.md
-// describes the file.
+// The current workloads as a file for `rightsize portfolio`: pools, and workloads with the options to run each.
+// docs/portfolio.md describes the file.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ struct OrganisationFile {
     std::optional<double> usd_per_gpu_hour;  // on demand; empty: nothing can be rented there
     int gpus_per_machine = 1;
     int reserved = 0;
-    double reserved_usd = 0;  // a month
+    double reserved_usd = 0;  // per month
     bool mig = false;
     std::string region, comment;
   };
   struct Option {
-    std::string where;          // a pool, or where it is bought by itself
+    std::string where;          // a pool, or a place outside the pools
     std::vector<int> gpus;      // by hour of the day, or one number for all; empty: not in a pool
     std::string slices;         // instead of GPUs: "1g.10gb: 2"
-    std::optional<double> usd;  // a month
+    std::optional<double> usd;  // per month
     std::string how, comment;   // `how` may be empty
   };
   struct Workload {

@@ -18,7 +18,7 @@ std::string on_one_line(std::string_view text) {
   return out;
 }
 
-// A tag and the part of the text it replaces: the whole line where the tag is alone on it.
+// A tag and the part of the text it replaces: the whole line if the tag is alone on it.
 struct Tag {
   char kind = ' ';  // ' ' for a plain value
   std::string_view name, indent;
@@ -119,7 +119,7 @@ class Filler {
     return out;
   }
 
-  // The tag that closes the section which begins at `from`.
+  // The closing tag of the section that begins at `from`.
   static Tag closing(std::string_view text, std::size_t from) {
     int depth = 1;
     while (const std::optional<Tag> tag = next_tag(text, from)) {

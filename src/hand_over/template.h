@@ -4,8 +4,8 @@
 //   facts.set("name", "chat").set("replicas", 2).set("inputs", std::vector<Facts>{input});
 //   std::string manifest = fill_in("deployment.yaml", facts);
 //
-// The template language is a small subset of Mustache. A tag starts with two braces and no space, so that the
-// "{{ $labels.gpu }}" of Prometheus passes through unchanged:
+// The template language is a small subset of Mustache. A tag starts with two braces and no space; "{{ $labels.gpu }}"
+// of Prometheus therefore passes through unchanged:
 //
 //   {{name}}                  the value on one line: control characters become spaces
 //   {{"name"}}                the value in double quotes, as YAML, JSON and HCL read it
@@ -15,8 +15,8 @@
 //   {{#name}} ... {{/name}}   once for a value that is true, non-zero or not empty; once per entry of a list
 //   {{^name}} ... {{/name}}   once for a value that is false, zero, empty or not set
 //
-// A section tag alone on its line leaves no line behind. Inside a list the facts of the entry hide those outside.
-// A value that was not set is written as REPLACE-BY-NAME, the mark for what the user has to fill in.
+// A section tag alone on its line leaves no line behind. Inside a list the facts of the entry hide those outside. A
+// value that was not set is written as REPLACE-BY-NAME, the mark for values that the user has to fill in.
 #pragma once
 
 #include <concepts>
@@ -68,7 +68,7 @@ std::string object_name(std::string_view text);
 std::string double_quoted(std::string_view text);
 std::string single_quoted(std::string_view text);
 
-// Every line of `text` behind `indent`; empty lines stay empty.
+// Indents every line of `text` by `indent`; empty lines stay empty.
 std::string indented(std::string_view text, std::string_view indent);
 
 }  // namespace rightsize::hand_over

@@ -76,7 +76,7 @@ TEST(ObjectName, IsAValidKubernetesName) {
   EXPECT_EQ(object_name(std::string(49, 'a') + " b"), std::string(49, 'a'));
 }
 
-// Whatever the text: one YAML scalar gives it back, and a shell prints it.
+// Any text survives as one YAML scalar and as a shell argument.
 RC_GTEST_PROP(Quoting, TextSurvivesYamlAndTheShell, ()) {
   const std::string text =
       *rc::gen::container<std::string>(rc::gen::elementOf(std::string("ab \"'\\$`!#:{}[]&*?|<>%@,-~=+\n\t")));
@@ -92,7 +92,7 @@ RC_GTEST_PROP(Quoting, TextSurvivesYamlAndTheShell, ()) {
   RC_ASSERT(printed == expected);
 }
 
-// A name of the user's making is always a valid DNS-1123 label.
+// Any user text becomes a valid DNS-1123 label.
 RC_GTEST_PROP(ObjectName, IsAlwaysALabel, (const std::string& text)) {
   const std::string name = object_name(text);
   RC_ASSERT(!name.empty() && name.size() <= 63);

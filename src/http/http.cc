@@ -30,7 +30,7 @@ struct Received {
   std::string etag;
   std::string file;         // where the body goes, empty: into `body`
   std::ofstream out;        // open from the first piece on
-  std::string range, same;  // headers that ask for the rest of a file
+  std::string range, same;  // headers that request the rest of a file
 };
 
 // Writes a piece of a file: appended if the server continues where we stopped, otherwise from the beginning.
@@ -57,7 +57,7 @@ std::size_t take_body(char* data, std::size_t, std::size_t count, void* user) {
 std::size_t take_header(char* data, std::size_t, std::size_t count, void* user) {
   const std::string_view line(data, count);
   auto& received = *static_cast<Received*>(user);
-  if (line.starts_with("HTTP/")) {  // also of each redirection
+  if (line.starts_with("HTTP/")) {  // also for each redirect
     const std::size_t space = line.find(' ');
     received.status = space == std::string_view::npos ? 0 : std::atoi(std::string(line.substr(space + 1)).c_str());
     received.etag.clear();
@@ -74,7 +74,7 @@ bool means_later(int status) {
   return status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
 }
 
-// Ends a transfer whose work was cancelled; libcurl calls it about once a second, also while nothing arrives.
+// Ends a cancelled transfer; libcurl calls this about once a second, even while nothing arrives.
 int stop_if_cancelled(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) { return cancelled() ? 1 : 0; }
 
 // Network failures that may not recur; a wrong certificate or URL stays wrong.
@@ -95,11 +95,11 @@ bool may_pass(CURLcode code) {
   }
 }
 
-// The authorities this machine trusts: $SSL_CERT_FILE, or the file of the system. libcurl only looks where Debian has
-// it, but the program may run elsewhere. Empty if none is found: then libcurl decides.
+// The authorities that this machine trusts: $SSL_CERT_FILE, or the system's file. libcurl only looks in Debian's
+// location, but the program may run elsewhere. Empty if none is found; libcurl then decides.
 std::string system_certificates() {
   if (const char* named = std::getenv("SSL_CERT_FILE"); named != nullptr && *named != '\0') return named;
-  // Debian and what comes from it, Red Hat, SUSE, Alpine and others.
+  // Debian and its derivatives, Red Hat, SUSE, Alpine and others.
   for (const char* file :
        {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
         "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem"}) {
@@ -175,7 +175,7 @@ struct Client::State {
     libcurl().easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     libcurl().easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
     libcurl().easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, stop_if_cancelled);
-    // A partial compressed answer could not be continued.
+    // A partial download of a compressed answer cannot be continued.
     if (received.file.empty()) libcurl().easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
     libcurl().easy_setopt(curl, CURLOPT_USERAGENT, "rightsize");
     libcurl().easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(in_milliseconds(policy.connect_limit)));
@@ -271,7 +271,7 @@ struct Client::State {
       }
       if (code == CURLE_WRITE_ERROR) return fail(unreadable(fmt::format("cannot write '{}'", file)));
       if (code != CURLE_OK) return fail(explain(code, url, attempt));
-      if (status == 416 && !received.range.empty()) {  // the whole file is there, or another: from the beginning
+      if (status == 416 && !received.range.empty()) {  // the file is complete or has changed: start again
         std::error_code ignored;
         std::filesystem::remove(file + ".etag", ignored);
         continue;

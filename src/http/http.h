@@ -4,10 +4,10 @@
 //   http::Client client(auth, policy, nullptr);
 //   auto answer = client.post_form("http://prometheus:9090/api/v1/query", {{"query", "up"}});
 //
-// A client is one connection kept open; give each thread its own. The caller judges status codes, except those that
-// mean "later" (429, 500, 502, 503, 504): these requests are repeated. A server that accepts the connection but does
-// not answer in time counts as 408: a smaller request may succeed. Every request ends soon after its work was
-// cancelled (base/cancel.h).
+// A client keeps one connection open; give each thread its own. The caller handles status codes, except those that mean
+// "later" (429, 500, 502, 503, 504): these requests are retried. A server that accepts the connection but does not
+// answer in time counts as 408: a smaller request may succeed. Every request ends soon after its work was cancelled
+// (base/cancel.h).
 #pragma once
 
 #include <atomic>
@@ -30,12 +30,12 @@ struct Auth {
   std::string user, password;
   std::string certificate, key, authority;                   // files: client certificate and its key, the CA to trust
   bool insecure = false;                                     // do not check the server's certificate
-  std::vector<std::pair<std::string, std::string>> headers;  // X-Scope-OrgID and the like
+  std::vector<std::pair<std::string, std::string>> headers;  // X-Scope-OrgID and similar
 };
 
 struct Policy {
   Seconds connect_limit = seconds(10);
-  Seconds limit = seconds(120);  // of one try, answer included; no further try starts after three times as long
+  Seconds limit = seconds(120);  // of one try, answer included; no new try starts after three times this
   int tries = 5;
   Seconds first_wait = milliseconds(250);  // doubles with each try, at most `longest_wait`
   Seconds longest_wait = seconds(30);      // a longer Retry-After is cut to this
@@ -67,9 +67,9 @@ class Client {
   Result<Answer> post_form(const std::string& url, const Form& form);
   // Any body; its Content-Type is one of Auth::headers.
   Result<Answer> post(const std::string& url, const std::string& body);
-  // Streams the body into a file. What the file already holds is not fetched again if the server still has the same
-  // version (its ETag is kept in FILE.etag), and a partial file stays for the next call. The answer's body is empty
-  // unless the status is an error.
+  // Streams the body into a file. Continues a partial file if the server still has the same version (its ETag is kept
+  // in FILE.etag), and keeps a partial file for the next call. The answer's body is empty unless the status is an
+  // error.
   Result<Answer> download(const std::string& url, const std::string& file);
 
  private:
@@ -79,7 +79,7 @@ class Client {
 
 using rightsize::shown_url;
 
-// The seconds of a Retry-After header: a number, or the time until an HTTP date; 0 when it is neither.
+// The seconds of a Retry-After header: a number, or the time until an HTTP date; 0 if it is neither.
 double retry_after_seconds(std::string_view value);
 
 }  // namespace rightsize::http

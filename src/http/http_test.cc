@@ -37,7 +37,7 @@ TEST(Http, AServerThatCannotBeReachedIsAnError) {
   EXPECT_FALSE(client.get("ftp://127.0.0.1/", {}));
 }
 
-// A server whose kernel accepts connections and which never answers.
+// A server that accepts connections (in the kernel) and never answers.
 class SilentServer {
  public:
   SilentServer() : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -82,7 +82,7 @@ TEST(Http, ARequestEndsSoonAfterItsWorkWasCancelled) {
   EXPECT_LT(taken, 10);  // the limit is 120 s
 }
 
-TEST(Http, AServerThatDoesNotAnswerIsNotRetriedForEver) {
+TEST(Http, RetriesOfASilentServerEnd) {
   const SilentServer server;
   Client client({}, {.limit = milliseconds(200), .tries = 1'000, .first_wait = milliseconds(1)}, nullptr);
   const double taken = seconds_of([&] {

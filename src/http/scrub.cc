@@ -8,7 +8,7 @@
 namespace rightsize::http {
 namespace {
 
-// Shorter ones are not secrets, and would match everywhere.
+// Shorter texts are not secrets and would match everywhere.
 constexpr std::size_t kShortest = 4;
 
 std::string base64(std::string_view bytes) {

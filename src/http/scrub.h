@@ -1,4 +1,4 @@
-// Removes credentials from text that others wrote: some servers and proxies repeat what they were sent.
+// Removes credentials from text of other programs: some servers and proxies repeat the request.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace rightsize::http {
 
-// The text with every secret of `auth` and of the URL (password, query) replaced by "***", also where it is base64 or
-// percent-encoded.
+// The text with every secret of `auth` and of the URL (password, query) replaced by "***", including base64 and
+// percent-encoded forms.
 std::string scrubbed(std::string text, const Auth& auth, std::string_view url);
 
 }  // namespace rightsize::http

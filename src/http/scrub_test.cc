@@ -15,7 +15,7 @@ TEST(Scrub, RemovesCredentialsThatAServerRepeats) {
   EXPECT_EQ(scrubbed("X-Token: header-secret", auth, "http://a"), "X-Token: ***");
 }
 
-TEST(Scrub, TakesTheSecretsOfTheAddressOut) {
+TEST(Scrub, RemovesTheSecretsOfTheAddress) {
   EXPECT_EQ(scrubbed("no user pass-word at you:pass-word@host", {}, "http://you:pass-word@host/x"),
             "no user *** at you:***@host");
   EXPECT_EQ(scrubbed("/api?token=abcdef not found", {}, "https://host/api?token=abcdef"), "/api?*** not found");

@@ -5,7 +5,7 @@
 namespace rightsize::http_server {
 namespace {
 
-// "localhost:8080" -> "localhost", "[::1]:8080" -> "::1"; empty if what follows the name is not a port.
+// "localhost:8080" -> "localhost", "[::1]:8080" -> "::1"; empty if the name is followed by anything but a port.
 std::string_view host_of(std::string_view authority) {
   const bool bracketed = authority.starts_with('[');
   const std::size_t end = bracketed ? authority.find(']') : authority.find(':');

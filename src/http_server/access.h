@@ -17,20 +17,20 @@ struct Refusal {
 };
 
 struct AccessRules {
-  std::string token;          // empty: no token required, which only loopback addresses allow
-  bool loopback_only = true;  // the Host header must then name this machine, which stops DNS rebinding
+  std::string token;          // empty: no token required; only for loopback addresses
+  bool loopback_only = true;  // the Host header must name this machine, against DNS rebinding
 };
 
 // "127.0.0.1", "127.8.8.8", "::1", "localhost".
 bool is_loopback(std::string_view host);
 
-// Refuses requests that a page of another site makes. A link to a page (`is_page`) may be followed from anywhere.
+// Refuses requests from pages of other sites. A link to a page (`is_page`) may be followed from anywhere.
 std::optional<Refusal> check_origin(const AccessRules& access, const Request& request, bool is_page);
 // The bearer token, compared in constant time.
 std::optional<Refusal> check_token(const AccessRules& access, const Request& request);
 
 // Wrong tokens by client: after `kMost` within a minute, a client has to wait, even with the right token; otherwise it
-// could go on guessing.
+// could keep guessing.
 class TokenGuesses {
  public:
   using Clock = std::chrono::steady_clock;

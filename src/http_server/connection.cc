@@ -29,7 +29,7 @@ constexpr std::size_t kMaxUnsentEvents = 256;
 constexpr auto kHeartbeat = std::chrono::seconds(15);
 constexpr auto kLinger = std::chrono::seconds(2);  // for the client to read the last response and close
 
-// The page loads nothing from elsewhere and runs only its own scripts. Charts style their own marks.
+// The page loads nothing from other sites and runs only its own scripts. Charts style their own marks.
 constexpr std::string_view kSecurityHeaders =
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
@@ -41,7 +41,7 @@ constexpr std::string_view kSecurityHeaders =
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "Permissions-Policy: camera=(), microphone=(), geolocation=(), payment=(), usb=()\r\n";
 
-// Nothing if the client simply disconnected.
+// Empty if the client simply disconnected.
 std::optional<Refusal> refusal_for(const error_code& failed, std::size_t largest_body) {
   if (failed == http::error::body_limit)
     return Refusal{413, fmt::format("the body is larger than {} MiB", largest_body >> 20)};
@@ -93,13 +93,13 @@ class ClientConnection final : public Connection, public std::enable_shared_from
   void clear_deadline() { deadline_.expires_at(Clock::time_point::max()); }
 
   void on_deadline() {
-    if (deadline_.expiry() > Clock::now()) return;  // it was moved after the timer had fired
+    if (deadline_.expiry() > Clock::now()) return;  // the deadline was moved after the timer had fired
     if (!busy_ && parser_ && (parser_->got_some() || buffer_.size() > 0))
       state_.refuse(peer_, "request", {408, "the request did not arrive in time"}, "unreadable");
     close();
   }
 
-  // The deadline holds for the whole request: bytes that trickle in do not move it.
+  // The deadline applies to the whole request: slowly arriving bytes do not extend it.
   void start_request() {
     parser_.emplace();
     parser_->eager(true);
@@ -241,10 +241,10 @@ class ClientConnection final : public Connection, public std::enable_shared_from
     refuse({status, state_.options.timeout_message}, "timeout");
   }
 
-  // Processor time counts, of all threads, because other work on the machine is not the question's fault.
+  // The limit is on processor time of all threads: other work on the machine must not count against the request.
   void limit_computation(std::uint64_t turn, std::chrono::milliseconds limit, std::chrono::milliseconds wait,
                          std::clock_t begun, std::chrono::steady_clock::time_point latest) {
-    if (turn_ != turn || !open_) return;  // it has ended already
+    if (turn_ != turn || !open_) return;  // it has already ended
     timer_.expires_after(wait);
     timer_.async_wait([self = shared_from_this(), turn, limit, begun, latest](error_code cancelled) {
       if (cancelled) return;
@@ -282,7 +282,7 @@ class ClientConnection final : public Connection, public std::enable_shared_from
       cached = cached || name == "Cache-Control";
     }
     if (!cached) head += "Cache-Control: no-store\r\n";
-    if (response.gzip) head += "Vary: Accept-Encoding\r\n";  // a cache between must not mix the two
+    if (response.gzip) head += "Vary: Accept-Encoding\r\n";  // caches must keep the two variants apart
     if (gzip) head += "Content-Encoding: gzip\r\n";
     return head + (keep_alive ? "Connection: keep-alive\r\n" : "Connection: close\r\n");
   }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kOnePacket = 1400;
 constexpr std::size_t kMostPerCall = 1U << 30;  // zlib counts in 32 bits
-constexpr int kFast = 1;                        // JSON shrinks to a tenth at the fastest level already
+constexpr int kFast = 1;                        // JSON shrinks to a tenth even at the fastest level
 constexpr int kGzipFormat = 15 + 16;            // zlib's code for the largest window and a gzip header
 constexpr double kWorthIt = 0.8;
 

@@ -28,7 +28,7 @@ struct Request {
 struct Response {
   int status = 200;
   std::string type = "application/json; charset=utf-8";
-  std::shared_ptr<const std::string> body;  // shared, so that cached responses are not copied
+  std::shared_ptr<const std::string> body;  // shared, to avoid copies of cached responses
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::shared_ptr<const std::string> gzip = {};  // the compressed body; see compress()
 };

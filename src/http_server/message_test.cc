@@ -5,7 +5,7 @@
 namespace rightsize::http_server {
 namespace {
 
-TEST(Compress, IsForClientsThatTakeIt) {
+TEST(Compress, IsOnlyForClientsThatAcceptIt) {
   for (const char* header : {"gzip", "deflate, gzip, br", "GZIP;q=0.3", "*", "br;q=1, *;q=0.1", " gzip "})
     EXPECT_TRUE(accepts_gzip(header)) << header;
   for (const char* header : {"", "br", "gzip;q=0", "*;q=0", "*, gzip;q=0.0", "gzipped", "identity", ";;;,,q="})

@@ -26,7 +26,7 @@ void accept_later(Server::State& state, const error_code& failed) {
   });
 }
 
-// A slow sender cannot keep others out.
+// A slow sender must not keep others out.
 void close_oldest_idle(Server::State& state) {
   for (const std::weak_ptr<Connection>& each : state.connections) {
     const std::shared_ptr<Connection> connection = each.lock();
@@ -130,7 +130,7 @@ const Route* Server::State::find(std::string_view method, std::string_view path,
     path_known = path_known || route.path != "/*";
     if (route.method == method && (best == nullptr || route.path.size() > best->path.size())) best = &route;
   }
-  // The route for everything else does not stand in for a method that a known path lacks.
+  // The catch-all route must not answer for a known path with an unsupported method.
   return best != nullptr && best->path == "/*" && path_known ? nullptr : best;
 }
 
@@ -164,7 +164,7 @@ Result<std::string> Server::listen() {
                                        failed.message()))
                     .with_hint("choose another port with --listen; port 0 takes a free one"));
   }
-  // Before the address is announced: a reader of it may stop the server at once.
+  // Must happen before the address is announced: a reader may stop the server immediately.
   if (state.options.obey_signals) state.signals.emplace(state.network, SIGINT, SIGTERM);
   const unsigned short port = state.acceptor->local_endpoint().port();
   return endpoint.address().is_v6() ? fmt::format("[{}]:{}", endpoint.address().to_string(), port)

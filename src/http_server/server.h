@@ -4,9 +4,9 @@
 //   RIGHTSIZE_TRY(std::string address, server.listen());   // "127.0.0.1:8080"
 //   server.run();                                          // until stop() or a signal
 //
-// One thread serves the network and never blocks: it answers what needs no work and leaves the rest to worker threads.
-// A request must arrive within `request_time`, however slowly its bytes trickle in. When all connections are in use,
-// the one that has been idle longest is closed for a new one. Refused requests are logged.
+// One thread serves the network and never blocks: it answers simple requests itself and leaves the rest to worker
+// threads. A request must arrive completely within `request_time`. When all connections are in use, the one that has
+// been idle longest is closed for a new one. Refused requests are logged.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@
 
 namespace rightsize::http_server {
 
-// Each kind of work has its own threads and queue, so that one kind cannot hold up the others.
+// Each kind of work has its own threads and queue: one kind must not hold up the others.
 enum class Lane { kLight, kHeavy, kExternal };  // lookups; searches; work that waits for other servers
 
 struct ServerLimits {
@@ -36,12 +36,12 @@ struct ServerLimits {
   std::chrono::milliseconds request_time = std::chrono::seconds(15);
   std::chrono::milliseconds work_time = std::chrono::seconds(60);
   std::chrono::milliseconds write_time = std::chrono::seconds(30);
-  std::chrono::milliseconds stop_time = std::chrono::seconds(5);  // for requests under way when the server stops
+  std::chrono::milliseconds stop_time = std::chrono::seconds(5);  // for requests in progress when the server stops
 };
 
 struct ListenOptions {
   std::string address = "127.0.0.1";
-  int port = 0;                            // 0 takes a free one
+  int port = 0;                            // 0: any free port
   std::string token = {};                  // required if other machines can reach a route that is not `open`
   std::string certificate = {}, key = {};  // PEM files; empty: no TLS
   bool obey_signals = false;               // SIGINT and SIGTERM stop the server
@@ -57,14 +57,14 @@ struct Route {
   std::string method;  // "GET", "POST", "DELETE"
   std::string path;
   bool open = false;  // needs no token, and links from other sites may lead here
-  // On the network thread, so it must not block. If it returns nothing, the next of these is called.
+  // Runs on the network thread, so it must not block. If the result is empty, `work` or `stream` is called.
   std::function<std::optional<Response>(const Request&)> immediate = {};
-  // On a worker thread of the lane.
+  // Runs on a worker thread of the lane.
   std::function<Response(const Request&)> work = {};
   Lane lane = Lane::kLight;
-  // On the network thread; the stream may be kept and written to by other threads.
+  // Runs on the network thread; other threads may keep the stream and write to it.
   std::function<void(const Request&, std::shared_ptr<EventStream>)> stream = {};
-  // The processor time that `work` may take: a larger question is the client's mistake (422). Work that waits for other
+  // The processor time that `work` may take; a larger request is the client's mistake (422). Work that waits for other
   // servers has no such limit, only `work_time`.
   std::optional<std::chrono::milliseconds> compute_time = {};
 };
@@ -79,12 +79,12 @@ class Server {
   Result<std::string> listen();
   // False if some work ignored its cancellation and still runs: the process should then end at once.
   bool run();
-  // From any thread: accepts nothing new, gives requests under way `stop_time`, cancels the rest, and ends run().
+  // From any thread: accepts nothing new, gives requests in progress `stop_time`, cancels the rest, and ends run().
   void stop();
 
   ServerStatistics& statistics();
 
-  // What the connections share; see state.h.
+  // The state shared by connections; see state.h.
   struct State;
 
  private:

@@ -282,11 +282,11 @@ TEST(Server, WorkThatTakesTooLongIsCancelled) {
   EXPECT_EQ(server.cancelled, 1);
 }
 
-TEST(Server, AQuestionThatTakesTooLongToComputeIsTheClientsMistake) {
+TEST(Server, ARequestThatTakesTooLongToComputeIsTheClientsMistake) {
   ServerLimits limits;
   limits.workers = {1, 1, 1};
   Running server(limits);
-  // The second one waits for the thread longer than the limit, but is computed within it.
+  // The second request waits for the thread longer than the limit, but its computation is within the limit.
   Client first(server.port());
   first.send(get("/endless"));
   std::this_thread::sleep_for(50ms);
@@ -311,7 +311,7 @@ TEST(Server, WorkOfOneLaneDoesNotHoldUpTheOthers) {
   server.release = true;
 }
 
-TEST(Server, StopsInTimeThoughWorkIgnoresItsCancellation) {
+TEST(Server, StopsInTimeEvenIfWorkIgnoresCancellation) {
   ServerLimits limits;
   limits.stop_time = 100ms;
   auto server = std::make_unique<Running>(limits);
@@ -323,7 +323,7 @@ TEST(Server, StopsInTimeThoughWorkIgnoresItsCancellation) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
   EXPECT_FALSE(server->ended);
   server->release = true;
-  server.release();  // its abandoned thread still uses it; a program would end here
+  server.release();  // an abandoned thread still uses the server; a program would end here
 }
 
 TEST(Server, PipelinedRequestsAreAnsweredInOrder) {
@@ -392,7 +392,7 @@ TEST(Server, PublicAddressesNeedATokenAndTlsNeedsBothFiles) {
   EXPECT_FALSE(Server(options, {}, {}).listen());
 }
 
-TEST(Server, StopFinishesRequestsUnderWay) {
+TEST(Server, StopFinishesRequestsInProgress) {
   Running server;
   Client client(server.port());
   client.send(get("/work"));

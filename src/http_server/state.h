@@ -1,4 +1,5 @@
-// What the connections of a server share. Only the network thread uses it, except for the statistics and the pools.
+// The state shared by the connections of a server. Only the network thread uses it, except for the statistics and the
+// pools.
 #pragma once
 
 #include <list>
@@ -18,7 +19,7 @@ class Connection {
  public:
   virtual ~Connection() = default;
   virtual void start() = 0;
-  // Closes now if no response is under way, otherwise after it.
+  // Closes now if no response is in progress, otherwise after it.
   virtual void retire() = 0;
   virtual void close() = 0;
   // Whether a complete request has arrived and is not answered yet.
@@ -38,7 +39,7 @@ struct Server::State {
   RefusalLog log;
   AccessRules access;
   TokenGuesses guesses;
-  ConnectionList connections;  // before the network, whose handlers hold connections
+  ConnectionList connections;  // declared before the network, because its handlers hold connections
   boost::asio::io_context network{1};
   std::optional<boost::asio::ip::tcp::acceptor> acceptor;
   std::optional<boost::asio::ssl::context> tls;

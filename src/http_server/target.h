@@ -1,4 +1,4 @@
-// The target of an HTTP request ("/api/recommend?model=x") as a path and a query, or why it is refused.
+// The target of an HTTP request ("/api/recommend?model=x") as a path and a query, or the reason for refusing it.
 #pragma once
 
 #include <optional>
@@ -16,12 +16,12 @@ struct RequestTarget {
   std::vector<std::pair<std::string, std::string>> query;  // decoded, in order
 };
 
-// Refuses what has no business in a path: no leading slash, "." and ".." segments however they are written, control
-// characters, backslashes, a percent sign that encodes nothing, more than `kLongestTarget` characters.
+// Refuses invalid paths: no leading slash, "." and ".." segments in any encoding, control characters, backslashes,
+// invalid percent signs, more than `kLongestTarget` characters.
 inline constexpr std::size_t kLongestTarget = 8192;
 Result<RequestTarget> parse_target(std::string_view target);
 
-// "a%20b" -> "a b"; nothing if a percent sign is not followed by two hexadecimal digits.
+// "a%20b" -> "a b"; empty if a percent sign is not followed by two hexadecimal digits.
 std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);
 
 }  // namespace rightsize::http_server

@@ -18,7 +18,7 @@ TEST(RequestTarget, PathAndQueryAreDecoded) {
               ElementsAre(Pair("model", "llama-8b"), Pair("rate", "5/s"), Pair("name", "two words"), Pair("flag", "")));
 }
 
-TEST(RequestTarget, ClimbingOutIsRefusedHoweverItIsWritten) {
+TEST(RequestTarget, ParentSegmentsAreRefusedInAnyEncoding) {
   for (const char* bad : {"/../etc/passwd", "/a/../../b", "/%2e%2e/etc", "/.%2e/x", "/a/..", "/./a", "/..%2fetc/passwd",
                           "/a\\..\\b", "/%5c..", "/a%00.html", "/a%0d%0aSet-Cookie:x", "etc/passwd", "", "*"}) {
     EXPECT_FALSE(parse_target(bad)) << bad;
@@ -44,7 +44,7 @@ RC_GTEST_PROP(RequestTarget, AcceptedPathsStayInsideTheRoot, (std::string text))
   RC_ASSERT(path.find('\0') == std::string::npos);
 }
 
-RC_GTEST_PROP(RequestTarget, EncodedTextComesBack, (std::string text)) {
+RC_GTEST_PROP(RequestTarget, EncodedTextIsDecodedAgain, (std::string text)) {
   std::string encoded;
   for (const char c : text) {
     constexpr char kDigits[] = "0123456789abcdef";

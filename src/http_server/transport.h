@@ -1,5 +1,5 @@
-// A byte stream to one client, plain or TLS. Its callbacks are std::function so that the templates of Asio are
-// compiled here only, once for each kind of stream.
+// A byte stream to one client, plain or TLS. Its callbacks are std::function: Asio's templates are then compiled only
+// here, once for each kind of stream.
 #pragma once
 
 #include <array>
@@ -20,7 +20,8 @@ class Transport {
   virtual void handshake(Done done) = 0;
   virtual void read_some(boost::asio::mutable_buffer buffer, Done done) = 0;
   virtual void write(std::array<boost::asio::const_buffer, 2> buffers, Done done) = 0;
-  // Tells the client that nothing follows: TLS sends close_notify, then both end their half of the connection.
+  // Tells the client that no more data follows: TLS sends close_notify, then both sides close their half of the
+  // connection.
   virtual void finish(Done done) = 0;
   virtual boost::asio::ip::tcp::socket& socket() = 0;
   virtual bool is_tls() const = 0;

@@ -22,11 +22,11 @@ class WorkPool {
   // False if the queue is full. Work reports its own failures: an exception that leaves it is dropped.
   bool submit(std::function<void()> work);
   // Drops queued work and waits for running work. False if some still runs after `limit`; its threads are then
-  // abandoned, and the process must end without destroying what they use.
+  // abandoned, and the process must end without destroying the objects they use.
   bool stop_within(std::chrono::milliseconds limit);
 
  private:
-  struct Shared {  // outlives the pool where threads were abandoned
+  struct Shared {  // outlives the pool if threads were abandoned
     std::mutex mutex;
     std::condition_variable changed;
     std::deque<std::function<void()>> queue;

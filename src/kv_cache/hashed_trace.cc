@@ -16,7 +16,7 @@ namespace {
 constexpr double kLongest = 3.2e11;  // milliseconds: ten years
 constexpr double kMostTokens = 1e9;
 
-// The members of one line; what is not there stays NaN.
+// The members of one line; missing ones stay NaN.
 struct Line {
   double at_ms = std::nan(""), input = std::nan(""), output = std::nan("");
   bool has_blocks = false;

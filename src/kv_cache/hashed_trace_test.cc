@@ -45,7 +45,7 @@ TEST(HashedTrace, HashesMayBeText) {
   EXPECT_NE(seen->front().blocks[0], seen->front().blocks[1]);
 }
 
-TEST(HashedTrace, SaysWhatIsWrongWithARequest) {
+TEST(HashedTrace, ErrorsDescribeTheWrongRequest) {
   const auto message = [](std::string_view text) { return describe({read(text).error()}); };
   EXPECT_NE(message("{\"timestamp\": 1, \"input_length\": 5, \"output_length\": 2}").find("no hash_ids"),
             std::string::npos);

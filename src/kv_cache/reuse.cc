@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t kWord = 64;
 
-// A one-to-one mixing of 64 bits (the finalizer of splitmix64), so that any numbering of blocks spreads evenly.
+// A one-to-one mixing of 64 bits (the finalizer of splitmix64): any numbering of blocks then spreads evenly.
 std::uint64_t mixed(std::uint64_t z) {
   z += 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -105,7 +105,7 @@ void ReuseCurve::rebuild(std::size_t slots) {
   }
 }
 
-// Drops half of the blocks. A distance is then half as many tracked blocks.
+// Drops half of the blocks. A distance then contains half as many tracked blocks.
 void ReuseCurve::halve() {
   ++halvings_;
   limit_ /= 2;
@@ -154,7 +154,7 @@ double ReuseCurve::distinct() const { return static_cast<double>(tracked_) * sca
 
 double ReuseCurve::missing() const { return static_cast<double>(blocks_) - counted_; }
 
-// The blocks that the sample has too few or too many of are those used most often, whose distances are short.
+// Blocks that are over- or underrepresented in the sample are those used most often, with short distances.
 std::vector<double> ReuseCurve::hit_rates(const std::vector<double>& rooms) const {
   std::vector<double> rates;
   double hits = missing();

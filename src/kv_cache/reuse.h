@@ -8,8 +8,8 @@
 // use (Mattson et al. 1970, IBM Systems Journal 9). A tree over the order of touches counts them in logarithmic time.
 //
 // As in an engine's prefix cache, a prompt's hits are its blocks from the beginning up to the first that is missing.
-// Then all its blocks are touched, the last one first, so that the beginning of a prompt outlives its end. The same
-// number always means the same block after the same beginning.
+// Then all its blocks are touched, the last one first: the beginning of a prompt outlives its end. The same number
+// always means the same block after the same beginning.
 //
 // Up to `most_tracked` different blocks the result is exact. Beyond that, a random half of the blocks is dropped, as
 // often as necessary, and distances are scaled (Waldspurger et al. 2015, FAST, "SHARDS"); error() bounds the effect.
@@ -22,7 +22,7 @@
 
 namespace rightsize::kv_cache {
 
-// The order in which blocks were last touched: positions 1, 2, ... of which some are alive. A bit per position and a
+// The order in which blocks were last touched: positions 1, 2, ..., some of them alive. A bit per position and a
 // Fenwick tree over words of 64 stay in the processor's cache for tens of millions of positions.
 class TouchOrder {
  public:
@@ -34,7 +34,7 @@ class TouchOrder {
   std::uint32_t room() const { return capacity_ - last_; }
   // Positions alive up to and including this one.
   std::uint32_t up_to(std::uint32_t position) const;
-  // Renumbers the positions alive from 1 on, in the same order, with room for `more` and again as many; `renumber` is
+  // Renumbers the live positions from 1, in the same order, with room for `more` and as many again; `renumber` is
   // called with a function from old to new positions.
   template <class Renumber>
   void compact(std::uint32_t more, const Renumber& renumber);
@@ -66,7 +66,7 @@ class ReuseCurve {
   double unlimited_hit_rate() const;
   // The smallest cache that has this share of the hits of an unlimited one.
   double room_for(double share) const;
-  // Of the different blocks, the share that is tracked; 1: the result is exact.
+  // The tracked share of the distinct blocks; 1: the result is exact.
   double tracked_share() const { return 1 / scale(); }
   // How far hit rates may be off (three standard deviations), 0 if exact. For caches of a hundredth of all blocks or
   // more; smaller ones hold too few tracked blocks.
@@ -80,7 +80,7 @@ class ReuseCurve {
   void rebuild(std::size_t slots);
   void halve();
   void count(std::uint32_t distance);
-  // What dropped blocks distort: blocks that are used often may be missing from the sample, or be in it.
+  // The distortion from dropped blocks: frequently used blocks may or may not be in the sample.
   double missing() const;
 
   std::size_t most_tracked_;
@@ -92,8 +92,8 @@ class ReuseCurve {
   std::vector<std::uint32_t> positions_;  // of the same slots
   std::size_t tracked_ = 0;
   std::vector<std::size_t> slots_;  // of the current prompt
-  std::vector<double> needs_;       // hits by the smallest cache that has them, in tracked blocks
-  double counted_ = 0;              // blocks that the tracked ones stand for
+  std::vector<double> needs_;       // hits by the smallest sufficient cache, in tracked blocks
+  double counted_ = 0;              // blocks that the tracked ones represent
 };
 
 }  // namespace rightsize::kv_cache

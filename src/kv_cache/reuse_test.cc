@@ -12,7 +12,7 @@ namespace {
 
 using Request = std::vector<std::uint64_t>;
 
-// A cache as it would be built, one size at a time.
+// A reference cache, for one size at a time.
 std::uint64_t hits_by_force(const std::vector<Request>& trace, std::size_t room) {
   std::list<std::uint64_t> order;  // most recent first
   std::unordered_map<std::uint64_t, std::list<std::uint64_t>::iterator> at;
@@ -80,7 +80,7 @@ TEST(ReuseCurve, EqualsACacheOfEverySizeOnRandomTraces) {
 }
 
 TEST(ReuseCurve, TheOrderOfTouchesSurvivesRenumbering) {
-  // Few blocks and many touches: positions are used up again and again.
+  // Few blocks and many touches: positions are used up repeatedly.
   Random random(5);
   std::vector<Request> trace;
   for (int i = 0; i < 20'000; ++i) {
@@ -107,7 +107,7 @@ TEST(ReuseCurve, ASampleIsWithinItsStatedError) {
   }
 }
 
-TEST(ReuseCurve, NothingRepeats) {
+TEST(ReuseCurve, WithoutRepetitionThereAreNoHits) {
   const ReuseCurve curve = curve_of({{1, 2, 3}, {4, 5}});
   EXPECT_EQ(curve.unlimited_hit_rate(), 0);
   EXPECT_EQ(curve.blocks(), 5u);

@@ -20,7 +20,7 @@ namespace {
 using hand_over::Facts;
 using model::Stack;
 
-// The upper end of the estimate and a tenth more, as days-hours:minutes:seconds; a service gets a month.
+// The upper end of the estimate plus 10 %, as days-hours:minutes:seconds; a service gets a month.
 std::string slurm_time(const Request& request, const Plan& plan) {
   constexpr double kMargin = 1.1, kLeastMinutes = 15;
   if (is_served(request)) return "30-00:00:00";
@@ -42,7 +42,7 @@ Result<std::string> slurm(const Request& request, const Plan& plan) {
   return hand_over::fill_in("slurm.sh", facts);
 }
 
-// GPU feature discovery labels a node with the driver's name of the GPU, which the catalogue has as the first alias.
+// GPU feature discovery labels a node with the driver's name of the GPU, the first alias in the catalogue.
 std::string product_label(const catalog::Gpu& gpu) {
   if (gpu.vendor != "NVIDIA" || gpu.aliases.empty()) return {};
   std::string label = gpu.aliases.front();
@@ -58,7 +58,7 @@ std::pair<std::string_view, std::string_view> spot_label(std::string_view provid
   return {};
 }
 
-// Pods in each hour of a day or a week: the fewest always, more in the hours that need them.
+// Pods in each hour of a day or a week: the minimum always, more in the hours that need them.
 void add_schedule(Facts& facts, const Plan& plan) {
   constexpr std::size_t kDay = 24;
   const std::vector<int>& machines = plan.machines_by_hour;
@@ -80,9 +80,9 @@ void add_schedule(Facts& facts, const Plan& plan) {
       .set("hours", hours);
 }
 
-// Training and offline work as an indexed Job, a service as a Deployment, or as a LeaderWorkerSet where an engine spans
-// machines: a group of pods that start, end and are replaced together, of which the first answers. Separate workers for
-// prefill and decode are a StatefulSet each, whose pods have names that the routers know.
+// Training and offline work as an indexed Job, a service as a Deployment, or as a LeaderWorkerSet if an engine spans
+// machines: a group of pods that start, end and are replaced together, with the first one as the server. Prefill and
+// decode workers are a StatefulSet each, because routers need fixed pod names.
 Result<std::string> kubernetes(const Request& request, const Plan& plan) {
   constexpr int kRestarts = 10;  // of every pod, before the job is given up
   Facts facts = facts_of(request, plan, kStorage);
@@ -260,7 +260,7 @@ Result<std::string> terraform(const Request& request, const Plan& plan) {
       .set("mount", fmt::format(fmt::runtime(mount), kStorage))
       .set("variables", variables)
       .set("machine_type", machine.instance.substr(0, attached))
-      // N1 machines get their GPUs by name; those of the others are part of the machine type.
+      // N1 machines get their GPUs by name; other machine types include them.
       .set("guest_accelerator", attached == std::string::npos ? "" : machine.gpu.substr(0, machine.gpu.find('-')))
       .set("placed", work_together(request, plan) && !rdma)  // machines with RDMA are placed by their reservation
       .set("boot_disk", gcp_boot_disk(machine.instance))

@@ -2,10 +2,10 @@
 //
 //   Result<std::string> task = hand_over(Target::kSkyPilot, request, recommendation.plans.front());
 //
-// Every file begins with comments: what it is, what it is expected to cost and where that price comes from, and what
-// the user must fill in (checkpoint, data, scripts, networks, keys). Its commands carry the plan's settings as flags of
-// the plan's software. What a tool cannot do is an error that names one that can; every plan can be written for Slurm
-// and Kubernetes, except a TensorRT-LLM engine over several machines.
+// Every file begins with comments: its purpose, the expected cost with the source of the price, and what the user must
+// fill in (checkpoint, data, scripts, networks, keys). Its commands carry the plan's settings as flags of the plan's
+// software. If a tool cannot run a plan, the error names one that can. Every plan can be written for Slurm and
+// Kubernetes, except a TensorRT-LLM engine over several machines.
 #pragma once
 
 #include <string>

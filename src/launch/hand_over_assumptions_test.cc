@@ -35,7 +35,7 @@ Given with(Given given, const Given& more) {
 }
 
 // The second version of FSDP leaves 4-bit weights whole on every GPU.
-TEST(Assumptions, ShardedFourBitWeightsAreStoredSoThatTheyCanBe) {
+TEST(Assumptions, FourBitWeightsAreStoredInAFormThatFsdpShards) {
   const std::string file = written({{"model", "llama-3.1-8b"},
                                     {"method", "qlora"},
                                     {"tokens", "10M"},
@@ -95,7 +95,7 @@ TEST(Assumptions, PublishedDraftModelsAreNamed) {
   }
 }
 
-// Machines that run for some hours are started and stopped by the file, or its header has both costs.
+// The file starts and stops machines that run only some hours, or its header has both costs.
 TEST(Assumptions, HoursOfTheDayAreASchedule) {
   const Given service = {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "20/s"}, {"hours-per-day", "10"}};
   const std::string kubernetes = written(service);
@@ -107,7 +107,7 @@ TEST(Assumptions, HoursOfTheDayAreASchedule) {
   EXPECT_THAT(written(service, Target::kSlurm), HasSubstr("on a schedule"));
 }
 
-// Pods that load a terabyte get enough time, and download it once.
+// Pods that load a terabyte have enough time, and download it only once.
 TEST(Assumptions, LargeWeightsAreKeptOnAVolume) {
   const Given limits = {{"job", "serve"}, {"rate", "1/s"}, {"ttft-slo", "10s"}, {"tpot-slo", "100ms"}};
   EXPECT_THAT(written(with({{"model", "llama-3.1-70b"}, {"gpu", "h200-sxm"}}, limits)), HasSubstr("-weights"));

@@ -25,11 +25,11 @@ using hand_over::Facts;
 using model::Precision;
 using model::Stack;
 
-constexpr int kPort = 8000;  // of the server in front of the replicas
+constexpr int kPort = 8000;  // the port of the server in front of the replicas
 
 bool is_vllm(const Plan& plan) { return plan.job.stack == Stack::kVllm; }
 
-// ---- What the user has to provide: environment variables of the work's command. ----
+// ---- Environment variables that the user has to provide. ----
 
 Facts input(std::string_view name, std::string_view value, std::string_view meaning) {
   return Facts().set("name", name).set("value", value).set("meaning", meaning);
@@ -59,7 +59,7 @@ Facts checkpoint_input(const Request& request, const Plan& plan) {
                                : ""));
 }
 
-// The name of a model in torchtitan, where it has one: data/torchtitan_models.csv.
+// The name of a model in torchtitan, if it has one: data/torchtitan_models.csv.
 std::pair<std::string, std::string> torchtitan_names(const std::string& model) {
   static const Csv kNames =
       *Csv::parse("data/torchtitan_models.csv", std::string(embedded_file("torchtitan_models.csv")));
@@ -115,7 +115,7 @@ void add_trainer_inputs(std::vector<Facts>& inputs, const Request& request, cons
             "--resume_from_checkpoint to Trainer.train()"));
 }
 
-// The published draft of a model, where one is known.
+// The published draft model, if one is known.
 std::string draft_model(const std::string& hub_id, std::string_view method) {
   static const Csv kDrafts = *Csv::parse("data/draft_models.csv", std::string(embedded_file("draft_models.csv")));
   for (const CsvRow& row : kDrafts.rows()) {
@@ -269,12 +269,12 @@ void add_machines(Facts& facts, const Request& request, const Plan& plan, std::s
   const catalog::Machine& machine = *plan.offer.machine;
   const int used = gpus_used_per_machine(plan), span = machines_per_replica(request, plan);
   const int cpus = machine.vcpus ? std::max(1, static_cast<int>(*machine.vcpus * used / std::max(1, machine.gpus))) : 0;
-  // A server is given twice the modelled start-up before it counts as broken.
+  // A server gets twice the modelled start-up time before it counts as broken.
   constexpr Seconds kLeastPatience = hours(0.5);
   constexpr std::int64_t kProbeSeconds = 10;
   const plan::Startup modelled = plan::startup_on(request, perf::work_of(request.model), *plan.offer.gpu);
   const std::int64_t patience = std::llround(in_seconds(std::max(kLeastPatience, modelled.total() * 2.0)));
-  // Weights that every pod would download for minutes are kept on a shared volume.
+  // Large weights are kept on a shared volume; otherwise every pod would download them for minutes.
   constexpr std::int64_t kCachedGb = 100;
   const std::int64_t weights_gb = std::llround(std::ceil(1.1e-9 * in_bytes(modelled.weights_size)));
   facts.set("name", hand_over::object_name(request.name))
@@ -314,7 +314,7 @@ void add_machines(Facts& facts, const Request& request, const Plan& plan, std::s
       .set("port", kPort);
 }
 
-// Parts that were read and results on their way to storage, of every replica of a machine, in GB.
+// Input parts, and results on their way to storage, of all replicas of a machine, in GB.
 double results_on_disk(const Request& request, const Plan& plan) {
   constexpr double kParts = 10;
   if (request.work.kind != WorkKind::kOffline) return 0;
@@ -421,7 +421,7 @@ int disk_gb(const Request& request, const Plan& plan) {
   constexpr double kSystemAndImage = 100, kStep = 50;
   if (request.work.is_measured()) return static_cast<int>(2 * kSystemAndImage);
   const perf::ModelWork work = perf::work_of(request.model);
-  // As downloaded: 16 bits per parameter, or the whole checkpoint of a format that comes with its own.
+  // The size as downloaded: 16 bits per parameter, or the checkpoint of a format that has its own.
   const double weights = 2e-9 * static_cast<double>(request.model.parameters());
   const double saved = 1e-9 * in_bytes(plan::checkpoint_bytes(work, plan.job)) / std::max(1, plan.machines);
   return static_cast<int>(

@@ -1,4 +1,4 @@
-// What the files for other tools need to know about a plan, by the names the templates use.
+// The facts about a plan that the files for other tools need, by the names in the templates.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ inline constexpr std::string_view kStorage = "/checkpoints", kSlurmStorage = "./
 hand_over::Facts facts_of(const Request& request, const Plan& plan, std::string_view storage);
 
 // How the processes find each other, as shell expressions: the rank of this machine from 0 and the address of the first
-// one. Where an engine spans machines, both are those within its group. `engines` run side by side on one machine.
+// one. If an engine spans machines, both refer to its group. `engines` run side by side on one machine.
 struct Launcher {
   std::string rank, head;
   int engines = 1;
@@ -25,8 +25,8 @@ struct Launcher {
 // Adds the fact `work`: the work of one machine as bash. The inputs are set in the environment.
 void add_work(hand_over::Facts& facts, const Request& request, const Plan& plan, const Launcher& launcher);
 
-// Adds the fact `pools` of a disaggregated plan: the prefill and the decode workers, one pod each, with a router beside
-// every prefill worker. `name` is that of the service.
+// Adds the fact `pools` of a disaggregated plan: the prefill and the decode workers, one pod each, with a router next
+// to every prefill worker. `name` is the name of the service.
 void add_pools(hand_over::Facts& facts, const Request& request, const Plan& plan, const std::string& name);
 
 // The software that a plan's files start, and the commit at which their flags were read (data/software.csv).
@@ -47,10 +47,10 @@ bool is_committed(const Plan& plan);  // for one or three years
 bool is_amd(const Plan& plan);
 bool is_served(const Request& request);
 bool is_training(const Request& request);
-bool in_batches(const Request& request);                        // by a model that answers in one pass
-bool is_pooled(const Request& request);                         // served by vLLM as an embedding or score
+bool in_batches(const Request& request);                        // the model answers in one pass
+bool is_pooled(const Request& request);                         // vLLM serves it as an embedding or score
 bool needs_code(const Request& request);                        // a script of the user runs
-bool needs_own_script(const Request& request);                  // and its flags are the user's
+bool needs_own_script(const Request& request);                  // with flags that only the user knows
 bool has_checkpoint(const Request& request, const Plan& plan);  // the work starts from published weights
 int gpus_used_per_machine(const Plan& plan);
 int engines_per_machine(const Plan& plan);
@@ -64,8 +64,8 @@ int machines_per_replica(const Request& request, const Plan& plan);  // 1 for tr
 // Machines of one training job or of one replica exchange data; separate replicas and parts of offline work do not.
 bool work_together(const Request& request, const Plan& plan);
 
-// Machines of an offline job are started one by one, so that an interruption of one stops no other: the plan counts on
-// it.
+// Machines of an offline job are started one by one: an interruption of one must not stop the others, as the plan
+// assumes.
 bool work_apart(const Request& request, const Plan& plan);
 
 // The most a machine may cost per hour: a fifth above the plan's price.
@@ -74,8 +74,8 @@ std::string max_price(const Plan& plan);
 // Size of the storage for stored_bytes().
 int storage_gb(const Request& request, const Plan& plan);
 
-// Disk of one machine: system and image, the weights as downloaded, and for checkpoints space for two of them on their
-// way to storage. Offline work: for some parts and their results.
+// Disk of one machine: system and image, the weights as downloaded, and space for two checkpoints, or for some parts
+// and results of offline work, on their way to storage.
 int disk_gb(const Request& request, const Plan& plan);
 
 }  // namespace rightsize::launch

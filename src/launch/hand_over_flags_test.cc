@@ -35,7 +35,7 @@ std::map<std::string, std::set<std::string>> known_flags() {
   return flags;
 }
 
-TEST(FlagTable, EveryProjectSaysWhereAndWhenItWasRead) {
+TEST(FlagTable, EveryProjectHasItsSourceAndDate) {
   const Csv csv = flag_table("software.csv");
   std::set<std::string> projects;
   for (const CsvRow& row : csv.rows()) {
@@ -119,7 +119,7 @@ std::vector<std::string> flags_in(const std::string& command) {
   static const auto kKnown = known_flags();
   for (const Program& program : programs()) {
     if (!program.starts(command)) continue;
-    std::set<std::string> seen = {"-m"};  // of torchrun and of python
+    std::set<std::string> seen = {"-m"};  // a flag of torchrun and of python
     for (const std::string& flag : flags_in(command)) {
       const bool repeats = flag == "--prefill" || flag == "--decode" || flag == "-m";
       if (!repeats && !seen.insert(flag).second)
@@ -194,7 +194,7 @@ struct RandomPlans {
   }
 };
 
-// The number behind a flag of a command, or `otherwise`.
+// The number after a flag of a command, or `otherwise`.
 double flag_value(const std::string& command, const std::string& flag, double otherwise) {
   for (const char* end : {" ", "="}) {
     const std::size_t at = command.find(" " + flag + end);
@@ -203,7 +203,7 @@ double flag_value(const std::string& command, const std::string& flag, double ot
   return otherwise;
 }
 
-// Megatron gives the stages that have no flag the same number of the other layers.
+// Megatron distributes the remaining layers evenly over the stages without a flag.
 void expect_every_layer_once(const Request& request, const model::Job& job, const std::string& command) {
   const double first = flag_value(command, "--decoder-first-pipeline-num-layers", 0);
   const double last = flag_value(command, "--decoder-last-pipeline-num-layers", 0);
@@ -212,7 +212,7 @@ void expect_every_layer_once(const Request& request, const model::Job& job, cons
   EXPECT_EQ(others > 0 ? std::fmod(rest, others) : rest, 0) << command;
 }
 
-// A training command does the plan's batch on the plan's GPUs with its parallelism and its number format.
+// A training command has the batch, GPUs, parallelism and number format of its plan.
 void expect_training_agrees(const Request& request, const Plan& plan, const std::string& file) {
   const model::Job& job = plan.job;
   const std::vector<std::string> commands = commands_of(file);
@@ -253,7 +253,7 @@ void expect_training_agrees(const Request& request, const Plan& plan, const std:
       batch = flag_value(command, "--per_device_train_batch_size", 0) *
               flag_value(command, "--gradient_accumulation_steps", 0) * plan.gpus;
       EXPECT_NE(command.find("--bf16"), command.find("--fp16")) << "autocast is neither on nor off: " << command;
-      // 16-bit weights where the plan has them, and DeepSpeed only with its own half precision.
+      // 16-bit weights if the plan has them, and DeepSpeed only with its own half precision.
       EXPECT_EQ(command.find("--dtype float32") == std::string::npos,
                 job.precision == model::Precision::kBf16 || command.find("--deepspeed") != std::string::npos)
           << command;
@@ -311,7 +311,7 @@ void expect_storage_holds_the_checkpoints(const Request& request, const Plan& pl
   EXPECT_GE(retained, steps) << command;
 }
 
-// Code of a model's repository runs only where the table says so, on every engine.
+// Code of a model's repository runs only if the table requires it, on every engine.
 TEST(HandOverFiles, RemoteCodeRunsOnlyWhereTheModelNeedsIt) {
   const RandomPlans make;
   const Csv models = flag_table("remote_code.csv");
@@ -383,7 +383,7 @@ TEST(HandOverFiles, AgreeWithTheirPlans) {
     }
     SCOPED_TRACE(told);
     Checked<Request> request = read_request(settings, built_in_catalog());
-    if (!request) continue;  // a stack that does not have the model or the method
+    if (!request) continue;  // the stack does not support the model or the method
     request->plans_only = true;
     request->top = 5;
     const Recommendation found = recommend(*request, built_in_prices(), built_in_constants());

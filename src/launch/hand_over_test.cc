@@ -38,7 +38,7 @@ Answer answer(const Given& given) {
   return made;
 }
 
-// Training on several machines: 16 GPUs of machines with 8, at one provider.
+// Training on several machines: 16 GPUs on machines with 8, at one provider.
 Answer large_training() {
   return answer({{"model", "llama-3.1-8b"},
                  {"tokens", "1B"},
@@ -67,7 +67,7 @@ std::vector<YamlValue> documents(const std::string& text) {
   return all;
 }
 
-// "spec/template/spec/containers/0/image"; no name on the way may hold a '/'.
+// "spec/template/spec/containers/0/image"; names must not contain '/'.
 std::string field(const YamlValue& root, const std::string& path) {
   const YamlValue* at = &root;
   for (std::string_view part : split_list(path, '/')) {
@@ -125,7 +125,7 @@ TEST(SkyPilot, WritesATaskForATrainingPlan) {
   EXPECT_EQ(field(task, "resources/accelerators"), "H100:" + std::to_string(offer.machine->gpus));
   EXPECT_EQ(field(task, "resources/instance_type"), offer.machine->instance);
   EXPECT_EQ(field(task, "resources/use_spot"), "true");
-  // Spot drifts back towards its median: the limit leaves room for what it will likely cost.
+  // Spot prices drift back towards their median, so the limit is above the likely price.
   const double price = in_usd_per_machine_hour(std::max(a.best().price.listed, a.best().price.likely));
   EXPECT_NEAR(std::atof(field(task, "resources/max_hourly_cost").c_str()), price * 1.2, 0.011);
   const std::string run = field(task, "run");
@@ -133,7 +133,8 @@ TEST(SkyPilot, WritesATaskForATrainingPlan) {
   EXPECT_THAT(run, HasSubstr("--node-rank=\"$SKYPILOT_NODE_RANK\""));
   EXPECT_THAT(run, HasSubstr("--per_device_train_batch_size " + std::to_string(a.best().job.batch)));
   EXPECT_THAT(run, HasSubstr("--gradient_accumulation_steps " + std::to_string(a.best().job.train.accumulation)));
-  // 1B tokens in steps of 128 sequences of 4,096 tokens would be 1,908: whatever the sequence, rounded up.
+  // 1B tokens in steps of 128 sequences of 4,096 tokens would be 1,908 steps; the count is rounded up for any sequence
+  // length.
   const double step = 128.0 * static_cast<double>(a.best().job.sequence);
   EXPECT_THAT(run, HasSubstr("--max_steps " + std::to_string(static_cast<long>(std::ceil(1e9 / step)))));
   EXPECT_THAT(run, HasSubstr("--save_steps "));
@@ -151,8 +152,8 @@ TEST(SkyPilot, WritesAServiceForAServingPlan) {
   EXPECT_THAT(field(task, "run"), HasSubstr("--max-model-len 14104"));  // planned with 1,024 in, 256 out
 }
 
-// What SkyPilot's implementation of a cloud lacks is not asked for, and a plan that needs it is refused.
-TEST(SkyPilot, FilesAskOnlyForWhatTheCloudHas) {
+// Files do not use features that SkyPilot lacks on a cloud, and a plan that needs one is refused.
+TEST(SkyPilot, FilesUseOnlyFeaturesOfTheCloud) {
   const Csv clouds = *Csv::parse("skypilot_clouds.csv", std::string(embedded_file("skypilot_clouds.csv")));
   std::map<std::string, const CsvRow*> rows;
   for (const CsvRow& row : clouds.rows()) rows[std::string(clouds.cell(row, "provider"))] = &row;
@@ -196,7 +197,7 @@ TEST(SkyPilot, FilesAskOnlyForWhatTheCloudHas) {
 }
 
 // network_tier: best is accepted on AWS's machines with EFA and on Nebius's H100:8 and H200:8 only.
-TEST(SkyPilot, TheBestNetworkIsAskedForWhereItIsAccepted) {
+TEST(SkyPilot, TheBestNetworkIsRequestedIfItIsAccepted) {
   const auto tier = [](const char* provider, const char* gpu) {
     const Answer a =
         answer({{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"providers", provider}, {"gpu", gpu}, {"gpus", "16"}});
@@ -291,7 +292,7 @@ TEST(Slurm, WritesABatchScriptForATrainingPlan) {
   EXPECT_LE(limit, in_hours(a.best().time.total()) * a.best().speed.high * 1.1 + 0.3);
 }
 
-TEST(SkyPilot, UploadsCodeAndComesBackFromItsLastCheckpoint) {
+TEST(SkyPilot, UploadsCodeAndResumesFromTheLastCheckpoint) {
   const Answer a = large_training();
   const YamlValue task = documents(*hand_over(Target::kSkyPilot, a.request, a.best())).at(0);
   EXPECT_EQ(field(task, "workdir"), ".");
@@ -301,8 +302,8 @@ TEST(SkyPilot, UploadsCodeAndComesBackFromItsLastCheckpoint) {
   EXPECT_THAT(field(task, "run"), HasSubstr("--resume_from_checkpoint"));
 }
 
-// The newest complete checkpoint, chosen by bash itself: 900 is older than 1000, 2000 was never finished, and of 3000
-// only trainer_state.json has been uploaded.
+// Bash chooses the newest complete checkpoint: 900 is older than 1000, 2000 was never finished, and 3000 has only its
+// trainer_state.json.
 TEST(WorkCommand, ResumesFromTheNewestWholeCheckpoint) {
   const Answer a = large_training();
   std::string script = field(documents(*hand_over(Target::kSkyPilot, a.request, a.best())).at(0), "run");
@@ -353,7 +354,7 @@ TEST(Terraform, DisksHoldTheWeights) {
   EXPECT_GT(std::atoi(text.c_str() + at + 14), 811);  // GB of 405B weights as downloaded
 }
 
-TEST(Terraform, GoogleMachinesBootFromDisksTheyTake) {
+TEST(Terraform, GoogleMachinesBootFromSupportedDisks) {
   const auto disk = [](const char* gpu) {
     const Answer a = answer({{"model", "bert-base"}, {"samples", "1M"}, {"providers", "gcp"}, {"gpu", gpu}});
     const std::string text = *hand_over(Target::kTerraform, a.request, a.best());
@@ -367,7 +368,7 @@ TEST(Terraform, GoogleMachinesBootFromDisksTheyTake) {
   EXPECT_EQ(disk("l4"), "pd-balanced");
 }
 
-TEST(Terraform, MachinesOfOneJobHaveTheFabricThatIsCounted) {
+TEST(Terraform, MachinesOfOneJobHaveTheNetworkOfThePlan) {
   const auto file = [](const char* provider, const char* gpu) {
     const Answer a =
         answer({{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"providers", provider}, {"gpu", gpu}, {"gpus", "16"}});
@@ -378,7 +379,7 @@ TEST(Terraform, MachinesOfOneJobHaveTheFabricThatIsCounted) {
   EXPECT_THAT(file("azure", "h100-sxm"), HasSubstr("single_placement_group = true"));
 }
 
-TEST(Triton, ModelsThatAnswerInBatchesOnly) {
+TEST(Triton, IsOnlyForModelsThatAnswerInBatches) {
   const Answer a = answer({{"model", "bert-base"}, {"job", "serve"}, {"rate", "500/s"}, {"ttft-slo", "100ms"}});
   const std::string text = *hand_over(Target::kTriton, a.request, a.best());
   EXPECT_THAT(text, HasSubstr("max_batch_size: " + std::to_string(a.best().job.batch)));
@@ -392,7 +393,7 @@ TEST(Terraform, EachCloudUsesItsOwnResourceTypes) {
            {"azure", {"resource \"azurerm_linux_virtual_machine\" \"work\"", "priority        = \"Spot\""}}}) {
     const Answer a = answer(
         {{"model", "bert-base"}, {"samples", "1M"}, {"providers", provider}, {"purchase", "on-demand"}, {"gpus", "1"}});
-    Plan plan = a.best();  // as if at spot: not every cloud's spot prices are known
+    Plan plan = a.best();  // pretend it is spot: some clouds have no spot prices on file
     catalog::Price spot = *plan.offer.price;
     spot.purchase = catalog::Purchase::kSpot;
     plan.offer.price = &spot;
@@ -456,7 +457,7 @@ TEST(HandOver, EveryPlanCanBeWrittenForSlurmAndKubernetes) {
   }
 }
 
-// A model that no machine of the kind holds: each copy spans machines, a pipeline stage on each.
+// A model that no single machine holds: each replica spans machines, with one pipeline stage on each.
 Answer serving_over_machines(const char* stack) {
   return answer({{"model", "llama-3.1-405b"},
                  {"job", "serve"},
@@ -488,8 +489,8 @@ TEST(SeveralMachines, KubernetesStartsAGroupOfPodsForEachCopy) {
   EXPECT_THAT(file, HasSubstr("--pipeline-parallel-size 2"));
   EXPECT_THAT(file, HasSubstr("--nnodes 2 --node-rank \"$LWS_WORKER_INDEX\" --master-addr \"$LWS_LEADER_ADDRESS\""));
   EXPECT_THAT(file, HasSubstr("vpc.amazonaws.com/efa: 32"));
-  EXPECT_THAT(file, HasSubstr("hugepages-2Mi: 5120Mi"));  // which EFA's library allocates
-  // Only the first pod of a group answers, so only it receives requests.
+  EXPECT_THAT(file, HasSubstr("hugepages-2Mi: 5120Mi"));  // EFA's library allocates them
+  // Only the first pod of a group serves, so only it receives requests.
   const YamlValue service = documents(file).back();
   const YamlValue* index = service.find("spec")->find("selector")->find("leaderworkerset.sigs.k8s.io/worker-index");
   ASSERT_NE(index, nullptr);
@@ -570,7 +571,7 @@ TEST(Disaggregated, EveryWorkerIsAPodWithItsGpus) {
   }
 }
 
-TEST(SeveralMachines, WhatAToolCannotDoIsSaid) {
+TEST(SeveralMachines, UnsupportedPlansAreRefused) {
   const Answer a = serving_over_machines("vllm");
   const Result<std::string> task = hand_over(Target::kSkyPilot, a.request, a.best());
   ASSERT_FALSE(task);

@@ -1,5 +1,5 @@
-// The commands that do the work, with the plan's settings as flags of its software. data/flags.csv lists every flag
-// that is written, as read in the source of its project; a test fails on any other.
+// The commands that do the work, with the plan's settings as flags of its software. data/flags.csv lists every flag we
+// write, checked in the source of its project; a test fails on any other flag.
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +18,7 @@ using hand_over::Facts;
 using model::Precision;
 using model::Stack;
 
-// Of the server in front of the replicas, and of a worker behind a router.
+// Ports of the server in front of the replicas, and of a worker behind a router.
 constexpr int kPort = 8000, kWorkerPort = 8001, kBootstrapPort = 8998;
 
 // Engines refuse to compute in bfloat16 on GPUs without it (T4, V100, P100).
@@ -26,7 +26,7 @@ bool has_bf16(const Plan& plan) { return plan.offer.gpu->peak(catalog::NumberFor
 
 // ---- Training. ----
 
-// As the plan adjusted them to its GPUs.
+// Samples per step, as the plan adjusted them to its GPUs.
 std::int64_t samples_per_step(const model::Job& job) {
   return job.batch * job.parallel.data() * job.train.accumulation;
 }
@@ -57,12 +57,12 @@ const char* hf_optimizer(model::Optimizer optimizer) {
   }
 }
 
-// FSDP has no stage that shards optimizer states alone and no 16-bit weights over 32-bit master copies; DeepSpeed has.
+// FSDP can neither shard optimizer states alone nor keep 16-bit weights with 32-bit master copies; DeepSpeed can.
 bool needs_deepspeed(const model::Job& job) { return job.parallel.zero == 1 || job.precision == Precision::kMixedBf16; }
 
-// TRL turns autocast on by default (bf16 is true), and the plan counts on it only for amp.
-// DeepSpeed needs bf16 to keep 16-bit weights and runs without autocast. GPUs without bfloat16 compute in float16;
-// Trainer then scales the loss.
+// TRL turns autocast on by default (bf16 is true), but the plan uses autocast only for amp. DeepSpeed needs bf16 to
+// keep 16-bit weights and runs without autocast. GPUs without bfloat16 compute in float16; Trainer then scales the
+// loss.
 std::string hf_precision_flags(const model::Job& job, bool bf16) {
   const char* half = bf16 ? "bfloat16" : "float16";
   const char* enabled = bf16 && job.precision != Precision::kAmpFp16 ? "--bf16 true" : "--fp16 true";
@@ -72,8 +72,9 @@ std::string hf_precision_flags(const model::Job& job, bool bf16) {
   return fmt::format("--dtype float32 {}", enabled);
 }
 
-// The first version of FSDP flattens the parameters of a layer and refuses 32-bit adapters beside 16-bit weights; the
-// second leaves 4-bit weights whole on every GPU. Stored as bfloat16, the first shards them (accelerate issue 3874).
+// The first version of FSDP flattens the parameters of a layer and refuses 32-bit adapters with 16-bit weights; the
+// second leaves 4-bit weights unsharded on every GPU. The first can shard 4-bit weights stored as bfloat16 (accelerate
+// issue 3874).
 std::string hf_sharding_flag(const model::Job& job) {
   if (needs_deepspeed(job)) return "--deepspeed deepspeed.json";
   if (job.parallel.zero < 2) return "";
@@ -112,7 +113,7 @@ const char* titan_precision(Precision precision) {
                                          : "";
 }
 
-// Megatron takes whole experts unless groups are fewer than the GPUs that share a matrix.
+// Megatron distributes whole experts unless there are fewer expert groups than GPUs that share a matrix.
 void add_stages(Facts& facts, const Request& request, const model::Job& job) {
   const auto stages = plan::pipeline_stages(request.model.layers, job.parallel.pipeline);
   const bool uneven = stages && !stages->even();
@@ -148,8 +149,8 @@ void add_precision(Facts& facts, const Plan& plan) {
       .set("composer_precision", composer_precision(job.precision));
 }
 
-// How often a run saves, and how much it keeps. Megatron keeps the newest checkpoint and those at multiples of an
-// interval, which must be a multiple of the first: the last step's is the only one.
+// How often a run saves, and how many checkpoints it keeps. Megatron keeps the newest checkpoint and those at multiples
+// of a second interval, which must be a multiple of the first; only the last step's is then kept.
 void add_saving(Facts& facts, const Plan& plan, std::int64_t steps) {
   const double saved = plan.time.interval > Seconds{} ? std::min(1.0, plan.time.interval / plan.time.work) : 1.0;
   const std::int64_t every = std::max<std::int64_t>(1, std::llround(saved * static_cast<double>(steps)));
@@ -159,7 +160,7 @@ void add_saving(Facts& facts, const Plan& plan, std::int64_t steps) {
       .set("retain_steps", (steps + every - 1) / every * every);
 }
 
-// The sizes of a decoder as lines of flags, for a run from random weights. Gated MLPs come with RMSNorm and without
+// The sizes of a decoder as lines of flags, for a run from random weights. Models with gated MLPs have RMSNorm and no
 // biases.
 std::vector<Facts> megatron_shape(const model::ModelShape& model, std::int64_t sequence) {
   std::vector<Facts> lines;
@@ -201,7 +202,7 @@ void add_training(Facts& facts, const Request& request, const Plan& plan) {
       .set("text_model", request.model.image_size == 0)
       .set("trl", request.model.kind == model::ModelKind::kDecoder)
       .set("attention", hf_attention(job.train.attention))
-      .set("packs", !job.train.preference)  // pairs are padded
+      .set("packs", !job.train.preference)  // preference pairs are padded
       .set("loss_flag", job.train.preference ? "--loss_type sigmoid" : hf_loss_flag(job.train.cross_entropy))
       .set("optimizer", hf_optimizer(job.train.optimizer))
       .set("compile", job.train.compile)
@@ -232,7 +233,7 @@ std::string_view trainer_name(Stack stack) {
 
 // ---- Serving. ----
 
-// The longest request of the plan's traffic: every request of a mix or a trace, and p99.95 of lengths that vary.
+// The longest request of the plan's traffic: the maximum of a mix or a trace, or p99.95 of varying lengths.
 std::int64_t longest_planned(const Request& request, const Plan& plan) {
   std::int64_t longest = plan.job.serve.isl + plan.job.serve.osl;
   for (const RequestSize& size : request.work.mix) longest = std::max(longest, size.isl + size.osl);
@@ -247,8 +248,8 @@ std::int64_t longest_planned(const Request& request, const Plan& plan) {
 }
 
 // The longest request an engine accepts. Chats grow beyond the planned lengths, so a server accepts four times those
-// and at least 8,192 tokens, within the model's context and a quarter of the replica's KV cache. The items of offline
-// work are known.
+// and at least 8,192 tokens, within the model's context and a quarter of the replica's KV cache. Offline work needs no
+// margin: its items are known.
 std::int64_t longest_request(const Request& request, const Plan& plan) {
   constexpr std::int64_t kGrowth = 4, kLeast = 8192;
   if (request.max_model_len) return *request.max_model_len;
@@ -276,8 +277,8 @@ void add_engine(Facts& facts, const Request& request, const Plan& plan) {
   const bool half = job.precision == Precision::kBf16 || job.precision == Precision::kFp16;
   const bool bf16 = job.precision == Precision::kBf16 && has_bf16(plan);
   const bool fp8_on_load = job.precision == Precision::kFp8 && request.model.checkpoint != Precision::kFp8;
-  // A server runs with the limits it was simulated with, an offline job with the plan's own concurrency.
-  // vLLM gathers the texts of an embedding or score into batches of as many tokens as the plan's.
+  // A server runs with its simulated limits, an offline job with the plan's concurrency. For embeddings and scores,
+  // vLLM fills batches up to the plan's number of tokens.
   const bool pooled = is_pooled(request);
   const std::int64_t longest =
       pooled ? std::max(job.sequence, longest_planned(request, plan)) : longest_request(request, plan);

@@ -60,7 +60,7 @@ std::vector<Given> random_jobs() {
   return jobs;
 }
 
-// What the parts of the file lose at the plan's rate of interruptions is what the plan charges for.
+// The work lost at the plan's interruption rate is the work that the plan charges for.
 TEST(Parts, RepeatNoMoreWorkThanThePlanCounts) {
   int checked = 0;
   for (const Given& job : random_jobs()) {
@@ -104,7 +104,7 @@ TEST(Parts, StorageHoldsItemsAndResults) {
   EXPECT_GT(in_bytes(data_size(a.request).out), 200e6 * 4096 * 4);
 }
 
-// The machines of an offline job are started one by one: an interruption of one restarts no other.
+// The machines of an offline job are started one by one: an interruption of one does not restart the others.
 TEST(Parts, MachinesAreIndependent) {
   const Answer a = answer({{"job", "serve"},
                            {"model", "whisper-large-v3-turbo"},
@@ -127,7 +127,7 @@ TEST(Parts, MachinesAreIndependent) {
   EXPECT_TRUE(several);
 }
 
-// Runs the work of one machine in a separate folder, with programs of ours in front of the system's.
+// Runs the work of one machine in a separate folder, with our stand-in programs first in the PATH.
 class Bench {
  public:
   explicit Bench(const std::string& name) : folder_(::testing::TempDir() + name) {
@@ -165,7 +165,7 @@ class Bench {
   std::string folder_;
 };
 
-// A script that dies after three parts is started again and finishes the rest, once each.
+// A script that dies after three parts is restarted and finishes each remaining part once.
 TEST(Parts, AnInterruptedScriptRepeatsNoFinishedPart) {
   const Answer a = answer({{"job", "serve"}, {"model", "bert-base"}, {"items", "50M"}, {"gpu", "l4"}});
   const Plan& plan = a.plans.at(0);

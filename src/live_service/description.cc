@@ -20,8 +20,8 @@ Percentiles mean_of(std::optional<double> sum, double count) {
   return spread;
 }
 
-// An SLO on TPOT refers to the mean of a request. If that is unpublished, the inter-token latency or the latency per
-// token replaces it, in this order.
+// An SLO on TPOT refers to the mean of a request. If that is not published, the inter-token latency or else the latency
+// per token replaces it.
 const Histogram* tpot_of(const ServiceReading& r, Signal& source) {
   for (Signal signal : {Signal::kTpot, Signal::kInterToken, Signal::kTokenTime}) {
     source = signal;
@@ -35,7 +35,7 @@ void describe_traffic(const ServiceReading& r, Description& d) {
   d.requests_per_second = total / r.seconds();
   double shape = 0;
   for (double count : r.finished) shape += count;
-  // The total includes what the grid of samples misses, such as the minutes before a crash.
+  // The total includes requests that the sampling grid misses, such as those in the minutes before a crash.
   const double scale = shape > 0 && total > 0 ? std::clamp(total / shape, 0.9, 1.1) : 1;
   d.by_hour.assign(24, 0.0);
   std::vector<double> seen(24, 0.0);

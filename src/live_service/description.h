@@ -20,7 +20,7 @@ struct Percentiles {
 struct SloVerdict {
   capacity::Slo slo;
   std::optional<Quantile> over;  // share of requests above the limit, with the range that the buckets leave
-  std::optional<bool> kept;      // empty: unpublished
+  std::optional<bool> kept;      // empty: not published
   bool sure = false;             // true over the whole range of `over`
 };
 
@@ -35,7 +35,7 @@ struct Description {
   Percentiles isl, osl, ttft, tpot, latency;
   Signal tpot_source = Signal::kTpot;
   std::optional<double> prefix_hit;  // share of prompt tokens
-  // Of these, found in GPU memory and loaded from below it, where the engine tells them apart.
+  // The parts found in GPU memory and loaded from lower tiers, if the engine distinguishes them.
   std::optional<double> gpu_hit, external_hit;
   std::optional<double> preemptions;
   std::vector<SloVerdict> slos;
@@ -51,7 +51,7 @@ struct Description {
   std::optional<Usd> month;        // the same for 730 hours
   std::optional<Watts> gpu_power;  // mean of a GPU over the window; not set: not reported
 
-  // Of all GPUs over the window; those without a reading draw as much as the others.
+  // The energy of all GPUs over the window; GPUs without a reading count with the mean of the others.
   std::optional<Joules> energy() const;
   std::optional<Joules> energy_per_token() const;  // per output token
   std::vector<std::string> notes;

@@ -18,7 +18,7 @@ TEST(Histogram, AQuantileLiesInsideItsBucket) {
   EXPECT_DOUBLE_EQ(*h.mean(), 2);
 }
 
-TEST(Histogram, AboveTheLastBoundNothingIsKnownButThatBound) {
+TEST(Histogram, AboveTheLastBoundOnlyThatBoundIsKnown) {
   const Histogram h({1, 2}, {1, 2, 10}, 90);
   const Quantile p95 = *h.quantile(0.95);
   EXPECT_DOUBLE_EQ(p95.value, 2);
@@ -41,7 +41,7 @@ TEST(Histogram, ALimitOnABoundIsExactAndOneInsideABucketIsNot) {
   EXPECT_NEAR(inside.high, 0.10, 1e-12);
 }
 
-TEST(Histogram, CountsThatFallAreRaised) {
+TEST(Histogram, DescendingCountsAreRaised) {
   const Histogram h({1, 2}, {10, 9, 12}, 0);
   EXPECT_EQ(h.counts(), (std::vector<double>{10, 0, 2}));
 }

@@ -24,7 +24,7 @@ struct LearnedSpeed {
   double factor() const { return corrected_tpot / prior_tpot; }
 };
 
-// The stack whose constants predict an engine's speed. TGI and gateways use vLLM's.
+// The stack with the speed constants of an engine. TGI and gateways use vLLM's.
 model::Stack stack_of(Engine engine);
 
 // The job of a service: mean lengths, precision, tensor parallelism and `concurrency` running requests.

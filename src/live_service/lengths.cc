@@ -16,7 +16,7 @@ struct Knot {
   double score, length;  // normal score of a share, logarithm of the length there
 };
 
-// The bounds that separate values.
+// The bounds with values on both sides.
 std::vector<Knot> knots_of(const Histogram& histogram) {
   std::vector<Knot> knots;
   const std::vector<double> counts = histogram.counts();
@@ -53,7 +53,7 @@ void RequestLengths::follow(const Histogram& histogram) {
       at_.push_back(histogram.quantile((static_cast<double>(i) + 0.5) / kPoints)->value);
     return;
   }
-  // No length is above a bound that has all values below it, and few are far above the last one.
+  // No length is above a bound with all values below it, and few are far above the last bound.
   const std::vector<double> counts = histogram.counts();
   double most = 4 * histogram.bounds().back(), below = 0;
   for (std::size_t i = 0; i < histogram.bounds().size(); ++i) {

@@ -11,7 +11,7 @@
 namespace rightsize::live_service {
 namespace {
 
-// As an engine would have published log-normal lengths.
+// A histogram of log-normal lengths as an engine publishes it.
 Histogram published(double median, double sigma) {
   std::vector<double> bounds{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000}, cumulative;
   for (double bound : bounds)
@@ -20,7 +20,7 @@ Histogram published(double median, double sigma) {
   return {bounds, cumulative, 1e6 * median * std::exp(sigma * sigma / 2)};
 }
 
-RC_GTEST_PROP(RequestLengths, LogNormalOnesComeBackFromCoarseBuckets, ()) {
+RC_GTEST_PROP(RequestLengths, LogNormalLengthsAreRecoveredFromCoarseBuckets, ()) {
   const double median = *rc::gen::inRange(100, 3000), sigma = 0.4 + *rc::gen::inRange(0, 80) / 100.0;
   const Histogram histogram = published(median, sigma);
   const RequestLengths lengths(&histogram, *histogram.mean(), 1);
@@ -42,15 +42,15 @@ RC_GTEST_PROP(RequestLengths, TheMeanIsTheMeasuredOne, ()) {
   RC_ASSERT(std::abs(drawn / 20000 / 300 - 1) < 0.05);
 }
 
-TEST(RequestLengths, AllInOneBucketStayInIt) {
+TEST(RequestLengths, LengthsInOneBucketStayInIt) {
   const Histogram histogram({100, 200, 400}, {0, 1000, 1000, 1000}, 150 * 1000);
   const RequestLengths lengths(&histogram, 150, 1);
   EXPECT_GE(lengths.quantile(0.01), 99);
   EXPECT_LE(lengths.quantile(0.99), 201);
 }
 
-// As `recommend` and `batch` take a stated mean.
-TEST(RequestLengths, WithoutAHistogramTheyVaryAsUsual) {
+// The same assumption as in `recommend` and `batch` for a given mean.
+TEST(RequestLengths, WithoutAHistogramLengthsVaryAsInPublicTraces) {
   const RequestLengths lengths(nullptr, 1000, 1);
   EXPECT_TRUE(lengths.assumed());
   EXPECT_NEAR(lengths.quantile(0.95),

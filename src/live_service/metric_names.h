@@ -1,7 +1,7 @@
 // The metrics of serving engines and gateways under every name of the last two years.
 //
-// Names are compared without what exporters add: "vllm:" and "vllm_" are the same prefix; a leading "kserve_" or
-// "ray_", a trailing "_total" and a histogram's "_bucket", "_sum" and "_count" are ignored.
+// Names are compared without the additions of exporters: "vllm:" and "vllm_" are the same prefix; a leading "kserve_"
+// or "ray_", a trailing "_total" and a histogram's "_bucket", "_sum" and "_count" are ignored.
 //
 // Sources (read 2026-11): vLLM "Production Metrics" of 0.5.5 to 0.32; SGLang "Production Metrics" of 0.4 and later;
 // text-generation-inference "Metrics"; Triton "Metrics" and the TensorRT-LLM backend's README; TensorRT-LLM
@@ -41,7 +41,7 @@ enum class Signal {
   kTtft,        // seconds, from arrival to the first token
   kInterToken,  // seconds between two tokens, one entry per token
   kTpot,        // mean over a request, one entry per request
-  kTokenTime,   // latency of a request over its tokens, one entry per request
+  kTokenTime,   // latency of a request divided by its tokens, one entry per request
   kLatency,     // seconds, end to end
   kQueue,       // seconds until a request is scheduled
   kPrefill,     // seconds from scheduling to the first token
@@ -58,7 +58,7 @@ struct EngineMetric {
   std::string_view name;          // folded; see above
   double scale = 1;               // our unit = published value x scale
   std::string_view matcher = {};  // selects its series: kv_cache_block_type="fraction"; several are joined by commas
-  bool shared = false;            // a pod publishes it once per model: the largest counts, not the sum
+  bool shared = false;            // published once per model of a pod: the largest counts, not the sum
 };
 
 // The form in which names are compared.
@@ -71,7 +71,7 @@ struct PublishedMetric {
 };
 
 // The meaning of a published name, with or without a histogram's suffix. Empty for unknown names. Several engines may
-// use a name: the first counts whose matcher `applies` to the labels; without `applies`, the first.
+// use a name: the first with a matcher that `applies` to the labels counts; without `applies`, the first.
 std::optional<PublishedMetric> find_engine_metric(std::string_view published,
                                                   const std::function<bool(std::string_view matcher)>& applies = {});
 

@@ -24,7 +24,7 @@ TEST(MetricNames, PartsOfAHistogramAreFoundByItsName) {
   }
 }
 
-TEST(MetricNames, ACounterThatEndsLikeAHistogramsPartStaysItself) {
+TEST(MetricNames, ACounterThatEndsLikeAPartOfAHistogramIsNotOne) {
   const auto found = find_engine_metric("nv_inference_pending_request_count");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->metric->signal, Signal::kWaiting);
@@ -44,7 +44,7 @@ TEST(MetricNames, TheCurrentNameComesBeforeTheOldOne) {
   EXPECT_EQ(tokens[0].name, "vllm:inter_token_latency_seconds");
 }
 
-// Samples as the engines' documentation and issues show them: every one we use is known.
+// Samples from the engines' documentation and issues: every metric we use is known.
 TEST(MetricNames, PublishedNamesOfEveryEngineAreKnown) {
   const std::pair<const char*, Engine> published[] = {
       {"vllm:num_requests_running", Engine::kVllm},
@@ -78,7 +78,7 @@ TEST(MetricNames, PublishedNamesOfEveryEngineAreKnown) {
   }
 }
 
-// All cached tokens, and those of them that were loaded.
+// All cached tokens, and the loaded ones among them.
 TEST(MetricNames, ANameMayCountForTwoSignals) {
   const auto cached = find_engine_metric("sglang:cached_tokens_total");
   ASSERT_TRUE(cached);

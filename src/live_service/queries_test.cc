@@ -24,7 +24,7 @@ TEST(Queries, GrowthIsAddedUpInTheServer) {
             "sum by (le) (increase(vllm:time_to_first_token_seconds_bucket{pod=~\"a\"}[1h]))");
 }
 
-TEST(Queries, AnOldNameAnswersOnlyForReplicasWithoutTheNewOne) {
+TEST(Queries, AnOldNameCountsOnlyForReplicasWithoutTheNewOne) {
   const Selection bare{"", "", "", "pod", {"a"}, "", ""};
   EXPECT_EQ(growth(bare, metrics_of(Engine::kVllm, Signal::kCacheHits, kNames), "", 3600),
             "sum (increase(vllm:prefix_cache_hits_total{pod=~\"a\"}[1h]) or on (pod) "

@@ -141,7 +141,7 @@ class FileReader : public telemetry::SeriesSink {
     return &series_[at->second];
   }
 
-  // Counters start at zero with the process: with a single scrape, that is the only other sample.
+  // Counters start at zero with the process. With a single scrape, that start is the only other sample.
   void add_starts() {
     for (EngineSeries& one : series_) {
       std::sort(one.points.begin(), one.points.end(),
@@ -153,7 +153,7 @@ class FileReader : public telemetry::SeriesSink {
     }
   }
 
-  // One that counts for several signals becomes several.
+  // A series that counts for several signals is duplicated.
   void add_other_signals() {
     for (std::size_t i = 0, count = series_.size(); i < count; ++i) {
       for (const EngineMetric* other : other_signals(*series_[i].metric.metric)) {

@@ -37,7 +37,7 @@ std::string pod_label(const std::vector<std::string>& labels) {
   return {};
 }
 
-// Adds those of the GPUs that ran the service's pods, by namespace and pod.
+// Adds the GPUs that ran the service's pods, matched by namespace and pod.
 void take_gpus(const std::vector<gpu_use::GpuUse>& gpus, ServiceReading& service) {
   const std::set<std::string> pods(service.replicas.begin(), service.replicas.end());
   struct Tally {
@@ -103,7 +103,7 @@ void add_gpus(const ServerSource& source, double from, double until, gpu_use::Pr
   all.requests += scan->traffic.requests;
 }
 
-// A service that is being read.
+// A service while it is being read.
 struct ServiceOnServer {
   ServiceReading reading;
   Selection selection;
@@ -225,7 +225,7 @@ class ServerReader {
     return {std::move(names), "_count"};
   }
 
-  // The increase between two times; the query is split in time if it is too much for the server.
+  // The increase between two times; the query is split in time if it is too large for the server.
   Answered<std::map<std::string, double>> grown(const ServiceOnServer& f, const std::vector<PublishedMetric>& names,
                                                 std::string_view part, double from, double until) {
     Answered<std::vector<VectorRow>> rows =
@@ -317,7 +317,7 @@ class ServerReader {
     return kHour;
   }
 
-  // When requests finished, per replica, so that gaps and restarts of one do not affect the others.
+  // When requests finished, per replica: gaps and restarts of one replica must not affect the others.
   Result<> read_shape(ServiceOnServer& f, double interval) {
     ServiceReading& r = f.reading;
     r.step = grid_step(r.replicas.size());

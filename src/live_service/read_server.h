@@ -38,10 +38,10 @@ struct ServicesRead {
 // Fails if the server cannot be reached or has no metrics of any engine.
 Result<ServicesRead> read_services(const ServerSource& source);
 
-// The same from files: scrapes of /metrics, or what a metrics server exports as JSON. A scrape names neither pod nor
-// time: the files of one folder belong to one replica, and a file's time is that of its lines, else of its last change.
-// A single scrape covers the time since its engine started, which it must state (process_start_time_seconds). Fails
-// with the first file that cannot be read, and if no file has an engine's metrics.
+// The same from files: scrapes of /metrics, or JSON exports of a metrics server. A scrape names neither pod nor time:
+// the files of one folder belong to one replica, and a file's time is that of its lines, or else of its last
+// modification. A single scrape covers the time since its engine started, which it must state
+// (process_start_time_seconds). Fails with the first file that cannot be read, and if no file has an engine's metrics.
 Result<ServicesRead> read_service_files(const std::vector<std::string>& files);
 
 }  // namespace rightsize::live_service

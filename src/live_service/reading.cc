@@ -64,7 +64,7 @@ GaugeUse gauge_use(std::vector<double> values) {
 void count_replicas(ServiceReading& r, const std::vector<double>& up) {
   const auto [least, most] = std::minmax_element(up.begin(), up.end());
   r.least_replicas = static_cast<int>(*least), r.most_replicas = static_cast<int>(*most);
-  // A restart takes minutes, so replicas of the last five minutes count.
+  // A restart takes minutes, so all replicas of the last five minutes count.
   const auto last = std::min(up.size(), static_cast<std::size_t>(std::ceil(300 / r.step)) + 1);
   r.replicas_now = static_cast<int>(*std::max_element(up.end() - static_cast<std::ptrdiff_t>(last), up.end()));
   r.hours.assign(static_cast<std::size_t>(std::ceil(r.seconds() / kHour)), {});

@@ -93,11 +93,11 @@ struct CounterPoint {
 // unknown and not counted.
 void spread_increase(const std::vector<CounterPoint>& points, double from, double step, std::vector<double>& into);
 
-// Fills the numbers of replicas and the requests of each hour. `up` has the replicas that published metrics in each
-// step of `finished`, and at the end: after a rollout, those ever seen are more than those at once.
+// Fills the numbers of replicas and the requests of each hour. `up` has the number of replicas that published metrics
+// in each step of `finished`, and at the end. After a rollout, more replicas were seen in total than at any one time.
 void count_replicas(ServiceReading& reading, const std::vector<double>& up);
 
-// Which replica, service and model a series belongs to, from the labels that scrapers add.
+// The replica, service and model of a series, from the labels that scrapers add.
 struct SeriesOwner {
   std::string space_label, space;  // Kubernetes namespace
   std::string id_label, id;        // pod, else instance

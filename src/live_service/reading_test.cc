@@ -13,7 +13,7 @@
 namespace rightsize::live_service {
 namespace {
 
-// Each rollout replaces all pods: those at once stay the same, however many were ever seen.
+// Each rollout replaces all pods: the number at any one time stays the same, however many were seen in total.
 RC_GTEST_PROP(CountReplicas, RolloutsDoNotAddReplicas, ()) {
   const int replicas = *rc::gen::inRange(1, 6), rollouts = *rc::gen::inRange(0, 4), minutes = 120;
   std::vector<std::string> series;

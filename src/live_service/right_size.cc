@@ -94,7 +94,7 @@ class Sizing {
     }
   }
 
-  // The counters of an engine do not say what a cache of another size would find; a trace does ('rightsize cache').
+  // The counters of an engine do not show the hits of a cache of another size; a trace does ('rightsize cache').
   void compare_cache(const CurrentGpus& here, int replicas) {
     if (!d_.prefix_hit || replicas < 2) return;
     auto trace = std::make_shared<sim::Trace>(*sim::trace_of(service_.arrivals));
@@ -113,7 +113,7 @@ class Sizing {
     return planner.fewest(0, {.step = 1, .most = most, .at_least = spare() ? 2 : 1});
   }
 
-  // Measured compliance counts more than the simulation, which knows the lengths of requests less well.
+  // Measured compliance takes precedence over the simulation, which has only approximate request lengths.
   bool kept_today() const {
     return options_.what_if.as_it_is() && result_.as_is && !d_.slos.empty() &&
            std::all_of(d_.slos.begin(), d_.slos.end(), [](const SloVerdict& v) { return v.kept == true && v.sure; });
@@ -170,8 +170,8 @@ class Sizing {
     return result_.plans.back();
   }
 
-  // The fewest replicas at several shares of the peak traffic. Every hour takes the share above its own rate and that
-  // of the next hour, so that replicas are up before they are needed.
+  // The fewest replicas at several shares of the peak traffic. Every hour uses the share above its own rate and that of
+  // the next hour: replicas must be up before they are needed.
   void add_schedule(const CurrentGpus& here, const capacity::Assessment& peak) {
     constexpr double kShares[] = {0.2, 0.4, 0.6, 0.8};
     const int most = peak.configuration.replicas();
@@ -234,7 +234,8 @@ class Sizing {
     for (const capacity::Slo& slo : options_.slos)
       (slo.quantity == Quantity::kTpot ? request->limits.tpot : request->limits.ttft) = slo.limit;
     if (!given("allow-single")) request->limits.allow_single = !spare();
-    // Changes that an operator can make today: other layouts are another architecture, and not every engine has them.
+    // Only changes that an operator can make today: other layouts are a different architecture, and not every engine
+    // supports them.
     if (!given("pp")) request->choices.pipeline = {1};
     request->choices.separate = false;
     return *std::move(request);
@@ -256,8 +257,9 @@ class Sizing {
     result_.plans.push_back(std::move(p));
   }
 
-  // A service that is slower than its traffic explains was busier than its metrics show: requests still wait, arrived
-  // in bursts between two scrapes, or something else slows it down. A plan for the counted traffic would make it worse.
+  // If a service is slower than its traffic explains, it was busier than its metrics show: requests still wait, they
+  // arrived in bursts between two scrapes, or something else slows it down. A plan for the counted traffic would make
+  // it worse.
   std::string unexplained() const {
     const auto running = reading_.gauge(Signal::kRunning), waiting = reading_.gauge(Signal::kWaiting);
     if (running && waiting && waiting->mean > std::max(1.0, running->mean)) {
@@ -293,7 +295,7 @@ class Sizing {
              a.schedule == b.schedule && format_usd(a.month) == format_usd(b.month);
     };
     plans.erase(std::unique(plans.begin(), plans.end(), same), plans.end());
-    // Savings below 1 % are no reason for a change.
+    // Savings below 1 % do not justify a change.
     const auto saves = [&](const SizedPlan& p) { return !d_.month || p.month < *d_.month * 0.99; };
     if (!result_.unexplained.empty()) return;
     for (std::size_t i = 0; i < plans.size(); ++i) {

@@ -15,7 +15,7 @@
 namespace rightsize::live_service {
 
 enum class SizeChange {
-  kReplicas,  // another number of replicas on the same GPUs
+  kReplicas,  // a different number of replicas on the same GPUs
   kSchedule,  // replicas by the hour of the day
   kLayout,    // fewer GPUs per replica
   kMove,      // other machines or another precision
@@ -25,7 +25,7 @@ std::string_view name_of(SizeChange kind);
 struct SizedPlan {
   SizeChange kind = SizeChange::kReplicas;
   const catalog::Gpu* gpu = nullptr;
-  int replicas = 1, gpus = 1, tensor = 1;  // of a schedule, at its peak
+  int replicas = 1, gpus = 1, tensor = 1;  // for a schedule: at its peak
   model::Precision precision = model::Precision::kBf16;
   Seconds ttft, tpot;                            // simulated, at the percentile
   double running = 0;                            // mean running requests per replica at the peak
@@ -41,7 +41,7 @@ struct SizedPlan {
 
 // A larger prefix cache, on the current GPUs.
 struct LargerCache {
-  double prefix_hit = 0;  // if it finds half of the prompt tokens that are computed today
+  double prefix_hit = 0;  // if half of the prompt tokens computed today were hits
   int gpus_saved = 0;
 };
 

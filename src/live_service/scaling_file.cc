@@ -28,7 +28,7 @@ constexpr EngineNames kEngineNames[] = {
 };
 const EngineNames& names_of(Engine engine) { return kEngineNames[static_cast<std::size_t>(engine)]; }
 
-// The stretches of hours that need more than the fewest replicas.
+// The periods that need more than the minimum number of replicas.
 std::vector<Facts> busy_hours(const SizedPlan& plan, int fewest) {
   std::vector<Facts> hours;
   for (std::size_t h = 0; h < 24;) {

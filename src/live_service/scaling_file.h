@@ -18,7 +18,7 @@ std::string scaling_file(std::string_view kind, const ServiceReading& reading, c
                          const std::string& server);
 
 // PromQL over the pods of a workload: the requests running and waiting in its engines, only the waiting ones, or the
-// sum of their cache use (0-1 each). Empty if the engine does not publish it.
+// sum of their cache use (0-1 each). Empty if the engine does not publish the metric.
 enum class EngineLoad { kRequests, kWaiting, kCacheUse };
 std::string load_query(Engine engine, EngineLoad load, const std::string& space, const std::string& workload);
 

@@ -78,7 +78,7 @@ class LineParser {
     while (end < line_.size() && line_[end] != ' ' && line_[end] != '\t') text.push_back(line_[end++]);
     if (text.empty()) return std::nullopt;
     char* stop = nullptr;
-    const double value = std::strtod(text.c_str(), &stop);  // also reads NaN and +Inf
+    const double value = std::strtod(text.c_str(), &stop);  // accepts NaN and +Inf
     if (*stop != '\0') return std::nullopt;
     at_ = end;
     return value;

@@ -17,9 +17,8 @@ struct ServedModel {
   bool precision_named = false;
 };
 
-// A built-in model by its name or the name of a checkpoint (without owner, "-Instruct", "-it", formats such as "-FP8"
-// or
-// "-AWQ"), or a config.json. Fails for other names: a user may serve a model under any name.
+// A built-in model by its name or the name of a checkpoint (without owner, "-Instruct", "-it", and formats such as
+// "-FP8" or "-AWQ"), or a config.json. Fails for other names: a user may serve a model under any name.
 Checked<ServedModel> find_served_model(std::string_view served);
 
 }  // namespace rightsize::live_service

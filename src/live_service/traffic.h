@@ -25,10 +25,10 @@ struct PeakTraffic {
   bool lengths_assumed = false;    // no histogram; capacity::usual_variation() is used
 };
 
-// The busiest clock hour and, if it is a different one, the hour of the busiest five minutes. Each step of the reading
-// has as many requests as finished in it, at random times; lengths are drawn from the histograms and scaled to the
-// measured mean. Sparse traffic is repeated and dense traffic is cut to its densest stretch, because percentiles need
-// thousands of requests and tens of thousands add nothing. Empty if the service has no requests or no lengths.
+// The busiest clock hour and, if it is a different one, the hour of the busiest five minutes. Each step has as many
+// requests as finished in that step of the reading, at random times; lengths are drawn from the histograms and scaled
+// to the measured mean. Sparse traffic is repeated and dense traffic is cut to its densest stretch, because percentiles
+// need thousands of requests and tens of thousands add nothing. Empty if the service has no requests or no lengths.
 std::optional<PeakTraffic> peak_traffic(const ServiceReading& reading, const Description& description,
                                         const WhatIf& what_if = {}, std::uint64_t seed = 1);
 

@@ -8,7 +8,7 @@
 namespace rightsize::live_service {
 namespace {
 
-// A day of one request a second and two in the hour from 15:00.
+// A day with one request per second, and two per second in the hour from 15:00.
 ServiceReading a_day() {
   ServiceReading r;
   r.from = 1790000000.0 - std::fmod(1790000000.0, 86400), r.until = r.from + 86400;
@@ -44,7 +44,7 @@ TEST(PeakTraffic, IsTheBusiestHourWithTheMeasuredMeans) {
   EXPECT_NEAR(peak->osl, 100, 100 * 0.05);
 }
 
-// GPUs whose power is not reported count with the mean of the others.
+// GPUs without a power reading count with the mean of the others.
 RC_GTEST_PROP(Description, EnergyIsPowerTimesGpuHours, ()) {
   ServiceReading r = a_day();
   double known = 0, joules = 0, all = 0;
@@ -61,7 +61,7 @@ RC_GTEST_PROP(Description, EnergyIsPowerTimesGpuHours, ()) {
   RC_ASSERT(std::abs(in_joules(*d.energy_per_token()) * d.output_tokens - in_joules(*d.energy())) < 1);
 }
 
-TEST(PeakTraffic, ABurstInAnotherHourIsPlayedToo) {
+TEST(PeakTraffic, ABurstInAnotherHourIsIncluded) {
   ServiceReading r = a_day();
   for (std::size_t m = 305; m < 310; ++m) r.finished[m] = 400;
   const auto peak = peak_traffic(r, described(r));
@@ -87,7 +87,7 @@ TEST(PeakTraffic, WithoutRequestsThereIsNone) {
   EXPECT_FALSE(peak_traffic(r, described(r)));
 }
 
-TEST(Describe, SloVerdictsSayWhenBucketsAreTooCoarse) {
+TEST(Describe, SloVerdictsTellIfBucketsAreTooCoarse) {
   ServiceReading r = a_day();
   const double n = *r.counter(Signal::kRequests);
   r.histograms[Signal::kTtft] = Histogram({0.1, 0.5, 1}, {0.5 * n, 0.97 * n, n, n}, 0.2 * n);

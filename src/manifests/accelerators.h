@@ -26,7 +26,7 @@ using Amounts = std::map<std::string, Amount>;  // by resource
 Amount amount_of(const YamlText& doc, const YamlValue& value, std::string_view name, const YamlValue& at);
 // {limits: {...}, requests: {...}}; resources of zero are left out.
 Amounts amounts_of(const YamlText& doc, const YamlValue& resources);
-// Of several containers: side by side, or one after the other.
+// Adds the amounts of another container that runs at the same time or in sequence.
 void add_amounts(Amounts& sum, const Amounts& more, bool at_once);
 
 }  // namespace rightsize::manifests

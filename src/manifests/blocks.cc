@@ -49,7 +49,7 @@ constexpr std::string_view kLeastKeys[] = {"min_size",      "min_node_count",   
 
 using Kind = HclValue::Kind;
 
-// Calls `take` with the name and value of every block and object directly inside, also those in lists.
+// Calls `take` with the name and value of every block and object directly inside, including those in lists.
 template <class Take>
 void each_inner(const HclValue& value, const Take& take) {
   for (const auto& [name, member] : value.members) {
@@ -90,7 +90,7 @@ class BlockReader {
   }
 
  private:
-  using Way = std::vector<const HclValue*>;  // a block and those around it, the outermost first
+  using Way = std::vector<const HclValue*>;  // a block and its enclosing ones, outermost first
 
   // Kubernetes objects within: kubernetes_manifest { manifest = {...} }, kubectl_manifest { yaml_body = <<YAML ... };
   // values of helm_release.
@@ -186,7 +186,7 @@ class BlockReader {
     return value.kind == Kind::kExpression ? std::nullopt : std::optional(value);
   }
 
-  // The value of an attribute; nothing if it is missing or unknown.
+  // The value of an attribute; empty if it is missing or unknown.
   std::optional<HclValue> known(const HclValue& node, std::string_view key) const {
     const HclValue* value = node.find(key);
     return value == nullptr ? std::nullopt : settled(*value);
@@ -198,7 +198,7 @@ class BlockReader {
     return value.kind == Kind::kBool ? (value.boolean ? "true" : "false") : "a list or an object";
   }
 
-  // Text values of an attribute, one or a list; what is not known goes to `open`.
+  // Text values of an attribute, one or a list; unknown values go to `open`.
   void texts(std::string_view name, const HclValue& value, std::vector<std::string>& into,
              std::vector<std::string>& open) const {
     const std::optional<HclValue> known = settled(value);
@@ -221,7 +221,7 @@ class BlockReader {
     return std::nullopt;
   }
 
-  // A machine type or an accelerator in this very block makes a request.
+  // A machine type or an accelerator directly in this block is a request.
   void read_node(const Way& way, const GpuRequest& base) {
     const HclValue& here = *way.back();
     GpuRequest request = base;
@@ -238,7 +238,7 @@ class BlockReader {
     const bool gpu_machine = std::any_of(types.begin(), types.end(), [](const std::string& type) {
       return !gpu_machine_provider(type).empty() || type.starts_with("tpu-");
     });
-    // An unknown type may have GPUs where its name or the resource's name suggests so.
+    // An unknown type may have GPUs if its name or the resource's name suggests it.
     const bool maybe =
         is_machine(open) && sounds_like_gpu(base.kind + " " + base.name + " " + base.part + " " + open.front());
     if (!accelerated && !gpu_machine && !maybe) {
@@ -367,7 +367,7 @@ class BlockReader {
     for (std::size_t i = way.size(); i-- > 0 && !found;) found = count_in(*way[i], request, true);
     const HclValue& top = *way.front();
     if (!found && is_template(request.kind)) count_users(request);
-    // AWS Batch counts processors; how many machines that makes is up to it.
+    // AWS Batch counts processors and itself decides the number of machines.
     for (const char* key :
          {"min_vcpus", "desired_vcpus", "max_vcpus", "minv_cpus", "desiredv_cpus", "maxv_cpus"}) {  // MaxvCpus
       const HclValue* value = found ? nullptr : way.back()->find(key);
@@ -449,7 +449,7 @@ class BlockReader {
                        [&](const auto& member) { return mentions(member.second, reference); });
   }
 
-  // Whether this block, one around it, or a scheduling block beside it says spot.
+  // Whether this block, an enclosing one, or a scheduling block next to it requests spot.
   bool is_spot(const Way& way) const {
     for (const HclValue* node : way) {
       if (says_spot(*node)) return true;

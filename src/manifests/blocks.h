@@ -1,4 +1,4 @@
-// Machines in blocks of configuration: Terraform's, and those of other tools brought into their form (snake_case names,
+// Machines in configuration blocks: Terraform's, and those of other tools converted to the same form (snake_case names,
 // references as expressions).
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace rightsize::manifests {
 
 struct ConfigBlock {
-  HclValue block;  // its expressions replaced by their values where they have one
+  HclValue block;  // with expressions replaced by their values, if known
   std::string file;
   std::string kind, name;                 // "aws_instance", "train"
   std::vector<std::string> sources = {};  // other files its values come from

@@ -34,7 +34,7 @@ HclValue expression(std::string text) {
   return made;
 }
 
-// Brings YAML into the form of HCL. `refer` gives the value of a scalar that names something else, where it does.
+// Brings YAML into the form of HCL. `refer` gives the value of a scalar that is a reference; otherwise empty.
 class Conversion {
  public:
   using Refer = std::function<std::optional<HclValue>(const std::string&)>;
@@ -127,7 +127,7 @@ void add_references(const YamlValue& value, HclValue& list, int depth = 0) {
   }
 }
 
-// What refers to what, by address without indexes: plans do not know the IDs of things that do not exist yet.
+// References by address without indexes: plans do not know the IDs of resources that do not exist yet.
 void find_references(const YamlValue& module, const std::string& prefix, std::map<std::string, HclValue>& into) {
   if (const YamlValue* resources = module.find("resources"); is_list(resources)) {
     for (const YamlValue& resource : resources->list) {

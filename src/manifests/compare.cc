@@ -8,7 +8,7 @@ namespace {
 
 using Same = std::function<bool(const GpuRequest&, const GpuRequest&)>;
 
-// Ways to recognise a request in the other version, the surest first.
+// Ways to recognise a request in the other version, most reliable first.
 const std::vector<Same>& signs() {
   static const std::vector<Same> kAll = {
       [](const auto& a, const auto& b) {

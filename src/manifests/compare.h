@@ -13,7 +13,7 @@ struct Side {
   Cost cost;
 };
 
-// One request before and after; nothing on a side: it is new or gone.
+// One request before and after; one side is empty if it is new or removed.
 struct RequestChange {
   std::optional<Side> before, after;
 
@@ -23,8 +23,8 @@ struct RequestChange {
   bool differs() const;
 };
 
-// Pairs requests by file, kind, name and part, then by kind and name wherever they moved; in the order of the new
-// files.
+// Pairs requests by file, kind, name and part, then by kind and name if they moved to another file; in the order of the
+// new files.
 std::vector<RequestChange> compare(std::vector<Side> before, std::vector<Side> after);
 
 }  // namespace rightsize::manifests

@@ -16,7 +16,7 @@ std::string quoted_after(std::string_view text, std::string_view name) {
   if (at == std::string_view::npos) return {};
   const std::size_t open = text.find_first_of("\"'", at + name.size());
   if (open == std::string_view::npos) return {};
-  // Only a comparison may stand between.
+  // Only a comparison may be in between.
   if (text.substr(at + name.size(), open - at - name.size()).find('=') == std::string_view::npos) return {};
   const std::size_t close = text.find(text[open], open + 1);
   return close == std::string_view::npos ? std::string() : std::string(text.substr(open + 1, close - open - 1));
@@ -94,7 +94,7 @@ void join_documents(Found& found) {
           !same_namespace(claim.name, use.request.name))
         continue;
       any = true;
-      // A claim by itself exists once, however many pods share it.
+      // A claim without a template exists once, however many pods share it.
       if (!use.from_template) continue;
       used.insert(i);
       GpuRequest request = use.request;
@@ -125,7 +125,7 @@ void join_documents(Found& found) {
           !same_namespace(scaler.name, request.name))
         continue;
       request.sources.push_back(scaler.file);
-      // Elsewhere a replica is a group of pods.
+      // For other kinds, a replica is a group of pods.
       if (!is_any(request.kind, {"Deployment", "StatefulSet", "ReplicaSet"})) {
         request.unresolved.push_back(fmt::format("replicas: set by an autoscaler in {}", scaler.file));
         continue;

@@ -1,4 +1,4 @@
-// Device claims of Kubernetes (dynamic resource allocation), and what joins objects of different documents.
+// Device claims of Kubernetes (dynamic resource allocation), and the joining of objects in different documents.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ std::optional<GpuRequest> read_device_request(const YamlText& doc, const YamlVal
 void append_claim_uses(const YamlText& doc, const YamlValue& pod, const GpuRequest& pod_request,
                        std::vector<ClaimUse>& uses);
 
-// Gives the pods that use a claim its GPUs, and objects with an autoscaler its replicas.
+// Adds the GPUs of claims to the pods that use them, and the replicas of autoscalers to their targets.
 void join_documents(Found& found);
 
 }  // namespace rightsize::manifests

@@ -73,7 +73,7 @@ class Parser {
     return std::string(text_.substr(begin, at_ - begin));
   }
 
-  // From the opening quote to behind the closing one. ${ } holds an expression that may itself contain quotes.
+  // Skips from the opening quote to after the closing one. ${ } holds an expression that may itself contain quotes.
   void pass_string() {
     const std::size_t begin = at_;
     step();
@@ -93,7 +93,7 @@ class Parser {
     if (here() != '"') return wrong("a string never ends", begin);
     step();
   }
-  // To behind the bracket that closes an open one.
+  // Skips to after the matching closing bracket.
   void pass_until(char close, std::size_t begin) {
     if (++depth_ > kDeepest) return wrong("brackets are nested too deeply", begin);
     while (!done() && here() != close) {

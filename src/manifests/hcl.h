@@ -1,6 +1,6 @@
-// A tolerant reader of HashiCorp's configuration language: blocks, attributes, literals. Whatever is not a literal is
-// kept as its text, so that a caller can report it as unknown. Only text that cannot be followed (a string or bracket
-// that never ends) is a mistake.
+// A tolerant reader of HashiCorp's configuration language: blocks, attributes, literals. Anything that is not a literal
+// is kept as text, and the caller can report it as unknown. Only text that cannot be parsed (a string or bracket that
+// never ends) is a mistake.
 #pragma once
 
 #include <string>

@@ -46,7 +46,7 @@ class HclExpression {
   Maybe settled(const HclValue& value);
   Maybe call(const std::string& name);
   Maybe string();
-  // A member whose value is unknown stays an expression.
+  // A member with an unknown value stays an expression.
   HclValue part();
   Maybe list();
   Maybe object();

@@ -15,7 +15,7 @@ namespace {
 using Kind = HclValue::Kind;
 using Maybe = std::optional<HclValue>;
 
-// What is known of it: node groups beside an unknown one still count.
+// Merges the known part: node groups next to an unknown one still count.
 Maybe merged(const std::vector<Maybe>& objects) {
   HclValue all;
   all.kind = Kind::kObject;
@@ -97,10 +97,10 @@ Maybe extreme(const std::vector<Maybe>& arguments, bool most) {
   return found ? Maybe(hcl_number(*found)) : std::nullopt;
 }
 
-// The first argument with a value; `filled`: that is neither null nor empty text.
+// The first argument with a value; with `filled`, it must be neither null nor empty text.
 Maybe first_of(const std::vector<Maybe>& arguments, bool filled) {
   for (const Maybe& each : arguments) {
-    // A value that cannot be known may well exist, so what follows it is no answer for coalesce.
+    // An unknown value may exist, so coalesce must not return a later argument.
     if (!each && filled) return std::nullopt;
     if (!each) continue;
     const bool empty = each->kind == Kind::kNull || (each->kind == Kind::kString && each->text.empty());
@@ -164,7 +164,7 @@ Maybe hcl_call(const std::string& name, std::vector<Maybe> arguments, const Sett
   if (name == "max" || name == "min") return extreme(arguments, name == "max");
   if (arguments.empty() || !arguments[0]) return std::nullopt;
   const HclValue& first = *arguments[0];
-  // Text that another tool reads as the same values.
+  // Functions that keep their argument, or encode it as text with the same values.
   if (is_any(name, {"toset", "tolist", "tomap", "distinct", "yamlencode", "jsonencode", "sensitive", "nonsensitive"}))
     return first;
   if (name == "flatten") return flattened(first, settle, 0);

@@ -14,12 +14,12 @@ HclValue hcl_bool(bool value);
 HclValue hcl_number(double value);
 HclValue hcl_string(std::string text);
 
-// Conversions as Terraform makes them ("3" is a number); nothing where there is none.
+// Conversions as in Terraform ("3" is a number); empty if there is none.
 std::optional<double> number_of(const HclValue& value);
 std::optional<bool> truth_of(const HclValue& value);
 std::string text_of(const HclValue& value);  // empty for lists and objects
 
-// merge, concat, lookup, try, coalesce, length, max ...; an argument without a value is nothing, as is the result of an
+// merge, concat, lookup, try, coalesce, length, max ...; an argument without a value is empty, as is the result of an
 // unknown function. `settle` gives the value of a member that is still an expression.
 using Settle = std::function<std::optional<HclValue>(const HclValue&)>;
 std::optional<HclValue> hcl_call(const std::string& name, std::vector<std::optional<HclValue>> arguments,

@@ -33,7 +33,7 @@ void HclScope::add_file(const HclValue& root, bool values_only) {
   }
 }
 
-// Text after <<EOT with its ${...}, those without a value as they are.
+// Text after <<EOT with its ${...} replaced; those without a value stay as they are.
 std::string HclScope::filled_in(std::string_view text, int& budget) const {
   std::string filled;
   while (true) {

@@ -18,16 +18,15 @@ class HclScope {
   void add_file(const HclValue& root, bool values_only);  // values_only: a .tfvars file
   void give(const std::string& variable, HclValue value) { given_[variable] = std::move(value); }
 
-  // Names that stand alone, such as `each` within a resource with for_each.
+  // Names without a prefix, such as `each` within a resource with for_each.
   void bind(const std::string& name, HclValue value) { bound_[name] = std::move(value); }
   void unbind(const std::string& name) { bound_.erase(name); }
 
-  // The value itself, or that of an expression. Members of lists and objects may still be expressions. Nothing:
-  // unknown.
+  // The value itself, or that of an expression. Members of lists and objects may still be expressions. Empty: unknown.
   std::optional<HclValue> resolve(const HclValue& value) const;
 
-  // The value with every expression inside replaced that has a value; the others stay. Values from elsewhere get the
-  // line of the expression that refers to them.
+  // The value with every inner expression replaced if it has a value. Values from other places get the line of the
+  // expression that refers to them.
   HclValue expanded(const HclValue& value) const;
 
  private:

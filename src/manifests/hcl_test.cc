@@ -105,7 +105,7 @@ TEST(HclScope, EvaluatesWhatFilesDetermine) {
   EXPECT_EQ(value_of("[for x in local.list : \"${x}!\"]"), "list of 2");
   EXPECT_EQ(value_of("merge(local.sizes, { c = 1 }, var.open)"), "object of 3");
   EXPECT_EQ(value_of("length(concat(local.list, [\"z\"]))"), "3");
-  // Other things stay unknown, whatever they refer to.
+  // Everything else stays unknown.
   EXPECT_EQ(value_of("var.open"), "?");
   EXPECT_EQ(value_of("var.open ? 1 : 2"), "?");
   EXPECT_EQ(value_of("data.aws_ami.gpu.id"), "?");

@@ -104,7 +104,7 @@ class ObjectWalk {
     base.name = space.empty() ? name : space + "/" + name;
   }
 
-  // Fields that multiply what is below them.
+  // Fields that multiply everything below them.
   void count_here(const YamlValue& value, Enclosing& where) {
     GpuRequest& base = where.base;
     if (is_scalar(value.find("groupName"))) base.part = doc_.text(value.find("groupName"));
@@ -115,7 +115,7 @@ class ObjectWalk {
     if (const YamlValue* share = find_path(value, {"metadata", "annotations", "gpu-fraction"})) {
       where.fraction = share;
     }
-    // Knative and Cloud Run have the bounds of their autoscaler in annotations; without any, nothing runs when idle.
+    // Knative and Cloud Run have the bounds of their autoscaler in annotations; without them, nothing runs when idle.
     if (const YamlValue* annotations = find_path(value, {"metadata", "annotations"}); is_mapping(annotations)) {
       for (const char* name : {"autoscaling.knative.dev/min-scale", "autoscaling.knative.dev/minScale"})
         where.times(doc_, annotations->find(name), name);
@@ -190,7 +190,7 @@ class ObjectWalk {
     return true;
   }
 
-  // KServe makes a device claim from annotations of an LLMInferenceService.
+  // KServe creates a device claim from annotations of an LLMInferenceService.
   void read_managed_claim(const YamlValue& value, const GpuRequest& base) {
     const YamlValue* annotations = find_path(value, {"metadata", "annotations"});
     const YamlValue* type =

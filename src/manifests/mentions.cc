@@ -38,7 +38,7 @@ std::string content_of(std::string_view line, bool batch) {
   return std::string(trim(text));
 }
 
-// A full machine type: a family's name alone may be anything.
+// A full machine type: the name of a family alone is ambiguous.
 bool is_machine_type(std::string_view token) {
   const std::string_view provider = gpu_machine_provider(token);
   if (provider.empty()) return false;
@@ -104,7 +104,7 @@ bool is_open(std::string_view value) {
          starts_with_any(value, {"var.", "local.", "each.", "!Ref", "!Sub", "!FindInMap", "!If"});
 }
 
-// Words beside "gpu" that make a key something else than a number or type of GPUs.
+// Words next to "gpu" that give a key another meaning than a number or type of GPUs.
 bool is_other(std::string_view key) {
   return contains_any(
       key, {"mem",     "util",      "thresh", "enable", "operator", "driver",  "monitor",   "metric",  "image",
@@ -116,7 +116,7 @@ bool is_other(std::string_view key) {
 
 bool has_gpu_key(const std::string& content);
 
-// "nvidia-tesla-t4", "nvidia-h100-80gb": a GPU by the name of a cloud. Other things of NVIDIA's have no number.
+// "nvidia-tesla-t4", "nvidia-h100-80gb": a GPU by the name of a cloud. Other NVIDIA names have no number.
 bool names_gpu(std::string_view value) {
   const std::string name = to_lower(value);
   if (!name.starts_with("nvidia-") || name.find_first_of("/:@ ") != std::string::npos) return false;
@@ -171,7 +171,8 @@ bool has_gpu_key(const std::string& content) {
          value.find('/') == std::string::npos;
 }
 
-// Words that make a line one about GPUs, without asking for a number of them: a name of a GPU, "gpu-cluster", "nccl".
+// Words that show that a line is about GPUs, without requesting a number of them: a name of a GPU, "gpu-cluster",
+// "nccl".
 bool is_gpu_word(std::string_view word) { return word.starts_with("gpu") || is_any(word, {"nvidia", "cuda", "nccl"}); }
 bool is_gpu_name(std::string_view word) {
   return is_any(word, {"a10",  "a10g", "a100", "a30",   "a40",    "b100",   "b200",   "b300",  "gb200", "gb300",
@@ -222,7 +223,7 @@ bool is_terraform_name(std::string_view file) {
          file.ends_with("terragrunt.hcl");
 }
 
-// How many of what asks for GPUs: "replicas", "node_count_static", "autoscaling_total_min_nodes".
+// Keys that count the units that request GPUs: "replicas", "node_count_static", "autoscaling_total_min_nodes".
 bool counts_in(const std::string& content) {
   const auto [key, value] = key_and_value(content);
   if (!is_count(value) && value != "0" && !is_open(value)) return false;
@@ -297,12 +298,12 @@ std::string folder_of(const std::string& file) {
   return file.find('/') == std::string::npos ? "" : file.substr(0, file.rfind('/'));
 }
 
-// The requests that come from a file, in part or whole; of Terraform from its folder.
+// The requests that come from a file, in part or whole; for Terraform, from its folder.
 class Origins {
  public:
   explicit Origins(const std::vector<RequestChange>& changes) : changes_(changes) {}
 
-  // Whether any request of the file has this; `line_wanted` restricts it to those with a line that passes.
+  // Whether any request of the file passes; `line_wanted` restricts this to requests with a passing line.
   template <class Passes>
   bool any(const std::string& file, bool differing, const Passes& line_passes, bool by_folder = true) const {
     for (const RequestChange& change : changes_) {
@@ -342,7 +343,7 @@ const Line* kustomized(const std::string& file, const std::vector<Line>& lines, 
   return nullptr;
 }
 
-// Sections about GPUs that we understand only in part. Kubernetes' built-in objects are read completely; custom
+// Sections about GPUs that are only partly understood. Kubernetes' built-in objects are read completely; custom
 // resources count GPUs in many ways.
 class OpenSections {
  public:
@@ -427,7 +428,7 @@ std::vector<std::string> unread_changes(const Texts& before, const Texts& after,
       const OpenSections& open = is_new ? new_open : old_open;
       const bool counts = counts_replicas(line->content) || chooses_gpus(line->content) || open.is_requirement(*line);
       if (!line->mention && !counts) continue;
-      // A count matters only beside a request, or where one may have been missed.
+      // A count matters only next to a request, or if a request may have been missed.
       const bool beside = origins.any(
           file, false, [&](int at, bool side) { return side == is_new && section_of(own, at) == line->section; },
           false);

@@ -80,7 +80,8 @@ class Pricing {
     return !quote.offer || catalog::holds_in(quote.offer->price->region, request_.region);
   }
 
-  // In its own region. The spot price of another region says little, so the list price comes before it.
+  // The price in the machine's own region. Spot prices of other regions say little, so the list price has priority over
+  // them.
   std::optional<market::MachineQuote> quote_of(const Machine& machine) const {
     const std::string region = catalog::region_of_place(request_.region);
     const auto here = book_.machine(machine, purchase(), region);
@@ -227,7 +228,7 @@ class Pricing {
     return found;
   }
 
-  // A slice is priced as one over the number that fit on a GPU.
+  // A slice costs the GPU's price divided by the number of slices that fit.
   bool check_slice() {
     if (request_.mig_profile.empty() || cost_.gpu == nullptr) return true;
     for (const catalog::MigProfile& profile : book_.catalog().mig) {
@@ -252,7 +253,7 @@ class Pricing {
     if (!cost_.rate) return;
     cost_.monthly = cost_.rate;
     if (request_.ceiling) {
-      // What runs within the limit is counted with its own request.
+      // Workloads within the limit are counted with their own requests.
       cost_.most = cost_.rate;
       cost_.monthly = UsdPerSecond{};
     }

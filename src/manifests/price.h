@@ -1,4 +1,4 @@
-// What a request costs and whether it can run as written.
+// The cost of a request, and whether it can run as written.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,14 @@
 namespace rightsize::manifests {
 
 struct PriceAssumptions {
-  const catalog::Gpu* gpu = nullptr;     // where a request does not say which
-  std::optional<Seconds> job_time = {};  // what a job runs in a month; nothing: all month
+  const catalog::Gpu* gpu = nullptr;     // if a request does not name one
+  std::optional<Seconds> job_time = {};  // a job's time in a month; empty: all month
 };
 
 struct Cost {
-  std::optional<UsdPerSecond> rate = {};     // while it runs; nothing: unknown, see `doubts`
+  std::optional<UsdPerSecond> rate = {};     // while it runs; empty: unknown, see `doubts`
   std::optional<UsdPerSecond> most = {};     // when scaled up
-  std::optional<UsdPerSecond> monthly = {};  // with a job's hours in a month; all month where they are unknown
+  std::optional<UsdPerSecond> monthly = {};  // with a job's hours in a month; all month if they are unknown
   bool all_month_assumed = false;            // a job without a time limit
   std::optional<Usd> run = {};               // of a job with a time limit, at most
   const catalog::Gpu* gpu = nullptr;         // the GPU it is priced as

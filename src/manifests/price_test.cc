@@ -42,7 +42,7 @@ TEST_F(PriceTest, MachinesArePaidWholeAndPodsByTheirShare) {
   EXPECT_THAT(price(pod).misfits.at(0), HasSubstr("16 GPUs, p5.48xlarge has 8"));
 }
 
-// A machine in a zone is priced in the zone's region, or the answer says where it is priced instead.
+// A machine in a zone has the price of the zone's region, or the answer names the region of the price.
 TEST_F(PriceTest, AZoneIsPricedInItsOwnRegion) {
   int in_region = 0, elsewhere = 0;
   for (const market::Offer& offer : market::list_offers(catalog_)) {
@@ -134,7 +134,7 @@ TEST_F(PriceTest, UnknownGpusHaveNoPrice) {
   EXPECT_THAT(price(unknown).doubts.at(0), HasSubstr("no price on file for p99.metal"));
 }
 
-TEST_F(PriceTest, ALimitCostsNothingByItself) {
+TEST_F(PriceTest, ALimitAloneCostsNothing) {
   GpuRequest pool;
   pool.machines = {"p5.*"}, pool.provider = "aws", pool.per_unit = 16, pool.ceiling = true;
   const Cost cost = price(pool);
@@ -158,7 +158,7 @@ Side side(const char* file, const char* kind, const char* name, double gpus) {
   return made;
 }
 
-TEST(Compare, RequestsArePairedAlsoWhereTheyMoved) {
+TEST(Compare, RequestsArePairedEvenIfTheyMoved) {
   const auto changes =
       compare({side("a.yaml", "Job", "x", 1), side("a.yaml", "Job", "y", 2), side("b.yaml", "Pod", "z", 3)},
               {side("a.yaml", "Job", "y", 2), side("c.yaml", "Pod", "z", 4), side("c.yaml", "Pod", "new", 1)});

@@ -1,4 +1,4 @@
-// What must hold of any file and any request.
+// Properties of any file and any request.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace rightsize::manifests {
 namespace {
 
-RC_GTEST_PROP(Templated, TextWithoutHolesStaysAsItIs, (const std::vector<std::string>& lines)) {
+RC_GTEST_PROP(Templated, TextWithoutTemplateExpressionsIsUnchanged, (const std::vector<std::string>& lines)) {
   std::string text;
   for (const std::string& line : lines) {
     for (const char c : line) {
@@ -22,7 +22,7 @@ RC_GTEST_PROP(Templated, TextWithoutHolesStaysAsItIs, (const std::vector<std::st
   RC_ASSERT(Templated(text).text() == text);
 }
 
-RC_GTEST_PROP(Templated, AHoleComesBackAsItWasWritten, ()) {
+RC_GTEST_PROP(Templated, ATemplateExpressionIsRestored, ()) {
   const auto name = *rc::gen::nonEmpty(rc::gen::container<std::string>(rc::gen::inRange('a', 'z')));
   const std::string hole = "{{ .Values." + name + " }}";
   const Templated templated("replicas: " + hole + "\n");
@@ -31,7 +31,7 @@ RC_GTEST_PROP(Templated, AHoleComesBackAsItWasWritten, ()) {
   RC_ASSERT(templated.original(scalar) == hole);
 }
 
-RC_GTEST_PROP(Hcl, AStringComesBackUnescaped, (const std::string& any)) {
+RC_GTEST_PROP(Hcl, AStringIsUnescaped, (const std::string& any)) {
   std::string plain, escaped;
   for (const char c : any) {
     if (c == '\0' || c == '\n' || c == '$' || c == '%') continue;
@@ -72,7 +72,7 @@ RC_GTEST_PROP(Compare, FilesThatAreTheSameHaveNoChange, ()) {
   for (const RequestChange& change : compare(sides, sides)) RC_ASSERT(!change.differs());
 }
 
-// A change costs what the new files cost less what the old ones do, whatever pairs were made.
+// The cost of a change is the cost of the new files minus that of the old ones, however requests are paired.
 RC_GTEST_PROP(Compare, NoRequestIsLostOrCountedTwice, ()) {
   const auto some = [] {
     std::vector<Side> sides(*rc::gen::inRange<std::size_t>(0, 8));

@@ -64,7 +64,7 @@ Found read_yaml(const std::string& file, const std::string& text) {
     }
     ours = ours || found.requests.size() > before;
   }
-  // Mistakes matter only in files that hold requests.
+  // Mistakes matter only in files with requests.
   const bool looks_ours =
       ours || text.find("nvidia.com/") != std::string::npos || text.find("accelerators:") != std::string::npos;
   if (parsed.mistake && looks_ours) {
@@ -80,7 +80,7 @@ bool may_hold_requests(std::string_view path) {
 
 namespace {
 
-// Files within a chart: templates/ has what values.yaml has the numbers for.
+// Files within a chart: values.yaml has the numbers for templates/.
 std::string chart_of(const std::string& file, const std::map<std::string, std::string>& texts) {
   for (std::size_t slash = file.rfind('/'); slash != std::string::npos && slash > 0;
        slash = file.rfind('/', slash - 1)) {
@@ -90,7 +90,7 @@ std::string chart_of(const std::string& file, const std::map<std::string, std::s
   return texts.contains("Chart.yaml") ? "." : "";
 }
 
-// Without helm, a chart is read by its values; by its templates if they have no GPUs.
+// Without helm, a chart is read from its values, or from its templates if the values have no GPUs.
 void settle_charts(const std::map<std::string, std::string>& texts, Found& found) {
   std::set<std::string> by_values;
   const auto is_template = [](const GpuRequest& request) {

@@ -10,7 +10,7 @@
 
 namespace rightsize::manifests {
 
-// Whether a file may hold requests: YAML, Terraform, scripts, by its name.
+// Whether a file may hold requests, judging by its name: YAML, Terraform, scripts.
 bool may_hold_requests(std::string_view path);
 
 // Files by path, in UTF-8 or UTF-16. Files of other kinds are skipped; Terraform files of one folder are read together.

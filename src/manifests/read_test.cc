@@ -1,4 +1,4 @@
-// Whole files of the tools people have: every request in them is found.
+// Complete files of common tools: every request in them is found.
 #include "manifests/read.h"
 
 #include <algorithm>
@@ -228,7 +228,7 @@ spec:
   EXPECT_EQ(group.units, 3);
 }
 
-TEST(Kubernetes, TemplatesAreSaidNotFilled) {
+TEST(Kubernetes, TemplatesAreReportedNotFilled) {
   const GpuRequest r = only("templates/deploy.yaml", R"({{- if .Values.enabled }}
 apiVersion: apps/v1
 kind: Deployment
@@ -258,7 +258,7 @@ spec:
   EXPECT_THAT(r.name, HasSubstr("include"));
 }
 
-TEST(Kubernetes, PoolsWithoutALimitAreFoundByTheirNodes) {
+TEST(Kubernetes, PoolsWithoutALimitAreFoundThroughTheirNodes) {
   const GpuRequest r = only("a.yaml", R"(apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: {name: gpu}
@@ -315,7 +315,7 @@ TEST(Kubernetes, AnchorsAreFollowed) {
             4);
 }
 
-TEST(Slurm, EveryWayToAsk) {
+TEST(Slurm, EveryWayToRequestGpus) {
   const auto script = [](const std::string& lines) { return "#!/bin/bash\n" + lines + "\nsrun x\n"; };
   EXPECT_EQ(only("a.sh", script("#SBATCH -N 4\n#SBATCH --gres=gpu:h100:8")).total(), 32);
   EXPECT_THAT(only("a.sh", script("#SBATCH -N 4\n#SBATCH --gres=gpu:h100:8")).gpus, ElementsAre("h100"));
@@ -363,13 +363,13 @@ TEST(SkyPilot, AcceleratorsInEveryForm) {
   EXPECT_THAT(only("task.yaml", task("['A100-80GB:8', 'H100:8']")).gpus, ElementsAre("A100-80GB", "H100"));
 }
 
-TEST(SkyPilot, FewerThanNoGpusAreNotANumber) {
+TEST(SkyPilot, ANegativeGpuCountIsUnresolved) {
   const GpuRequest r = only("a.yaml", "resources:\n  accelerators: H100:-4\nrun: train\n");
   EXPECT_EQ(r.per_unit, std::nullopt);
   EXPECT_THAT(r.unresolved, ElementsAre(HasSubstr("H100:-4")));
 }
 
-TEST(Slurm, FewerThanNoGpusAreNotANumber) {
+TEST(Slurm, ANegativeGpuCountIsUnresolved) {
   const GpuRequest r = only("a.sh", "#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --gres=gpu:a100:-8\nsrun train\n");
   EXPECT_EQ(r.per_unit, std::nullopt);
   EXPECT_THAT(r.unresolved, ElementsAre(HasSubstr("a100:-8")));
@@ -397,7 +397,7 @@ TEST(SkyPilot, AnyOfOrderedAndServices) {
   EXPECT_TRUE(read("other.yaml", "resources: {cpus: 4}\nrun: x\n").empty());
 }
 
-// A file in UTF-16 holds the same requests as in UTF-8; what is not text is reported, never ignored.
+// A file in UTF-16 gives the same requests as in UTF-8; a file that is not text is reported, never ignored.
 TEST(ReadFiles, EncodingsDoNotHideRequests) {
   const std::string yaml =
       "apiVersion: v1\nkind: Pod\nmetadata: {name: caf\xC3\xA9}\nspec:\n  containers:\n"

@@ -22,7 +22,7 @@ bool is_kubernetes(const YamlValue& root);
 Found read_kubernetes(const YamlText& document);
 
 // Values of a Helm chart or another tool's settings: `resources` of containers, counts of GPUs (requestGPU, num_gpus,
-// gpu: {count: 2}), with the nearest replica count. What a chart makes of them is not known, which each request says.
+// gpu: {count: 2}), with the nearest replica count. Each request notes that the chart's use of these values is unknown.
 Found read_values(const YamlText& document, const std::string& kind, const std::string& name);
 Found read_helm_values(const std::string& file, const std::string& text, const std::string& kind,
                        const std::string& name);
@@ -41,7 +41,7 @@ bool is_sky_task(const YamlValue& root);
 Found read_sky_task(const YamlText& document);
 
 // nodeSelector, required node affinity and Karpenter's requirements of a pod or node specification: labels that name a
-// GPU, a machine type or spot. True where they require nodes with GPUs.
+// GPU, a machine type or spot. True if they require nodes with GPUs.
 bool read_node_choice(const YamlText& document, const YamlValue& spec, GpuRequest& request);
 
 // Slurm's batch scripts, which have an #SBATCH line: --gres, --gpus, --gpus-per-node, --gpus-per-task,

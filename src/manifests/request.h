@@ -1,6 +1,6 @@
 // A request for GPUs in a file of another tool: a pod, a batch job, a task, a machine.
 //
-// What a file leaves to a template or a variable is listed in `unresolved`; nothing is guessed.
+// Values that a file leaves to a template or a variable are listed in `unresolved`; nothing is guessed.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct GpuRequest {
   std::string part = {};             // worker group, container or node pool; empty: the whole
   std::string resource = {};         // as the file has it: "nvidia.com/gpu", "H100:8", "p5.48xlarge"
 
-  // What can serve the request, as written: any of them, or the first available where `ordered`.
+  // Acceptable hardware, as written: any of them or, if `ordered`, the first that is available.
   std::vector<std::string> gpus = {};      // "NVIDIA-H100-80GB-HBM3", "nvidia-tesla-t4"
   std::vector<std::string> machines = {};  // instance types; "p5.*": a family
   std::string provider = {};               // "aws", "gcp", "azure"; empty: not given
@@ -30,10 +30,10 @@ struct GpuRequest {
   std::string hint = {};         // a partition's name, which may contain that of the GPU
   bool ordered = false;
 
-  // A unit is a pod or a machine. Nothing: not given, or unresolved.
-  std::optional<double> per_unit = {};    // GPUs; nothing with a machine: all of its GPUs
+  // A unit is a pod or a machine. Empty: not given, or unresolved.
+  std::optional<double> per_unit = {};    // GPUs; empty with a machine: all of its GPUs
   std::optional<double> units = 1;        // pods, machines
-  std::optional<double> most_units = {};  // where something scales it
+  std::optional<double> most_units = {};  // if an autoscaler scales it
   bool whole_machines = false;            // units are whole machines
 
   bool spot = false;
@@ -43,10 +43,10 @@ struct GpuRequest {
   std::string command = {};  // the container's command line
 
   std::vector<std::string> unresolved = {};   // "replicas: {{ .Values.replicas }}"
-  std::vector<std::string> assumptions = {};  // how it was read where that is not certain
+  std::vector<std::string> assumptions = {};  // how uncertain parts were interpreted
   std::vector<std::string> sources = {};      // other files it depends on: values, variables, a device claim
 
-  // Of device claims (Kubernetes' dynamic resource allocation).
+  // For device claims (Kubernetes' dynamic resource allocation).
   std::string claim = {};       // the name of the claim or template
   bool claim_template = false;  // one claim for each pod
 
@@ -75,7 +75,7 @@ struct Scaler {
   std::optional<double> least = {}, most = {};
 };
 
-// What one file contains. Where a file cannot be read to its end, a note says why.
+// The contents of one file. If a file cannot be read to its end, a note says why.
 struct Found {
   std::vector<GpuRequest> requests = {};
   std::vector<std::string> notes = {};  // "values.yaml:3: not valid YAML: ..."

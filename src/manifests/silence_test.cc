@@ -1,4 +1,4 @@
-// No change of a number or type of GPUs passes in silence: it changes a request, or a note names the line.
+// No change of a number or type of GPUs goes unnoticed: it changes a request, or a note names the line.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// What one version asks for.
+// The request of one version.
 struct Wish {
   int gpus, copies;
   std::string machine;  // of AWS
@@ -29,7 +29,7 @@ Wish some_wish() {
 struct Form {
   const char* file;
   std::string (*text)(const Wish& wish);
-  double (*gpus)(const Wish& wish);  // null: any number, but no silence; machines count as one
+  double (*gpus)(const Wish& wish);  // null: any number, but the change must be reported; machines count as one
 };
 
 double pods(const Wish& w) { return static_cast<double>(w.gpus) * w.copies; }
@@ -358,7 +358,7 @@ const std::vector<Form>& forms() {
              w.copies);
        },
        nodes},
-      // Whole nodes of Slurm: only the launcher says how many GPUs they have.
+      // Whole nodes of Slurm: only the launcher shows their number of GPUs.
       {"nodes.sbatch",
        [](const Wish& w) {
          return fmt::format(
@@ -510,7 +510,7 @@ std::vector<Side> sides_of(const Texts& texts) {
   return sides;
 }
 
-RC_GTEST_PROP(Diff, NoChangeOfGpusIsSilent, ()) {
+RC_GTEST_PROP(Diff, EveryChangeOfGpusIsReported, ()) {
   const Form& form = forms()[*rc::gen::inRange<std::size_t>(0, forms().size())];
   const Wish before = some_wish(), after = some_wish();
   const Texts old_texts = {{form.file, form.text(before)}}, new_texts = {{form.file, form.text(after)}};
@@ -524,7 +524,7 @@ RC_GTEST_PROP(Diff, NoChangeOfGpusIsSilent, ()) {
     RC_ASSERT(differs || !notes.empty());
   }
   if (form.gpus == nullptr) return;
-  // What is understood is also counted right.
+  // Understood requests are also counted correctly.
   double total = 0;
   for (const Side& side : sides_of(new_texts))
     total += side.request.total().value_or(side.request.units.value_or(-1000));
@@ -532,7 +532,7 @@ RC_GTEST_PROP(Diff, NoChangeOfGpusIsSilent, ()) {
 }
 
 // A new or deleted file is a change as well.
-RC_GTEST_PROP(Diff, AFileThatAppearsOrGoesIsNotSilent, ()) {
+RC_GTEST_PROP(Diff, AnAddedOrRemovedFileIsReported, ()) {
   const Form& form = forms()[*rc::gen::inRange<std::size_t>(0, forms().size())];
   Texts before, after = {{form.file, form.text(some_wish())}};
   if (*rc::gen::arbitrary<bool>()) std::swap(before, after);

@@ -48,7 +48,7 @@ class Task {
     if (most && nodes) request.most_units = *most * *nodes;
   }
 
-  // One set of resources; `any_of` and `ordered` hold several that override the fields beside them.
+  // One set of resources; `any_of` and `ordered` hold several, which override the fields next to them.
   void read_resources(const YamlValue& resources, GpuRequest request) {
     read_one(resources, request);
     for (const char* list : {"any_of", "ordered"}) {
@@ -135,7 +135,7 @@ class Task {
     }
   }
 
-  // Its number; nothing if that is a variable.
+  // Its number; empty if it is a variable.
   static std::optional<double> read_accelerator(const std::string& text, GpuRequest& request) {
     std::string_view name = trim(text), digits = "1";
     if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos) {

@@ -101,8 +101,8 @@ Count read_count(std::string_view text) {
   return count;
 }
 
-// GPUs per node as the commands of a script give them to a launcher. Where Slurm allocates whole nodes, nothing else
-// says how many there are.
+// GPUs per node, as a script's commands pass them to a launcher. If Slurm allocates whole nodes, there is no other
+// source for their number.
 struct Launched {
   int line = 0;
   std::string text = {};  // "--nproc_per_node=8"
@@ -151,7 +151,7 @@ class Interpreter {
     request_.unresolved.push_back(fmt::format("--{}={}", option, value));
   }
 
-  // A whole number, or the lower end of "2-4"; nothing if it is a variable.
+  // A whole number, or the lower end of "2-4"; empty if it is a variable.
   std::optional<double> number(const char* option, double otherwise) {
     const std::string* given = part_.find(option);
     if (given == nullptr) return otherwise;

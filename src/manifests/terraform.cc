@@ -49,7 +49,7 @@ HclValue pair_of(HclValue key, HclValue value) {
   return made;
 }
 
-// The elements that for_each goes through; nothing if unknown.
+// The elements of for_each; empty if unknown.
 std::optional<std::vector<HclValue>> elements_of(const HclValue& collection, const HclScope& scope) {
   const std::optional<HclValue> known = scope.resolve(collection);
   if (!known || (known->kind != Kind::kList && known->kind != Kind::kObject)) return std::nullopt;
@@ -64,7 +64,7 @@ std::optional<std::vector<HclValue>> elements_of(const HclValue& collection, con
   return elements;
 }
 
-// The block with its values; dynamic blocks become those they stand for. Attributes that are null are left out.
+// The block with its values; dynamic blocks are expanded. Attributes that are null are left out.
 HclValue settled_block(const HclValue& block, HclScope& scope, int depth = 0) {
   HclValue made = block;
   made.members.clear();
@@ -89,14 +89,14 @@ HclValue settled_block(const HclValue& block, HclScope& scope, int depth = 0) {
   return made;
 }
 
-// Whether the elements of for_each differ in what the block makes of them.
+// Whether the block depends on the elements of for_each.
 bool uses_each(const HclValue& value) {
   if (value.text.find("each.") != std::string::npos) return true;
   return std::ranges::any_of(value.items, uses_each) ||
          std::ranges::any_of(value.members, [](const auto& member) { return uses_each(member.second); });
 }
 
-// An argument of a module: names in expressions without a value are those of the caller, so they mean nothing inside.
+// An argument of a module: names in unresolved expressions belong to the caller, so they have no meaning inside.
 void close_off(HclValue& value) {
   if (value.kind == Kind::kExpression) value.text = "()";
   for (HclValue& item : value.items) close_off(item);
@@ -151,7 +151,7 @@ class Terraform {
   }
 
  private:
-  // The folder of a module whose source is among the files.
+  // The folder of a module, if its source is among the files.
   const Folder* module_of(const std::string& path, const std::string& type, const HclValue& block) const {
     const HclValue* source = type == "module" ? block.find("source") : nullptr;
     if (source == nullptr || source->kind != Kind::kString || !source->text.starts_with(".")) return nullptr;
@@ -159,7 +159,7 @@ class Terraform {
     return found == folders_.end() || &found->second == &folders_.at(path) ? nullptr : &found->second;
   }
 
-  // One reading for each file of values that Terraform does not load by itself: dev.tfvars, prod.tfvars.
+  // Reads the folder once for each values file that Terraform does not load automatically: dev.tfvars, prod.tfvars.
   void read_root(const std::string& path, const Folder& folder) {
     if (folder.sources.empty()) return;
     for (std::size_t i = 0; i < std::max<std::size_t>(1, folder.sometimes.size()); ++i) {

@@ -148,7 +148,7 @@ TEST(Terraform, ModulesWithNodeGroupsInObjects) {
   EXPECT_EQ(all[0].part, "gpu");
 }
 
-TEST(Terraform, VariablesAreFollowedOrSaid) {
+TEST(Terraform, VariablesAreResolvedOrReported) {
   const std::string resource =
       "resource \"aws_instance\" \"gpu\" {\n  instance_type = var.type\n  count = local.n\n}\n";
   const GpuRequest known = only(resource +
@@ -217,7 +217,7 @@ TEST(Terraform, ForEachCountsItsElements) {
             std::nullopt);
 }
 
-TEST(Terraform, AFileThatCannotBeReadIsSaid) {
+TEST(Terraform, AnUnreadableFileIsReported) {
   const Found found =
       read_terraform({{"broken.tf", "resource \"a\" {"},
                       {"main.tf", "resource \"aws_instance\" \"a\" { instance_type = \"g5.xlarge\" }"}});

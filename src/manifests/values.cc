@@ -1,4 +1,4 @@
-// Helm values and docker compose: files that say how many GPUs without being a Kubernetes object.
+// Helm values and docker compose: files with a number of GPUs that are not Kubernetes objects.
 #include <algorithm>
 #include <cctype>
 
@@ -90,7 +90,7 @@ class Values {
     return is_scalar(enabled) && is_any(to_lower(enabled->scalar), {"false", "no"});
   }
 
-  // The nearest number of replicas counts; an autoscaler beside it sets its bounds.
+  // The nearest number of replicas counts; an autoscaler next to it sets its bounds.
   void count(const YamlValue& value, GpuRequest& base) const {
     for (const auto& [key, amount] : value.mapping) {
       if (is_scalar(&amount) && is_replica_count(key.scalar)) base.units = doc_.number(&amount, key.scalar, base);
@@ -129,7 +129,7 @@ class Values {
       }
       if (number == nullptr || !is_scalar(number)) continue;
       const Amount found = amount_of(doc_, *number, key.scalar, key);
-      // "gpu: h100" or "gpu: true" is no count.
+      // "gpu: h100" and "gpu: true" are not counts.
       if (!found.count && !Templated::is_open(number->scalar) && !has_variable(number->scalar)) continue;
       GpuRequest typed = base;
       if (is_mapping(&amount)) add_type(amount, typed);

@@ -66,7 +66,7 @@ std::string_view gpu_machine_provider(std::string_view type) {
   if (dot != std::string_view::npos && dot >= 2) {
     const bool digit = std::isdigit(static_cast<unsigned char>(type[1])) != 0;
     if ((type[0] == 'p' || type[0] == 'g') && digit) {
-      // g1 and g2 are long gone; p1 never was.
+      // g1 and g2 are retired; p1 never existed.
       return type[1] >= '2' ? "aws" : "";
     }
     if (starts_with_any(type, {"trn", "inf", "dl1", "dl2"})) return "aws";
@@ -86,7 +86,7 @@ std::string_view gpu_machine_provider(std::string_view type) {
 Templated::Templated(std::string_view text) {
   while (!text.empty()) {
     std::size_t end = text.find('\n');
-    // A hole may go over several lines.
+    // A template expression may span several lines.
     for (std::size_t open = text.find("{{"); open != std::string_view::npos && open < end;) {
       const std::size_t length = hole_length(text, open);
       if (length == 0) break;

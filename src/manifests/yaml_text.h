@@ -13,7 +13,7 @@
 namespace rightsize::manifests {
 
 // YAML with its template expressions replaced by marks that a YAML reader takes for words. Lines that hold nothing but
-// template control ({{- if }}, {{- end }}, {{ include ... }}) become empty, so that line numbers stay.
+// template control ({{- if }}, {{- end }}, {{ include ... }}) become empty, which preserves line numbers.
 class Templated {
  public:
   explicit Templated(std::string_view text);
@@ -45,7 +45,7 @@ class YamlText {
 
   // The text of a scalar; empty for anything else.
   std::string text(const YamlValue* value) const;
-  // A number; where the value is a template expression or something else, `request.unresolved` says so under `name`.
+  // A number; if the value is a template expression or not a number, `request.unresolved` lists it under `name`.
   std::optional<double> number(const YamlValue* value, std::string_view name, GpuRequest& request) const;
   bool is_true(const YamlValue* value) const;
 
@@ -58,7 +58,7 @@ class YamlText {
 inline bool is_mapping(const YamlValue* value) { return value != nullptr && value->kind == YamlValue::Kind::kMapping; }
 inline bool is_list(const YamlValue* value) { return value != nullptr && value->kind == YamlValue::Kind::kList; }
 inline bool is_scalar(const YamlValue* value) { return value != nullptr && value->kind == YamlValue::Kind::kScalar; }
-// The value behind several keys, one within the other; null if one is missing.
+// The value at a path of nested keys; null if one is missing.
 const YamlValue* find_path(const YamlValue& value, std::initializer_list<std::string_view> keys);
 
 // Machines by the names of clouds, whether the catalogue has them or not: p5.48xlarge, a3-highgpu-8g,

@@ -1,18 +1,17 @@
 // Agreements of a company with its providers: discounts on list prices, reservations that are already paid for, and
-// committed spend.
-// They are read from agreements.csv in the user's catalogue folder and change the catalogue's prices before any command
-// uses them:
+// committed spend. They are read from agreements.csv in the user's catalogue folder and change the catalogue's prices
+// before any command uses them:
 //
 //   account,kind,provider,instance,gpu,region,purchase,percent,machines,amount,planned,until,note
 //   prod,discount,aws,,,,on-demand,12,,,,2027-06-30,enterprise agreement
 //   prod,reservation,aws,p5.48xlarge,,us-east-1,,,2,,,2027-01-31,bought in January
 //   prod,pool,azure,,,,,8,,400000,250000,2027-06-30,MACC
 //
-// A discount applies to every price that matches its row; of several only the largest counts. A reservation is a number
-// of machines at no further cost: they are paid whether they run or not. A pool is spend that is due by a date (AWS EDP
-// or PPA, Azure MACC, Google commitments): `amount` is what is left of it, `planned` what other work will draw from it
-// by then. The rest would be billed anyway, so drawing on it costs no new money (committed_spend.h). With `percent`,
-// everything that counts towards the pool is that much cheaper.
+// A discount applies to every price that matches its row; if several match, only the largest counts. A reservation is a
+// number of machines at no further cost: they are paid whether they run or not. A pool is spend that is due by a date
+// (AWS EDP or PPA, Azure MACC, Google commitments): `amount` is the remaining spend, `planned` the part that other work
+// will use by then. The rest would be billed anyway, so drawing on it costs no new money (committed_spend.h). `percent`
+// is a discount on everything that counts towards the pool.
 #pragma once
 
 #include <optional>

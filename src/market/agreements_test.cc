@@ -27,7 +27,7 @@ double p5(const catalog::Catalog& catalog, Purchase purchase) {
       book.machine(*catalog.find_machine("aws", "p5.48xlarge"), purchase, "us-east-1")->rate);
 }
 
-TEST(Agreements, ADiscountLowersWhatItIsForAndNothingElse) {
+TEST(Agreements, ADiscountLowersOnlyMatchingPrices) {
   const catalog::Catalog
       list = with(""),
       agreed = with("prod,discount,aws,,,,on-demand,12,,2027-06-30,\nprod,discount,aws,,h100-sxm,,on-demand,20,,,\n");
@@ -49,12 +49,12 @@ TEST(Agreements, AReservationIsFreeUntilUsedUp) {
     EXPECT_EQ(book.outlook(offer, days(1)).likely, UsdPerMachineSecond{});
   }
   EXPECT_EQ(found, 1);
-  // What another machine costs does not change.
+  // Other machines keep their prices.
   EXPECT_GT(p5(agreed, Purchase::kOnDemand), 10);
   EXPECT_GT(book.gpu(*agreed.find_gpu("h100-sxm").value(), Purchase::kOnDemand)->rate, UsdPerGpuSecond{});
 }
 
-TEST(Agreements, APoolIsWhatOtherWorkWillNotDraw) {
+TEST(Agreements, APoolExcludesPlannedSpend) {
   const char* header = "account,kind,provider,percent,amount,planned,until\n";
   catalog::Catalog catalog = *catalog::load_catalog("");
   const double list = p5(catalog, Purchase::kOnDemand);

@@ -22,7 +22,7 @@ Availability availability(const PriceBook& book, const Offer& offer) {
   known.regions.assign(regions.begin(), regions.end());
   if (const catalog::ProviderFacts* facts = book.catalog().find_provider(offer.machine->provider)) {
     known.billing = facts->minimum_rental;
-    // What is written there is about machines on demand and reserved ones.
+    // The capacity notes apply to on-demand and reserved machines.
     if (offer.price->purchase != catalog::Purchase::kSpot) known.capacity = facts->capacity;
     known.sources = facts->provenance.sources;
     known.date = facts->provenance.date;

@@ -18,9 +18,8 @@ struct Hinge {
 
 double break_even_use(double committed, double on_demand) { return committed / on_demand; }
 
-// An hour with demand d, of which a share s may be interrupted, costs beyond c committed GPUs
-// on_demand x ((1-s) d - c)+ for the rest and spot for what may be interrupted: together
-// (on_demand - spot) ((1-s) d - c)+ + spot (d - c)+.
+// In an hour with demand d and an interruptible share s, the cost beyond c committed GPUs is on-demand for ((1-s) d -
+// c)+ and spot for the interruptible part: together (on_demand - spot) ((1-s) d - c)+ + spot (d - c)+.
 CommitmentPlanner::Hinges::Hinges(const Demand& demand, double scale, double on_demand, std::optional<double> spot) {
   const double hours = kHoursOfYear / static_cast<double>(demand.gpus.size());  // per entry
   const bool mixed = spot && *spot < on_demand && demand.interruptible > 0;
@@ -118,8 +117,8 @@ MixCost CommitmentPlanner::cost(const CommitmentMix& mix) const {
   return found;
 }
 
-// For each amount of three years, the best of one year is the quantile of what the futures together demand; the cost is
-// then convex in the amount with corners at demands, so the corners are tried by bisection on the slope.
+// For each three-year amount, the best one-year amount is a quantile of the combined demand of all futures. The cost is
+// then convex in the three-year amount with corners at demands, so bisection on the slope finds the best corner.
 CommitmentMix CommitmentPlanner::best() const {
   const auto with_one_year = [&](double three_years) {
     CommitmentMix mix{0, three_years};
@@ -151,7 +150,7 @@ CommitmentMix CommitmentPlanner::best() const {
   std::sort(corners.begin(), corners.end());
   corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
   const auto total = [&](std::size_t i) { return cost(with_one_year(corners[i])).total; };
-  // Convex: the first corner from which the next is not cheaper is the least.
+  // The function is convex, so the first corner that is no more expensive than the next is the minimum.
   std::size_t low = 0, high = corners.size() - 1;
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
@@ -180,7 +179,7 @@ double CommitmentPlanner::laddered_cost(const CommitmentMix& mix, int parts, con
   double total = 0, held = 0;
   CommitmentMix part{mix.one_year / parts, mix.three_years / parts}, bought;
   for (int i = 0; i < parts; ++i) {
-    // A fall is noticed after the first part: the rest is not bought.
+    // If demand falls, this is noticed after the first part, and the rest is not bought.
     if (i == 0 || !falls) {
       bought.one_year += part.one_year;
       bought.three_years += part.three_years;
@@ -198,7 +197,7 @@ double CommitmentPlanner::laddered_cost(const CommitmentMix& mix, int parts, con
 }
 
 double paid_monthly(const Payment& payment, int years, double interest) {
-  // What one dollar per year, paid throughout the term, is worth at its start.
+  // The present value of one dollar per year, paid throughout the term.
   const double annuity = interest > 0 ? -std::expm1(-interest * years) / interest : years;
   const double rest = 1 - payment.upfront;
   return payment.usd_per_gpu_hour * (payment.upfront * years / annuity + rest);

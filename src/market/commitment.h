@@ -6,13 +6,12 @@
 //
 // Demand is the number of GPUs in use, hour by hour, over a typical year. A commitment of c GPUs is paid all year;
 // demand above it is bought on demand, and its interruptible part on spot. A year therefore costs p c + sum over hours
-// of v (d - c)+, a convex function with corners at the demands, whose minimum is at a corner (the newsvendor's
-// quantile).
+// of v (d - c)+, a convex function with corners at the demands. Its minimum is at a corner (the newsvendor's quantile).
 //
-// Three years are planned. Futures describe demand and list prices, each with a probability. One-year commitments of
-// the second and third year are bought when the future is known, at its prices; those of the first year and all
-// three-year ones are bought now. commitment_test.cc compares the answer with trying every mix. Prices are dollars per
-// GPU-hour, costs are dollars.
+// Three years are planned. Futures describe demand and list prices, each with a probability. One-year commitments for
+// the second and third year are bought when the future is known, at its prices; those for the first year and all
+// three-year ones are bought now. commitment_test.cc compares the answer with a search over every mix. Prices are
+// dollars per GPU-hour, costs are dollars.
 #pragma once
 
 #include <optional>
@@ -26,15 +25,15 @@ namespace rightsize::market {
 
 inline constexpr int kPlanYears = 3;
 
-// Dollars per GPU-hour; empty where a term is not offered.
+// Dollars per GPU-hour; empty if a term is not offered.
 struct CommitmentPrices {
   double on_demand = 0;
-  std::optional<double> spot = {};  // as it will likely cost, including repeated work
+  std::optional<double> spot = {};  // the likely cost, including repeated work
   std::optional<double> one_year = {};
   std::optional<double> three_years = {};
 };
 
-// Factors on the demand and on the prices of what is bought later.
+// Factors on demand and on the prices of later purchases.
 struct Future {
   std::string name;
   double probability = 1;
@@ -51,7 +50,7 @@ struct CommitmentMix {
   double one_year = 0, three_years = 0;  // GPUs, bought now
 };
 
-// What a mix costs, in dollars for all GPUs.
+// The cost of a mix, in dollars for all GPUs.
 struct MixCost {
   double total = 0;               // expected, kPlanYears years
   double first_year = 0;          // expected
@@ -64,14 +63,14 @@ class CommitmentPlanner {
   // Needs at least one hour of demand and one future; probabilities are relative to their sum.
   CommitmentPlanner(Demand demand, CommitmentPrices prices, std::vector<Future> futures);
 
-  // The mix with the least expected cost; of equals the one that commits least.
+  // The mix with the lowest expected cost; among equals, the one with the smallest commitment.
   CommitmentMix best() const;
   MixCost cost(const CommitmentMix& mix) const;
   // Expected cost without any commitment, now or later.
   double uncommitted() const;
   // How much more the mix costs in this future than the best mix for it.
   double regret(const CommitmentMix& mix, const Future& future) const;
-  // Cost in this future when the commitments are bought in `parts` equal parts over the first year. Where demand falls
+  // Cost in this future when the commitments are bought in `parts` equal parts over the first year. If demand falls
   // below today's, only the first part is bought.
   double laddered_cost(const CommitmentMix& mix, int parts, const Future& future) const;
 
@@ -81,8 +80,8 @@ class CommitmentPlanner {
    public:
     Hinges(const Demand& demand, double scale, double on_demand, std::optional<double> spot);
     double cost(double c) const;               // per year
-    double slope(double c) const;              // just above c: what one GPU more saves per year
-    double best(double price_per_year) const;  // the least c at which another GPU saves no more than it costs
+    double slope(double c) const;              // just above c: savings per year of one more GPU
+    double best(double price_per_year) const;  // the smallest c at which another GPU saves no more than it costs
     double used(double c) const;               // GPU-years of c that demand uses
     double demanded() const { return demanded_; }
     std::span<const double> corners() const { return corners_; }
@@ -116,10 +115,10 @@ struct Payment {
   double usd_per_gpu_hour = 0;  // the whole bill over the hours of the term
 };
 
-// The monthly price that is worth the same to a company whose capital costs `interest` per year (0.08).
+// The equivalent monthly price for a company with a cost of capital of `interest` per year (0.08).
 double paid_monthly(const Payment& payment, int years, double interest);
 
-// The cheapest by that measure; of equals the one with less upfront. `payments` is not empty.
+// The cheapest by that measure; among equals, the one with less upfront. `payments` is not empty.
 const Payment& cheapest_payment(const std::vector<Payment>& payments, int years, double interest);
 
 }  // namespace rightsize::market

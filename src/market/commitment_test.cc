@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kYearHours = in_hours(kYear);
 
-// A year of a known future by the definition: every hour, the cheapest that is left.
+// A year of a known future by definition: in every hour, the cheapest remaining capacity.
 double year_by_hand(const Demand& demand, double scale, double price, const CommitmentPrices& p, double committed) {
   double total = 0;
   for (const double gpus : demand.gpus) {
@@ -51,7 +51,7 @@ double mix_by_hand(const Demand& demand, const CommitmentPrices& p, const std::v
 
 // Eight GPUs always, eight more half of the time. On demand $4, committed $2.50: the eight that always run are
 // committed, the others do not run enough (break-even is 62.5 %).
-TEST(Commitment, CommitsWhatRunsMoreThanBreakEven) {
+TEST(Commitment, CommitsToGpusThatRunLongerThanBreakEven) {
   const Demand demand{{8, 16}, 0};
   const CommitmentPlanner planner(demand, {4, {}, 2.5, {}}, {{"as now"}});
   EXPECT_DOUBLE_EQ(break_even_use(2.5, 4), 0.625);
@@ -61,11 +61,11 @@ TEST(Commitment, CommitsWhatRunsMoreThanBreakEven) {
   EXPECT_NEAR(planner.cost({8, 0}).total, 3 * kYearHours * (8 * 2.5 + 0.5 * 8 * 4), 1e-3);
   EXPECT_DOUBLE_EQ(planner.cost({8, 0}).first_year_used, 1);
   EXPECT_DOUBLE_EQ(planner.cost({8, 0}).first_year_covered, 8 / 12.0);
-  // At half that price sixteen pay: they run half of the time.
+  // At $1.90, all sixteen pay off: the others run half of the time.
   EXPECT_DOUBLE_EQ(CommitmentPlanner(demand, {4, {}, 1.9, {}}, {{"as now"}}).best().one_year, 16);
 }
 
-TEST(Commitment, SpotTakesWhatMayBeInterruptedFirst) {
+TEST(Commitment, SpotTakesInterruptibleWorkFirst) {
   const Demand demand{{10}, 0.4};
   // Spot at $1 beats a year at $2: only the six that may not be interrupted are committed.
   EXPECT_DOUBLE_EQ(CommitmentPlanner(demand, {4, 1, 2, {}}, {{"as now"}}).best().one_year, 6);
@@ -78,15 +78,15 @@ TEST(Commitment, AFallOfDemandOrPricesCostsRegret) {
   const CommitmentMix mix = planner.best();
   EXPECT_DOUBLE_EQ(mix.three_years, 8);
   const Future half{"half", 1, {0.5, 0.5, 0.5}, {1, 1, 1}};
-  // Four GPUs at $1.80 stand idle three years.
+  // Four GPUs at $1.80 are idle for three years.
   EXPECT_NEAR(planner.regret(mix, half), 4 * 1.8 * 3 * kYearHours, 1e-3);
   EXPECT_DOUBLE_EQ(planner.regret(mix, {"as now"}), 0);
-  // Bought in four parts, the fall is seen after the first: less is lost.
+  // With four purchases, the fall is noticed after the first, and less is lost.
   EXPECT_LT(planner.laddered_cost(mix, 4, half), CommitmentPlanner(demand, {4, {}, 2.5, 1.8}, {half}).cost(mix).total);
   EXPECT_GT(planner.laddered_cost(mix, 4, {"as now"}), planner.cost(mix).total);
 }
 
-RC_GTEST_PROP(Commitment, NoMixOfAllIsCheaper, ()) {
+RC_GTEST_PROP(Commitment, NoOtherMixIsCheaper, ()) {
   Demand demand;
   for (int i = *rc::gen::inRange(1, 6); i > 0; --i) demand.gpus.push_back(*rc::gen::inRange(0, 7));
   demand.interruptible = *rc::gen::element(0.0, 0.5, 1.0);
@@ -105,7 +105,7 @@ RC_GTEST_PROP(Commitment, NoMixOfAllIsCheaper, ()) {
     }
     futures.push_back(future);
   }
-  // Demands are whole or halves (quarters where halves are interruptible), so corners are among these amounts.
+  // Demands are whole or half numbers (quarters if halves are interruptible), so corners are among these amounts.
   std::vector<double> amounts;
   for (int i = 0; i <= 28; ++i) amounts.push_back(i / 2.0);
   const CommitmentPlanner planner(demand, prices, futures);
@@ -125,7 +125,7 @@ RC_GTEST_PROP(Commitment, NoMixOfAllIsCheaper, ()) {
   RC_ASSERT(std::fabs(planner.cost(best).total - by_hand) <= 1e-6 * (1 + by_hand));
 }
 
-TEST(Payment, WithoutInterestWhenItIsPaidDoesNotMatter) {
+TEST(Payment, WithoutInterestTheTimeOfPaymentDoesNotMatter) {
   EXPECT_DOUBLE_EQ(paid_monthly({"all upfront", 1, 2.5}, 3, 0), 2.5);
 }
 
@@ -133,7 +133,7 @@ TEST(Payment, AllUpfrontForThreeYearsAtEightPercentMustSaveAnEighth) {
   EXPECT_NEAR(paid_monthly({"all upfront", 1, 1}, 3, 0.08), 1.125, 0.001);
 }
 
-RC_GTEST_PROP(Payment, TheCheapestIsTheOneWhosePresentValueIsLeast, ()) {
+RC_GTEST_PROP(Payment, TheCheapestHasTheLowestPresentValue, ()) {
   const double interest = *rc::gen::inRange(0, 30) / 100.0;
   const int years = *rc::gen::element(1, 3);
   std::vector<Payment> payments;

@@ -38,7 +38,7 @@ std::vector<Draw> CommittedSpends::draws(const Offer& offer, Usd bill, Seconds t
   if (pools_.empty() || !(bill > Usd{}) || !(time > Seconds{})) return draws;
   Usd drawn;
   for (const catalog::CommittedSpend* pool : of(offer)) {
-    const Seconds left = days(1 + (pool->until - day_));  // the last day is one of them
+    const Seconds left = days(1 + (pool->until - day_));  // includes the last day
     const Usd before = bill * std::min(1.0, left / time), share = pool->left * (time / std::max(time, left));
     const Usd amount = std::min(goes_on ? share : pool->left, before - drawn);
     if (!(amount > Usd{})) continue;

@@ -1,7 +1,7 @@
 // The part of a bill that spend commitments cover (agreements.h) and that therefore costs no new money.
 //
-// A job draws on everything that is left, as far as it is paid before the last day. A service draws evenly until then,
-// so a month of it gets its share of what is left.
+// A job draws on the whole remaining amount, as far as it is paid before the last day. A service draws evenly until
+// then, so a month gets its share of the remaining amount.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct Draw {
 
 class CommittedSpends {
  public:
-  // Pools that have ended by `day` are left out. The catalogue must outlive this.
+  // Pools that ended before `day` are left out. The catalogue must outlive this object.
   CommittedSpends(const catalog::Catalog& catalog, Date day);
 
   bool empty() const { return pools_.empty(); }
@@ -28,7 +28,7 @@ class CommittedSpends {
   // For a bill paid evenly over `time` from the day on. `goes_on`: the bill repeats.
   std::vector<Draw> draws(const Offer& offer, Usd bill, Seconds time, bool goes_on) const;
 
-  // The pools that an offer counts towards, the one that ends first first.
+  // The pools that an offer counts towards, earliest end first.
   std::vector<const catalog::CommittedSpend*> of(const Offer& offer) const;
 
  private:

@@ -40,7 +40,7 @@ TEST(CommittedSpend, AServiceDrawsEvenlyUntilTheLastDay) {
   EXPECT_DOUBLE_EQ(commitments.drawn(50, days(36.5), true), 50);
 }
 
-TEST(CommittedSpend, WhatIsPaidAfterTheLastDayIsNotDrawn) {
+TEST(CommittedSpend, PaymentsAfterTheLastDayAreNotDrawn) {
   const Commitments commitments({pool("aws", 1e6, day(9))});
   EXPECT_DOUBLE_EQ(commitments.drawn(400, days(40), false), 100);
 }
@@ -58,7 +58,7 @@ TEST(CommittedSpend, ThePoolThatEndsFirstIsDrawnFirst) {
   EXPECT_DOUBLE_EQ(in_usd(draws[1].amount), 300);
 }
 
-RC_GTEST_PROP(CommittedSpend, MoreIsNeverDrawnThanIsBilledOrLeftAndMoreLeftNeverDrawsLess,
+RC_GTEST_PROP(CommittedSpend, DrawsAreBoundedAndGrowWithTheRemainingAmount,
               (std::vector<std::pair<std::uint16_t, std::uint8_t>> pools, std::uint16_t bill, bool goes_on)) {
   static const Commitments kPlain({});
   const Offer offer = kPlain.h100();

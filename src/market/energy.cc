@@ -62,7 +62,7 @@ Result<Watts> read_power(std::string_view name, std::string_view text) {
 }
 
 // Means that the providers publish, read 2025-10-16: sustainability.aboutamazon.com, datacenters.microsoft.com,
-// datacenters.google/efficiency. Others publish none: as the setting --pue assumes.
+// datacenters.google/efficiency. Others publish none, so they get the default of --pue.
 double pue_of(std::string_view provider) {
   if (provider == "aws") return 1.15;
   if (provider == "azure") return 1.16;

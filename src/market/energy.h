@@ -17,13 +17,13 @@ Result<Watts> read_power(std::string_view name, std::string_view text);
 // Carbon dioxide per kWh of electricity.
 struct Carbon {
   double grams_per_kwh = 0;
-  std::string where = {}, source = {}, date = {};  // of a region's mean; empty: given by the user
+  std::string where = {}, source = {}, date = {};  // for a region's mean; empty: given by the user
 };
 
-// Power usage effectiveness of a provider's data centers: all power over that of its machines.
+// Power usage effectiveness of a provider's data centers: total power divided by the power of the machines.
 double pue_of(std::string_view provider);
 
-// CPUs, memory, fans and network cards of a machine, for each of its GPUs: as OwnHardware assumes for eight.
+// Power of CPUs, memory, fans and network cards per GPU: an eighth of OwnHardware::host_power.
 inline constexpr Watts kHostPower = watts(1500.0 / 8);
 
 // A value for every hour of a day from CSV with the columns hour (0 to 23, in order) and any other one. Fails with
@@ -32,11 +32,11 @@ Checked<std::vector<double>> parse_hours(const std::string& file, std::string te
 // A number, which is the same in every hour, or the name of such a file. Errors call the setting `name`.
 Checked<std::vector<double>> read_hours(std::string_view name, const std::string& text);
 
-// What the user said about it: one figure, or that of each plan's region.
+// The user's choice: one figure, or that of each plan's region.
 struct CarbonChoice {
   std::optional<Carbon> everywhere = {};  // empty: by region
 
-  // Nothing if no figure of the region is on file.
+  // Empty if no figure for the region is on file.
   std::optional<Carbon> in(std::string_view region) const;
 };
 // "380", a place of data/carbon.csv, or "region".

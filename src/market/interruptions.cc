@@ -9,7 +9,7 @@
 namespace rightsize::market {
 namespace {
 
-// A job as the equations have it, in hours. `between` is infinite where nothing interrupts it.
+// The parameters of the equations, in hours. `between` is infinite without interruptions.
 struct Process {
   double work = 0, interval = 0, save = 0, restart = 0, between = INFINITY;
 
@@ -23,7 +23,7 @@ Process process_of(const InterruptibleJob& job, const JobAssumptions& a) {
   const double rate = taken_back + a.failures_per_gpu_hour * job.gpus;
   Process process{in_hours(job.work), in_hours(job.work), 0, in_hours(a.restart), INFINITY};
   if (!(rate > 0)) return process;
-  constexpr double kSmallPart = 1.0 / 3600;  // hours; the most that work in small parts can lose
+  constexpr double kSmallPart = 1.0 / 3600;  // hours; the most that work in small parts loses
   const bool saves = job.save > Seconds{};
   process.between = 1 / rate;
   if (job.starts_over) return process;  // one segment: the whole job
@@ -49,8 +49,8 @@ double draw_duration(const Process& p, Random& random) {
   }
 }
 
-// The variance of the time that one segment takes. Of the failed attempts, geometric in number, each takes a truncated
-// exponential and a restart, which itself is repeated until it survives.
+// The variance of the time that one segment takes. The number of failed attempts is geometric. Each takes a truncated
+// exponential time and a restart, which is itself repeated until it succeeds.
 double segment_variance(const Process& p) {
   const double m = p.between, s = p.segment(), r = p.restart;
   const double success = std::exp(-s / m), failures = std::expm1(s / m), fails = -std::expm1(-s / m);
@@ -140,7 +140,7 @@ std::optional<SpotCost> spot_cost(InterruptibleJob job, const PriceOutlook& pric
   cost.on_demand = *on_demand * machines(job.machines) * there->total();
   const auto cheaper = std::lower_bound(bills.begin(), bills.end(), in_usd(*cost.on_demand)) - bills.begin();
   cost.chance_cheaper = static_cast<double>(cheaper) / kDraws;
-  // Moving repeats half an interval and a start, once; on average half of the job is left then.
+  // Moving repeats half an interval and a start once; on average, half of the job is then left.
   const double repeated = process.interval / 2 + process.restart;
   cost.leave_above = *on_demand * ((there->total() / time->total()) * (1 + repeated / (process.work / 2)));
   return cost;

@@ -1,14 +1,14 @@
-// How long a job takes, and what it costs, on machines that fail or are taken back.
+// The time and cost of a job on machines that fail or are preempted.
 //
 //   const InterruptibleJob job{hours(100), seconds(84), catalog::Purchase::kSpot, 8, 64};
 //   std::optional<RunningTime> time = running_time(job, assumptions);
 //
-// Interruptions of the whole job are independent of each other and M apart on average: any machine that is taken back
-// and any GPU that fails stops it. A checkpoint takes d, a restart r. Work is saved every t, Daly's higher-order
-// optimum (2006, eq. 37):
+// Interruptions of the whole job are independent, with a mean time M between them: any preempted machine and any failed
+// GPU stops the job. A checkpoint takes d, a restart r. Work is saved every t, Daly's higher-order optimum (2006, eq.
+// 37):
 //   t = sqrt(2 d M) (1 + sqrt(d / 2M) / 3 + d / 18M) - d        for d < 2M, else M
-// and at least every `checkpoint_every`. The job then takes M e^(r/M) (e^((t+d)/M) - 1) work / t on average. Spot
-// markets bunch interruptions, so the tail is longer than this model has it.
+// and at least every `checkpoint_every`. The job then takes M e^(r/M) (e^((t+d)/M) - 1) work / t on average.
+// Interruptions on spot markets are clustered, so the real tail is longer than in this model.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct JobAssumptions {
   double failures_per_gpu_hour = 2e-5;                  // of any hardware
   BytesPerSecond checkpoint_rate = gb_per_s(1);         // of one machine that writes
   std::optional<BytesPerSecond> checkpoint_total = {};  // of all machines together, if the user gave it
-  // However rarely machines fail: bugs and bad data also end a run, and must not cost a day of work.
+  // Applies even if machines rarely fail: bugs and bad data also end a run, and must not cost a day of work.
   Seconds checkpoint_every = hours(4);
   std::optional<Bytes> storage;  // held for the length of the job; empty: the checkpoints that it keeps
   double storage_usd_per_gb_month = 0.08;
@@ -36,20 +36,19 @@ struct JobAssumptions {
   double egress_usd_per_gb = 0.09;
 };
 
-// How long one checkpoint takes to save.
-// Checkpoints are sharded: each of the `writers`, one per machine, writes its part.
+// The time to save one checkpoint. Checkpoints are sharded: each of the `writers`, one per machine, writes its part.
 Seconds save_time(Bytes checkpoint, const JobAssumptions& assumptions, int writers = 1);
 
 struct InterruptibleJob {
   Seconds work;  // without interruptions
-  Seconds save;  // one checkpoint; zero: the work consists of small parts and has nothing to save
+  Seconds save;  // one checkpoint; zero: small parts, nothing to save
   catalog::Purchase purchase = catalog::Purchase::kOnDemand;
   int machines = 1;
   int gpus = 1;              // of all machines
   bool starts_over = false;  // an interruption loses all work: there is no storage to save it in
 };
 
-// Where the hours of a job go; `total` is what is paid for. All are expected values.
+// How the hours of a job are spent; `total` is paid for. All are expected values.
 struct RunningTime {
   Seconds work, startup, saving, redoing;
   Seconds interval = {};     // of work between two checkpoints; zero: there are none
@@ -57,7 +56,7 @@ struct RunningTime {
   Seconds total() const { return work + startup + saving + redoing; }
 };
 
-// Nothing when interruptions come so fast that less than a tenth of the time is work.
+// Empty if interruptions are so frequent that less than a tenth of the time is work.
 std::optional<RunningTime> running_time(const InterruptibleJob& job, const JobAssumptions& assumptions);
 
 // Expected time per time of work, saved every `interval`: the equation above.
@@ -66,19 +65,19 @@ double time_per_work(Seconds interval, Seconds save, Seconds restart, Seconds be
 // Daly's interval for a save of this length between interruptions this far apart.
 Seconds checkpoint_interval(Seconds save, Seconds between_interruptions);
 
-// What a job costs on spot machines, and what the same job costs on demand.
+// The cost of a job on spot machines, and of the same job on demand.
 struct SpotCost {
   RunningTime time;
   Usd low, mean, high;                   // 10th percentile, mean, 90th percentile
   std::optional<Usd> on_demand;          // the same job there, with its own failures
-  std::optional<double> chance_cheaper;  // than on demand
+  std::optional<double> chance_cheaper;  // probability of costing less than on demand
   // Above this spot price the rest of the job costs less on demand, including the work that moving repeats.
   std::optional<UsdPerMachineSecond> leave_above;
 };
 
 // `price` is the outlook of one spot machine, `on_demand` the price of the same machine on demand. The distribution
-// covers the length of the job and the price; its mean is the expected time at the likely price. Takes a bounded time
-// whatever the length and the rate: long jobs use the normal limit instead of drawing every interruption.
+// covers the length of the job and the price; its mean is the expected time at the likely price. Runs in bounded time
+// for any length and rate: long jobs use the normal limit instead of drawing every interruption.
 std::optional<SpotCost> spot_cost(InterruptibleJob job, const PriceOutlook& price,
                                   std::optional<UsdPerMachineSecond> on_demand, const JobAssumptions& assumptions,
                                   std::uint64_t seed = 1);

@@ -31,7 +31,7 @@ TEST(RunningTime, WithoutInterruptionsOnlyStartUpIsAdded) {
 }
 
 // d = 0.02 h, M = 20 h: sqrt(0.8) = 0.894427; x (1 + sqrt(0.0005)/3 + 0.02/360) - 0.02 = 0.88115 h.
-TEST(RunningTime, TheIntervalIsDalys) {
+TEST(RunningTime, TheIntervalIsDalysOptimum) {
   EXPECT_NEAR(in_hours(checkpoint_interval(hours(0.02), hours(20))), 0.894427 * (1 + 0.0223607 / 3 + 0.02 / 360) - 0.02,
               1e-5);
   EXPECT_DOUBLE_EQ(in_hours(checkpoint_interval(hours(5), hours(2))), 2);
@@ -42,7 +42,7 @@ TEST(RunningTime, TheIntervalIsDalys) {
   EXPECT_NEAR(in_hours(time->total()), expected + 1.0 / 6, 0.01);
 }
 
-// 0.1/h of 3 min of restart and half of 6 min of lost work, to first order.
+// To first order: 0.1 interruptions per hour x (3 min of restart + half of 6 min of lost work).
 TEST(RunningTime, TimePerWorkIsRestartsAndHalfAnInterval) {
   EXPECT_NEAR(time_per_work(seconds(360), {}, seconds(180), hours(10)), 1.01, 1e-4);
   EXPECT_DOUBLE_EQ(time_per_work(hours(1), {}, hours(1), hours(INFINITY)), 1);
@@ -63,8 +63,8 @@ RC_GTEST_PROP(RunningTime, StartingOverTakesLongerThanResuming, ()) {
   RC_ASSERT(again->interval == Seconds{});
 }
 
-// By the formula alone 8 on-demand GPUs would save every 10 hours, and lose as much with every crash of the job itself.
-TEST(RunningTime, CheckpointsAreNeverFurtherApartThanAskedFor) {
+// By the formula alone, 8 on-demand GPUs would save every 10 hours, and lose that much with every crash of the job.
+TEST(RunningTime, CheckpointsAreNeverFurtherApartThanRequested) {
   JobAssumptions a;
   const InterruptibleJob job{hours(25), seconds(84), Purchase::kOnDemand, 1, 8};
   const auto usual = running_time(job, a);
@@ -105,11 +105,12 @@ TEST(SpotCost, WithoutInterruptionsItIsWorkTimesPrice) {
   EXPECT_FALSE(spot_cost({hours(100), hours(2), Purchase::kSpot, 64, 512}, outlook(), {}, without_failures(1)));
 }
 
-TEST(SpotCost, AShareAMonthIsARate) {
+TEST(SpotCost, AMonthlyShareBecomesARate) {
   EXPECT_NEAR(std::exp(-interruptions_per_hour(0.2) * in_hours(kMonth)), 0.8, 1e-12);
 }
 
-// At a fixed price the drawn bills centre on Daly's expectation: few interruptions drawn, many by the normal limit.
+// At a fixed price the simulated bills centre on Daly's expectation, both with drawn interruptions and in the normal
+// limit.
 RC_GTEST_PROP(SpotCost, TheMiddleOfTheDistributionIsTheExpectation, ()) {
   const int length = *rc::gen::inRange(20, 3000);
   const InterruptibleJob job{hours(length), seconds(60.0 * *rc::gen::inRange(1, 10)), Purchase::kSpot,
@@ -139,7 +140,7 @@ TEST(SpotCost, TheNormalLimitContinuesTheDraws) {
   EXPECT_NEAR(spread(250) / spread(200), 1, 0.1);  // about 57 and 45 interruptions
 }
 
-// Any finite job and rate is answered at once, or refused.
+// Any finite job and rate is answered or refused immediately.
 RC_GTEST_PROP(SpotCost, IsBounded, ()) {
   const double length = std::pow(10.0, *rc::gen::inRange(-3, 12)), rate = std::pow(10.0, *rc::gen::inRange(-9, 4));
   const auto cost = spot_cost({hours(length), seconds(60), Purchase::kSpot, *rc::gen::inRange(1, 1000), 8}, outlook(),

@@ -60,7 +60,7 @@ bool OfferFilter::lets_through(const Offer& offer) const {
          (offer.is_own() || is_among(regions, offer.price->region));
 }
 
-// Machines in their order first, so that comparing two offers seldom compares names.
+// Machines in their order first: comparing two offers then seldom compares names.
 std::vector<Offer> list_offers(const catalog::Catalog& catalog) {
   std::unordered_map<std::string_view, const catalog::Gpu*> gpus;
   for (const catalog::Gpu& gpu : catalog.gpus) gpus[gpu.name] = &gpu;
@@ -76,7 +76,7 @@ std::vector<Offer> list_offers(const catalog::Catalog& catalog) {
   for (const catalog::Price& price : catalog.prices) {
     const std::pair<std::string_view, std::string_view> name(price.provider, price.instance);
     if (machine == places.end() || machine->first != name)
-      machine = places.find(name);  // rows of one follow each other
+      machine = places.find(name);  // rows of one machine are adjacent
     if (machine == places.end()) continue;
     const catalog::Machine* of = machines[machine->second];
     by_machine[machine->second].push_back({gpus.at(of->gpu), of, &price});

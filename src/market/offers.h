@@ -1,5 +1,4 @@
-// What can be rented: a machine of the catalogue in a region on some terms, with its price. price_book.h finds
-// offers.
+// An offer: a machine of the catalogue in a region on some terms, with its price. price_book.h finds offers.
 #pragma once
 
 #include <optional>
@@ -22,7 +21,8 @@ struct Offer {
   UsdPerMachineSecond rate() const { return price->machine_price; }
   UsdPerGpuSecond rate_per_gpu() const { return rate() / gpus_per_machine(machine->gpus); }
   bool is_own() const;  // at the user's own price
-  // Whether price and date are confirmed. Others are listed, but never lead and are no evidence about other prices.
+  // Whether price and date are confirmed. Unconfirmed offers are listed, but never come first and are not evidence for
+  // other prices.
   bool is_confirmed() const;
 };
 
@@ -40,8 +40,8 @@ struct OfferFilter {
   Bytes min_memory{};                      // of a GPU
   std::optional<double> max_price = {};    // listed, USD per GPU-hour
   int machine_gpus = 0;                    // only machines with this number of GPUs; 0: any
-  bool retired = false;                    // also machines that are no longer sold
-  bool community = false;  // also machines of peers and resellers: RunPod's community cloud, Vast, Shadeform
+  bool retired = false;                    // include machines that are no longer sold
+  bool community = false;                  // include peers and resellers: RunPod's community cloud, Vast, Shadeform
 
   bool lets_through(const Offer& offer) const;
 };

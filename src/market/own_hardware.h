@@ -1,4 +1,4 @@
-// Machines that the user owns: their hourly cost, so that they compete with what can be rented.
+// Machines that the user owns, with an hourly cost that makes them comparable with rented ones.
 #pragma once
 
 #include <optional>
@@ -17,13 +17,13 @@ struct OwnHardware {
   int machines = 1;   // how many the user has
   Usd price;          // of one machine
   double years = 4;   // until it is worth nothing
-  double busy = 0.7;  // share of those years it works
+  double busy = 0.7;  // share of those years in use
   double usd_per_kwh = 0.12;
-  double power_usage_effectiveness = 1.3;  // cooling and distribution on top
+  double power_usage_effectiveness = 1.3;  // cooling and distribution
   Watts host_power = watts(1500);          // CPUs, memory, fans, network cards of one machine
 };
 
-// Price over the hours it works, plus power at the GPUs' TDP. Empty if the catalogue does not have the TDP.
+// The price divided by the hours in use, plus power at the GPUs' TDP. Empty if the catalogue does not have the TDP.
 std::optional<UsdPerMachineSecond> hourly_cost(const OwnHardware& own, const catalog::Gpu& gpu);
 
 // Its instance type in the catalogue; the provider is kOwn.

@@ -34,7 +34,7 @@ TEST(AddOwnHardware, CompetesInThePriceBookAtItsHourlyCost) {
   EXPECT_NEAR(in_usd_per_gpu_hour(quote->rate), (11.4155 + 1.1076) / 8, 1e-3);
   EXPECT_EQ(quote->offer->machine->provider, "own");
   EXPECT_TRUE(quote->offer->is_own());
-  // What it cost to buy decides, not what is paid elsewhere for such a GPU.
+  // The purchase price decides, not a rental price for such a GPU.
   OwnPrices rented;
   rented.gpus["h100-sxm"] = usd_per_gpu_hour(9);
   const PriceBook both(catalog, rented);

@@ -24,7 +24,7 @@ Error wrong(std::string_view flag, std::string_view text, std::string_view why) 
   return bad_input(fmt::format("{} '{}': {}", flag, text.substr(0, 60), why));
 }
 
-// A bare number means dollars per hour, as the flag says; elsewhere a number needs its unit.
+// A bare number means dollars per hour, as documented for the flag; elsewhere a number needs its unit.
 Result<OwnPrice> take_apart(std::string_view text, std::string_view flag) {
   const std::size_t equals = text.rfind('=');
   OwnPrice price{"*", std::string(trim(text)), true};
@@ -82,13 +82,13 @@ class OwnPriceReader {
 
   Checked<OwnPrices> finish() {
     if (!errors_.empty()) return fail(std::move(errors_));
-    // What is named itself keeps its price, whatever its family costs.
+    // A GPU with its own price keeps it, whatever the price of its family.
     own_.gpus.merge(families_);
     return std::move(own_);
   }
 
  private:
-  // False: there is one already.
+  // False if there is already a price.
   bool store(const OwnPrice& price) {
     const std::string lower = to_lower(price.name);
     const UsdPerGpuSecond rate = *parse_usd_per_gpu_hour(price.amount);
@@ -96,7 +96,7 @@ class OwnPriceReader {
       own_.bare = price.bare;
       return !std::exchange(own_.every_gpu, rate);
     }
-    // A GPU before a machine: Paperspace calls machines H100 and V100.
+    // GPU names come before machine names: Paperspace has machines called H100 and V100.
     const Result<std::vector<const catalog::Gpu*>> gpus = catalog_.match_gpus(price.name);
     if (!gpus && is_machine(catalog_, lower)) {
       return own_.machines.emplace(lower, *parse_usd_per_machine_hour(price.amount)).second;

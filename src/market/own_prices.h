@@ -23,7 +23,7 @@ struct OwnPrices {
   std::map<std::string, UsdPerGpuSecond, std::less<>> gpus = {};          // by the catalogue's name
   std::map<std::string, UsdPerMachineSecond, std::less<>> machines = {};  // by instance type in lower case
   std::optional<UsdPerGpuSecond> every_gpu = {};
-  bool bare = false;             // every_gpu was given as a number alone: the price of the GPU the user has in mind
+  bool bare = false;             // every_gpu was given as a bare number: the price of the GPU in question
   std::string flag = "--price";  // how the user gave them, for sources and errors
 
   bool empty() const { return gpus.empty() && machines.empty() && !every_gpu; }

@@ -22,13 +22,13 @@ std::string mistake(const std::vector<std::string>& texts) {
   return own ? "" : describe(own.error());
 }
 
-TEST(OwnPrices, AmountsAreDollarsAnHourHoweverTheyAreWritten) {
+TEST(OwnPrices, AmountsAreDollarsPerHourInEverySpelling) {
   for (const char* amount : {"2.49", "2.49USD/h", "2.49 USD/h", "2.49usd/h", "$2.49", "$2.49/h", "2.49$/h", " 2.49 "}) {
     EXPECT_DOUBLE_EQ(gpu_price(std::string("h100-sxm=") + amount), 2.49) << amount;
   }
 }
 
-TEST(OwnPrices, NamesAreThoseOfTheCatalogueItsAliasesAndFamilies) {
+TEST(OwnPrices, NamesMayBeAliasesAndFamilies) {
   for (const char* name : {"h100-sxm", "H100-SXM", "h100", "NVIDIA H100 80GB HBM3"}) {
     EXPECT_DOUBLE_EQ(gpu_price(std::string(name) + "=2"), 2) << name;
   }
@@ -41,7 +41,7 @@ TEST(OwnPrices, NamesAreThoseOfTheCatalogueItsAliasesAndFamilies) {
   EXPECT_DOUBLE_EQ(in_usd_per_gpu_hour(*parse_own_prices({"$2"}, built_in_catalog())->every_gpu), 2);
 }
 
-TEST(OwnPrices, AGpuNamedItselfKeepsItsPriceBesideItsFamily) {
+TEST(OwnPrices, AGpusOwnPriceOverridesItsFamilys) {
   for (const std::vector<std::string>& order :
        {std::vector<std::string>{"a100=2", "a100-80gb-sxm=3"}, {"a100-80gb-sxm=3", "a100=2"}}) {
     const Checked<OwnPrices> own = parse_own_prices(order, built_in_catalog());
@@ -51,7 +51,7 @@ TEST(OwnPrices, AGpuNamedItselfKeepsItsPriceBesideItsFamily) {
   }
 }
 
-TEST(OwnPrices, EveryMistakeIsReportedWithWhatToWriteInstead) {
+TEST(OwnPrices, EveryMistakeIsReportedWithACorrection) {
   EXPECT_THAT(mistake({"h100-smx=2"}), HasSubstr("did you mean 'h100-sxm'?"));
   EXPECT_THAT(mistake({"p5.48xlarg=2"}), HasSubstr("did you mean 'p5.48xlarge'?"));
   EXPECT_THAT(mistake({"h100-sxm"}), HasSubstr("expected NAME=PRICE"));

@@ -18,7 +18,7 @@ using catalog::Purchase;
 
 // The user's price of a machine: its own, that of its GPU, that of every GPU.
 std::optional<MachineQuote> own_quote(const catalog::Machine& machine, const OwnPrices& own) {
-  if (machine.provider == kOwn) return std::nullopt;  // it has its price already, from what it cost to buy
+  if (machine.provider == kOwn) return std::nullopt;  // its price follows from the purchase price
   const std::string instance = own.machines.empty() ? "" : to_lower(machine.instance);
   if (const auto named = own.machines.find(instance); named != own.machines.end())
     return MachineQuote{named->second, {}, own.flag + " " + instance};
@@ -28,7 +28,7 @@ std::optional<MachineQuote> own_quote(const catalog::Machine& machine, const Own
   return std::nullopt;
 }
 
-// Those of one kind of GPU; offers are ordered by it.
+// The offers of one kind of GPU; offers are ordered by GPU.
 std::span<const Offer> offers_of(const std::vector<Offer>& offers, std::string_view gpu) {
   struct ByGpu {
     bool operator()(const Offer& offer, std::string_view name) const { return offer.gpu->name < name; }
@@ -71,7 +71,7 @@ void PriceBook::place_offers() {
   sort_offers(placed_);
 }
 
-// One row a machine, for every region, in place of its on-demand rows.
+// One row per machine, for every region, replaces its on-demand rows.
 void PriceBook::add_own_offers() {
   std::vector<Offer> mine;
   own_rows_.reserve(catalog_->machines.size());

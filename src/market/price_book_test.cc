@@ -69,14 +69,14 @@ const catalog::Machine& machine(const Catalog& catalog, const char* name) {
   return *catalog.find_machine("cloud", name);
 }
 
-TEST(Offers, RetiredMachinesAreLeftOutUnlessAskedFor) {
+TEST(Offers, RetiredMachinesAreLeftOutByDefault) {
   const Catalog catalog = small_catalog();
   EXPECT_EQ(PriceBook(catalog).offers({}).size(), 7U);
   EXPECT_EQ(PriceBook(catalog).offers({.retired = true}).size(), 8U);
 }
 
 // A region name belongs to one provider; a price without a region matches every part of the world.
-TEST(Offers, APriceOfNoRegionIsAskedForByName) {
+TEST(Offers, APriceWithoutARegionMatchesEveryPartOfTheWorld) {
   const Catalog catalog = small_catalog();
   const auto named = PriceBook(catalog).offers({.regions = {"west"}, .purchases = {Purchase::kOnDemand}});
   EXPECT_TRUE(std::all_of(named.begin(), named.end(), [](const Offer& o) { return o.price->region == "west"; }));
@@ -116,7 +116,7 @@ TEST(Offers, AnOwnPriceReplacesTheOnDemandPricesOfItsMachine) {
   EXPECT_EQ(book.offers({.purchases = {Purchase::kOneYear}}).size(), 1U);
 }
 
-// 5.6 / 8 = 0.70 as in the west: the smaller machine is taken.
+// 5.6 / 8 = 0.70, as in the west: the smaller machine is chosen.
 TEST(GpuPrice, AtEqualPricesTheSmallerMachineIsChosen) {
   const Catalog catalog = small_catalog();
   const PriceBook book(catalog);
@@ -129,7 +129,7 @@ TEST(GpuPrice, AtEqualPricesTheSmallerMachineIsChosen) {
   EXPECT_FALSE(book.gpu(gpu(catalog, "l4"), Purchase::kThreeYears));
 }
 
-// Of the GPU, then of a machine that holds it, then of every GPU, then the catalogue.
+// The order: price of the GPU, of a machine with it, of every GPU, then the catalogue.
 TEST(GpuPrice, TheMostSpecificOwnPriceComesFirst) {
   const Catalog catalog = small_catalog();
   const auto price = [&](const std::vector<std::string>& own, const char* name) {
@@ -205,7 +205,7 @@ bool matches(const std::vector<T>& wanted, const T& value) {
   return wanted.empty() || wanted.front() == value;
 }
 
-// Row by row, as a reader of the tables would look it up.
+// A row-by-row lookup, as a reader of the tables would do it.
 std::optional<double> cheapest_by_hand(const Catalog& catalog, const std::string& name, const OfferFilter& filter) {
   std::optional<double> best;
   for (const catalog::Price& row : catalog.prices) {
@@ -220,7 +220,7 @@ std::optional<double> cheapest_by_hand(const Catalog& catalog, const std::string
   return best;
 }
 
-// However a command asks (one GPU, its cheapest offer, all offers, every machine's list price), it hears one price.
+// Every lookup (one GPU, its cheapest offer, all offers, every machine's list price) gives the same price.
 RC_GTEST_PROP(PriceBook, EveryLookUpGivesTheSamePrice, ()) {
   const Catalog catalog = random_catalog();
   const OfferFilter filter = random_filter();
@@ -240,14 +240,14 @@ RC_GTEST_PROP(PriceBook, EveryLookUpGivesTheSamePrice, ()) {
     RC_ASSERT(std::abs(in_usd_per_gpu_hour(quote->rate) - *truth) < 1e-9);
     RC_ASSERT(quote->rate == offer->rate_per_gpu());
     RC_ASSERT(quote->rate == *least);
-    // The machine it names asks that price itself, in the region it names.
+    // The named machine has that list price in the named region.
     const auto listed = book.list_price(*offer->machine, offer->price->purchase, offer->price->region);
     RC_ASSERT(listed.has_value());
     RC_ASSERT(listed->rate <= offer->rate());
   }
 }
 
-// An own price of a GPU is that of all its machines by the number of their GPUs, whatever the filter.
+// An own price of a GPU applies to all its machines, times their number of GPUs, with any filter.
 RC_GTEST_PROP(PriceBook, AnOwnPriceHoldsInEveryLookUp, ()) {
   const Catalog catalog = random_catalog();
   const OfferFilter filter = random_filter();
@@ -273,8 +273,8 @@ RC_GTEST_PROP(PriceBook, AnOwnPriceHoldsInEveryLookUp, ()) {
   }
 }
 
-// A floor of an offer that is known for longer than a launch takes is a price like others.
-TEST(PriceBook, OnlyAFloorThatMayBeALaunchsNeverLeads) {
+// A floor price of an offer that has existed for longer than a launch is an ordinary price.
+TEST(PriceBook, OnlyALaunchFloorNeverLeads) {
   catalog::Catalog catalog = *catalog::load_catalog("");
   const auto floor = std::find_if(catalog.prices.begin(), catalog.prices.end(), [](const catalog::Price& price) {
     return price.instance == "g7e.2xlarge" && price.zone == "aps1-az3" && price.purchase == Purchase::kSpot;
@@ -294,8 +294,8 @@ TEST(PriceBook, OnlyAFloorThatMayBeALaunchsNeverLeads) {
   EXPECT_TRUE(may_lead(kLaunchDays));
 }
 
-// Whatever part of the world is asked for, every offer is there, with a region of its provider; and offers of any
-// region are either placed or reported.
+// For any requested part of the world, every offer has a region of its provider there, and offers for region "any" are
+// either placed or reported.
 TEST(Offers, APartOfTheWorldIsMeantLiterally) {
   const Catalog catalog = *catalog::load_catalog("");
   const PriceBook book(catalog);
@@ -316,7 +316,7 @@ TEST(Offers, APartOfTheWorldIsMeantLiterally) {
   }
 }
 
-// A placed offer costs what the provider asks everywhere, and only machines of the named GPU are placed.
+// A placed offer keeps the provider's global price, and only machines with the named GPU are placed.
 TEST(Offers, APlacedOfferIsTheSamePrice) {
   Catalog catalog = small_catalog();
   catalog.gpu_regions.push_back({"cloud", "l4", "eu-west-9", {{"docs"}, today(), {}, {}, {}, 0}});

@@ -42,7 +42,7 @@ double median_of(std::vector<double>& values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-// What the machine costs in the offer's region, or where it is priced alike everywhere.
+// The on-demand price of the machine in the offer's region, or the price that applies everywhere.
 std::optional<double> on_demand_beside(const Offer& offer,
                                        const std::vector<std::pair<std::string_view, double>>& by_region) {
   for (const std::string_view region : {std::string_view(offer.price->region), std::string_view("any")}) {
@@ -97,7 +97,7 @@ const OutlookTable& OutlookTable::built_in() {
   return kTable;
 }
 
-// Between two ages in a straight line, beyond the last as at the last: nothing was measured there.
+// Interpolates linearly between two ages. Beyond the last age, which has no measurements, uses the last row.
 OutlookRow OutlookTable::at(const PriceReading& reading) const {
   const double age_days = reading.age_days;
   const std::vector<OutlookRow>& rows = reading.kind == PriceReading::kList    ? list
@@ -118,7 +118,7 @@ PriceInterval OutlookTable::predict(const PriceReading& reading) const {
   const OutlookRow row = at(reading);
   const double centre = reading.fresh.value_or(reading.median * std::pow(reading.now / reading.median, row.weight));
   PriceInterval found{centre * row.low, centre * row.likely, centre * row.high};
-  // Beside fresh rows an outdated one only widens the interval.
+  // If there are fresh rows, an outdated one only widens the interval.
   if (reading.fresh) {
     found.low = std::min(found.low, reading.now);
     found.high = std::max(found.high, reading.now);
@@ -160,7 +160,7 @@ void Outlooks::note_recent(const Offer& offer) {
   if (offer.is_confirmed()) recent.confirmed[offer.machine->provider].push_back(dollars(offer) / offer.machine->gpus);
 }
 
-// Other providers with a recent price near it.
+// The number of other providers with a recent price nearby.
 int Outlooks::others_near(const Offer& offer) const {
   int count = 0;
   const auto recent = recent_.find({offer.gpu, offer.price->purchase});
@@ -177,7 +177,7 @@ int Outlooks::others_near(const Offer& offer) const {
 Outlooks::OfMachine Outlooks::stand(const Terms& terms) const {
   OfMachine machine;
   for (const Offer* offer : terms[static_cast<std::size_t>(Purchase::kOnDemand)]) {
-    if (!offer->is_confirmed()) continue;  // a doubtful price says nothing about what spot may cost
+    if (!offer->is_confirmed()) continue;  // a doubtful price says nothing about spot prices
     auto& known = machine.on_demand;       // the last zone of a region counts
     if (!known.empty() && known.back().first == offer->price->region) known.pop_back();
     known.emplace_back(offer->price->region, dollars(*offer));
@@ -201,7 +201,7 @@ bool Outlooks::is_floor(const Offer& offer, const OfMachine& machine) const {
   return list && is_spot_floor(dollars(offer), *list);
 }
 
-// Floors say nothing about the cost of a machine, so they only count if there are no other prices.
+// Floors say nothing about the cost of a machine, so they count only if there are no other prices.
 Outlooks::Standing Outlooks::stand(const std::vector<const Offer*>& offers, const OfMachine& machine) const {
   std::vector<double> all, real, fresh;
   for (const Offer* offer : offers) {
@@ -232,7 +232,7 @@ PriceOutlook Outlooks::of(const Offer& offer, Seconds job) const {
   outlook.community = offer.machine->community;
   outlook.unconfirmed = !offer.is_confirmed();
   if (!age) {
-    outlook.low = outlook.likely = outlook.high = outlook.listed;  // the user's own price is what it is
+    outlook.low = outlook.likely = outlook.high = outlook.listed;  // the user's own price is certain
     return outlook;
   }
   outlook.age = days(*age);

@@ -1,19 +1,19 @@
-// What an offer will likely cost over a job, rather than on the day its price was read.
+// The likely cost of an offer over a job, rather than on the day its price was read.
 //
 // A list price holds until the provider changes it. A spot price does not: a zone that was cheap drifts back towards
 // the other zones of its machine, the faster the older the row is. So a spot price is shrunk towards the median of its
-// machine over zones and regions, by a weight that falls with age, and the interval widens with age. How much is in
+// machine over zones and regions, by a weight that falls with age, and the interval widens with age. The weights are in
 // data/price_outlook.csv, fitted by tools/market to 16 months of daily AWS prices; docs/market.md has the backtest.
 //
 //   const PriceOutlook outlook = book.outlook(offer, days(7));
-//   outlook.likely;               // dollars a machine-hour to rank by: the mean over the job
+//   outlook.likely;               // dollars per machine-hour to rank by: the mean over the job
 //   outlook.low, outlook.high;    // the middle 80 %
-//   outlook.may_lead();           // false: never the first line of a recommendation
+//   outlook.may_lead();           // false: never first in a recommendation
 //   outlook.age, outlook.sources; // how old the price is, and how many independent sources agree with it
 //
 // A price over kAgedDays old leads only if a second source is within kAgreement of it, or if every offer of the GPU on
-// these terms is as old. Sources are those of the row itself, and other providers that ask about as much for the same
-// GPU on the same terms in a price of the last kAgedDays.
+// these terms is as old. Sources are those of the row itself, and other providers with about the same price for the
+// same GPU and terms in the last kAgedDays.
 #pragma once
 
 #include <array>
@@ -35,22 +35,22 @@ namespace rightsize::market {
 
 struct PriceOutlook {
   UsdPerMachineSecond low, likely, high;
-  UsdPerMachineSecond listed;  // what the row says
+  UsdPerMachineSecond listed;  // the price of the row
   UsdPerMachineSecond median;  // of the machine on these terms over zones and regions, launch floors left out
-  int peers = 0;               // rows that median is of, the offer's own among them
-  std::optional<Seconds> age;  // of the row; nothing: the user's own price or undated
+  int peers = 0;               // rows behind that median, including the offer's own
+  std::optional<Seconds> age;  // of the row; empty: the user's own price or undated
 
   int sources = 1;  // independent ones that agree on it; 1: single-source
   int others = 0;   // of them, other providers that charge about as much for this GPU
 
-  bool floor = false;  // spot at exactly a tenth of on-demand, and not known to be offered for longer than a launch
+  bool floor = false;        // spot at exactly a tenth of on-demand, and possibly a launch price
   bool unconfirmed = false;  // the catalogue marks the price or its date as unverified
   bool outdated = false;     // over a year old, and a fresher price of the same GPU on the same terms exists
   bool aged = false;         // over kAgedDays old, single-source, and a fresher price exists
-  bool community = false;    // of peers or resold
+  bool community = false;    // peer-hosted or resold
 
-  // Whether a recommendation may put it first: confirmed, recent or confirmed by a second source, and not a launch
-  // floor. Peer-hosted offers need OfferFilter::community.
+  // Whether a recommendation may put the offer first: confirmed, recent or confirmed by a second source, and not a
+  // launch floor. Peer-hosted offers need OfferFilter::community.
   bool may_lead() const { return !floor && !unconfirmed && !outdated && !aged; }
 };
 
@@ -62,7 +62,7 @@ inline constexpr double kAgreement = 0.25;
 struct PriceReading {
   double now = 0;                    // the row
   double median = 0;                 // of its machine over zones and regions
-  std::optional<double> most = {};   // it will not cost more: on-demand in the same region
+  std::optional<double> most = {};   // upper limit: on-demand in the same region
   std::optional<double> fresh = {};  // of an outdated list price: the median of rows of this year
   double age_days = 0;               // at the middle of the job
   enum Kind { kList, kSpot, kFloor } kind = kList;
@@ -87,15 +87,15 @@ class OutlookTable {
 
   PriceInterval predict(const PriceReading& reading) const;
 
-  // By age. A spot price below its machine's median is `cheap`: it goes back faster than one above comes down. Both
-  // have the same `likely` at the median, so that a higher price never has a lower outlook.
+  // By age. A spot price below its machine's median is `cheap`: it rises faster than a price above the median falls.
+  // Both have the same `likely` at the median, so a higher price never has a lower outlook.
   std::vector<OutlookRow> list, spot, cheap, floor;
 
  private:
   OutlookRow at(const PriceReading& reading) const;
 };
 
-// AWS does not let a spot price fall below a tenth of on-demand. A price at that floor says nothing about demand yet:
+// AWS does not let a spot price fall below a tenth of on-demand. A price at that floor does not yet reflect demand:
 // over 16 months of data it was 2.2 times as high eight weeks later.
 bool is_spot_floor(double spot, double on_demand);
 
@@ -106,14 +106,14 @@ inline constexpr int kLaunchDays = 14;
 // The outlook of every offer, given the other offers of its machine: medians and floors.
 class Outlooks {
  public:
-  // `offers` ordered as sort_offers() does; they must outlive this. Ages are counted until `day`.
+  // `offers` ordered as sort_offers() does; they must outlive this object. Ages are counted until `day`.
   Outlooks(const std::vector<Offer>& offers, Date day, const OutlookTable& table = OutlookTable::built_in());
 
   // Over a job that begins on the day and runs this long.
   PriceOutlook of(const Offer& offer, Seconds job) const;
 
  private:
-  // The prices of one machine on one term, in dollars an hour.
+  // The prices of one machine on one term, in dollars per hour.
   struct Standing {
     double median = 0;
     int peers = 0;

@@ -28,7 +28,7 @@ OutlookTable table() { return *OutlookTable::parse("t.csv", kTable); }
 TEST(OutlookTable, BuiltInRowsAreWhole) {
   const OutlookTable& built_in = OutlookTable::built_in();
   EXPECT_GT(built_in.spot.size(), 8U);
-  // What the backtest found: a cheap zone keeps less of its distance from the median the older its price is.
+  // Result of the backtest: the older a cheap zone's price, the closer it moves to the median.
   EXPECT_LT(built_in.cheap.back().weight, built_in.cheap[3].weight);
   EXPECT_LT(built_in.cheap.back().weight, built_in.spot.back().weight);
 }
@@ -41,7 +41,7 @@ TEST(OutlookTable, MistakesAreNamed) {
   EXPECT_THAT(describe(wrong.error()), HasSubstr("t.csv:3"));
 }
 
-// $1 where the median is $4, 100 days old: 4 x (1/4)^0.5 = $2, likely 1.1 times that.
+// $1 with a median of $4, 100 days old: 4 x (1/4)^0.5 = $2, likely 1.1 times that.
 TEST(OutlookTable, ACheapZoneGoesBackTowardsTheMedian) {
   PriceReading reading{.now = 1, .median = 4, .age_days = 100, .kind = PriceReading::kSpot};
   const PriceInterval found = table().predict(reading);
@@ -109,7 +109,7 @@ struct Market {
   }
 };
 
-TEST(Outlooks, AFloorIsNoSignOfWhatAMachineCosts) {
+TEST(Outlooks, AFloorIsNotEvidenceForTheCostOfAMachine) {
   Market market;
   for (const char* region : {"a", "b", "c"}) {
     market.add(region, Purchase::kOnDemand, 100, 60);
@@ -126,7 +126,7 @@ TEST(Outlooks, AFloorIsNoSignOfWhatAMachineCosts) {
   EXPECT_FALSE(normal.floor);
   EXPECT_TRUE(normal.may_lead());
   EXPECT_LE(in_usd_per_machine_hour(normal.high), 100);
-  // The cheapest offer is one that may lead.
+  // The cheapest offer is one with a sound price.
   const PriceBook book(market.catalog);
   EXPECT_NE(book.cheapest_offer("h100", {.purchases = {Purchase::kSpot}})->price->region, "d");
 }
@@ -138,20 +138,20 @@ TEST(Outlooks, ARowOverAYearOldLosesToAFreshOne) {
   const PriceOutlook old = market.outlook("west", Purchase::kOnDemand);
   EXPECT_TRUE(old.outdated);
   EXPECT_FALSE(old.may_lead());
-  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(old.likely), 17.64);  // what the machine costs this year
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(old.likely), 17.64);  // this year's price of the machine
   EXPECT_LE(in_usd_per_machine_hour(old.low), 13.96);
   EXPECT_FALSE(market.outlook("east", Purchase::kOnDemand).outdated);
   EXPECT_EQ(PriceBook(market.catalog).gpu(market.catalog.gpus[0], Purchase::kOnDemand)->offer->price->region, "east");
 }
 
-TEST(Outlooks, WithoutAFreshOneAnOldRowIsAllThereIs) {
+TEST(Outlooks, WithoutAFreshRowAnOldOneIsUsed) {
   Market market;
   market.add("west", Purchase::kOnDemand, 13.96, 430);
   EXPECT_FALSE(market.outlook("west", Purchase::kOnDemand).outdated);
   EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(market.outlook("west", Purchase::kOnDemand).likely), 13.96);
 }
 
-TEST(Outlooks, WhatNobodyConfirmsAndWhatPeersHostIsSaid) {
+TEST(Outlooks, UnconfirmedAndPeerHostedPricesAreMarked) {
   Market market;
   market.add("east", Purchase::kOnDemand, 5, 1).provenance.unverified = {"price"};
   EXPECT_TRUE(market.outlook("east", Purchase::kOnDemand).unconfirmed);
@@ -220,7 +220,7 @@ RC_GTEST_PROP(Outlooks, AnOldPriceLeadsOnlyWithASecondSource, ()) {
   }
 }
 
-// However cheap it is, an old price of one source does not change what a GPU costs today.
+// An old price from a single source does not change today's price of a GPU, however low it is.
 RC_GTEST_PROP(Outlooks, AnAddedOlderRowNeverLeads, ()) {
   Providers market;
   market.add(*rc::gen::inRange(200, 400) / 100.0, *rc::gen::inRange(0, kAgedDays), {"a"});
@@ -235,8 +235,8 @@ RC_GTEST_PROP(Outlooks, AnAddedOlderRowNeverLeads, ()) {
   RC_ASSERT(lead() == before);
 }
 
-// A list price in doubt neither caps spot nor makes it a floor.
-RC_GTEST_PROP(Outlooks, ADoubtedListPriceDoesNotTouchSpot, ()) {
+// A doubtful list price neither limits spot prices nor makes them floors.
+RC_GTEST_PROP(Outlooks, ADoubtfulListPriceDoesNotAffectSpot, ()) {
   Market market;
   const int age = *rc::gen::inRange(0, 200);
   market.add("a", Purchase::kSpot, *rc::gen::inRange(10, 50), age);

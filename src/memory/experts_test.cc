@@ -1,4 +1,4 @@
-// Memory of models whose experts are divided over GPUs, and of published runs.
+// Memory of models with expert parallelism, and of published runs.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -22,12 +22,12 @@ model::Job expert_job(int zero, int gpus, int expert) {
   return job;
 }
 
-// Whatever ZeRO and expert parallelism divide, all GPUs together hold every optimizer state once.
+// With any ZeRO stage and expert parallelism, all GPUs together hold every optimizer state once.
 TEST(ExpertParallel, OptimizerStatesAreDividedOnce) {
   for (const char* name : {"qwen3-30b-a3b", "mixtral-8x7b"}) {
     const model::ModelShape shape = *model::find_model(name);
     for (int zero : {1, 3}) {
-      // Two moments and a 32-bit master copy, which are the weights themselves when these are sharded.
+      // Two moments and a 32-bit master copy; with sharded weights, the weights themselves are the master copy.
       const double all = (zero == 3 ? 8.0 : 12.0) * static_cast<double>(shape.parameters());
       for (int gpus : {8, 32}) {
         for (int expert : {1, 2, 8}) {
@@ -50,7 +50,7 @@ TEST(ExpertParallel, TheSurfaceFollowsTheReplay) {
   }
 }
 
-// The first layers of a mixture have no experts, so that neither end of a pipeline is the fullest stage.
+// The first layers of a mixture have no experts, so neither end of a pipeline is the fullest stage.
 TEST(ExpertParallel, TheSurfaceFollowsEveryStage) {
   const model::ModelShape shape = *model::find_model("deepseek-v3");
   for (int pipeline : {1, 4, 16}) {
@@ -63,7 +63,7 @@ TEST(ExpertParallel, TheSurfaceFollowsEveryStage) {
   }
 }
 
-// More groups never leave a GPU with more; what is alive at the peak may differ.
+// More groups never need more memory per GPU; the tensors live at the peak may differ.
 RC_GTEST_PROP(ExpertParallel, MoreGroupsNeverNeedMore, ()) {
   const model::ModelShape shape =
       *model::find_model(*rc::gen::element<std::string>("qwen3-30b-a3b", "mixtral-8x7b", "deepseek-v3"));
@@ -81,7 +81,7 @@ RC_GTEST_PROP(ExpertParallel, MoreGroupsNeverNeedMore, ()) {
   RC_ASSERT(in_bytes(many.peak_allocated) <= in_bytes(few.peak_allocated) * 1.001);
 }
 
-// Published runs did run: what they need fits their GPU, unless they save memory in ways that are not settings here.
+// Published runs did run, so their need must fit their GPU, unless they save memory in ways that we do not model.
 TEST(PublishedRuns, FitTheirGpus) {
   const std::string folder = std::string(RIGHTSIZE_SOURCE_DIR) + "/data/measurements/";
   for (const std::string file : {"train-megatron.csv", "train-megatron-mixtures.csv"}) {

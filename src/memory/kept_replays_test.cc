@@ -42,7 +42,7 @@ RC_GTEST_PROP(KeptReplays, EqualANewReplay, ()) {
   }
 }
 
-TEST(KeptReplays, AModelAskedForTwiceIsTheSame) {
+TEST(KeptReplays, TheSameModelTwiceIsTheSameObject) {
   const auto once = model::find_model("gpt2"), again = model::find_model("gpt2");
   ASSERT_TRUE(once && again);
   EXPECT_EQ(once->forward, again->forward);

@@ -16,12 +16,12 @@ struct Checkpoint {
 };
 Checkpoint checkpoint_of(const model::ModelShape& model);
 
-// The cache format: as requested, or the engine's default. vLLM's and SGLang's "auto" is 16 bits, also with 8-bit
-// weights, unless the checkpoint brings scales for the cache (resolve_kv_cache_dtype_string in
+// The cache format: as requested, or the engine's default. vLLM's and SGLang's "auto" is 16 bits, even with 8-bit
+// weights, unless the checkpoint includes scales for the cache (resolve_kv_cache_dtype_string in
 // vllm/utils/torch_utils.py, configure_kv_cache_dtype in SGLang's model_runner.py; read 2026-11-17). In vLLM, weights
-// in another format than published are taken as NVIDIA's, which bring them (kv_cache_quant_algo). TensorRT-LLM's
-// published settings use 8 bits, but 16 with MXFP4 weights on a GPU without 4-bit arithmetic (`four_bits`;
-// perf-overview.md @03e27c7, read 2026-11-15).
+// in a format other than the published one are assumed to be NVIDIA's, which include them (kv_cache_quant_algo).
+// TensorRT-LLM's published settings use 8 bits, but 16 with MXFP4 weights on a GPU without 4-bit arithmetic
+// (`four_bits`; perf-overview.md @03e27c7, read 2026-11-15).
 model::Precision kv_format(const model::Job& job, const Checkpoint& checkpoint, bool four_bits);
 
 // How an engine lays out its cache.
@@ -34,8 +34,8 @@ struct KvLayout {
 };
 
 // One sequence of `tokens` on one GPU. Grouped heads are stored once per key head (at least one per GPU); latent
-// attention stores its compressed vector on every GPU; layers with a sliding window hold no more than the window
-// if the engine supports that.
+// attention stores its compressed vector on every GPU; layers with a sliding window hold at most the window if the
+// engine supports that.
 Bytes kv_sequence_bytes(const model::ModelShape& model, std::int64_t tokens, const KvLayout& layout);
 
 // Bytes per additional token, ignoring windows and pages.

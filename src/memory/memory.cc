@@ -33,9 +33,9 @@ RuntimeBasis runtime_basis(const catalog::Gpu& gpu) {
   return gpu.vendor == "NVIDIA" ? RuntimeBasis::kVendor : RuntimeBasis::kOtherVendor;
 }
 
-// The context of a smaller NVIDIA GPU takes less (it grows with the multiprocessors, and fewer kernels are loaded),
-// that of a newer driver somewhat more; ROCm's libraries were not measured. A judgement, in bytes because the runtime
-// does not grow with the job.
+// The context of a smaller NVIDIA GPU takes less (it grows with the multiprocessors, and fewer kernels are loaded), and
+// that of a newer driver somewhat more; ROCm's libraries were not measured. These bounds are our judgement, in bytes
+// because the runtime does not grow with the job.
 ByteInterval interval_on(const MemoryNeed& need, const catalog::Gpu& gpu) {
   if (need.of_gpu) return {need.low, need.high};
   static constexpr double kLess[] = {0, 0.9, 0.9}, kMore[] = {0, 0.35, 1.5};  // GiB
@@ -59,7 +59,7 @@ std::int64_t tokens_of(const model::ModelShape& model, const model::Job& job) {
   return generates ? job.serve.isl + job.serve.osl : job.sequence;
 }
 
-// The most tokens of a sequence; 0: relative positions, ALiBi and state space models have no limit.
+// The maximum length of a sequence; 0: no limit (relative positions, ALiBi, state space models).
 std::int64_t context_of(const model::ModelShape& model) {
   const bool ends = model.positions == model::Positions::kLearned || model.positions == model::Positions::kRotary;
   return ends && model.image_size == 0 ? model.context : 0;
@@ -73,7 +73,7 @@ Error too_long(const model::ModelShape& model, const std::string& what, std::str
 }
 
 // An upper bound on the bytes of one pass, in floating point. The estimates count bytes in 64-bit integers, which
-// would overflow at 9e18.
+// overflow at 9e18.
 double most_bytes(const model::ModelShape& model, const model::Job& job) {
   constexpr double kTensors = 64, kWidest = 8;  // tensors of a layer that are live together; bytes of an element
   const auto real = [](auto n) { return std::max(1.0, static_cast<double>(n)); };
@@ -154,8 +154,8 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
   }
   const bool serves = job.kind == model::JobKind::kServe;
   const std::int64_t context = context_of(model);
-  // A checkpoint's table of positions ends. Rotary positions can be trained beyond it, trainers that build the model
-  // from its sizes make the table as long as the sequence, and TensorRT-LLM builds engines of any length.
+  // A checkpoint's table of positions has an end. Rotary positions can be trained beyond it, trainers that build the
+  // model from its sizes make the table as long as the sequence, and TensorRT-LLM builds engines of any length.
   const bool table = model.positions == model::Positions::kLearned;
   const bool ends = serves ? table || job.stack != model::Stack::kTrtLlm : table && job.stack == model::Stack::kHf;
   if (ends && serves && model.kind != model::ModelKind::kEncoder) {

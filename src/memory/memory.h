@@ -1,4 +1,4 @@
-// How much GPU memory a job needs, part by part, and whether it fits.
+// The GPU memory that a job needs, part by part, and whether it fits.
 //
 //   MemoryNeed need = estimate_memory(shape, job, &gpu);     // job.kind decides between training and serving
 //   Fit fit = fits(need, gpu);                               // fits, tight or no, with the out-of-memory probability
@@ -24,7 +24,7 @@ enum class Part { kWeights, kGradients, kOptimizer, kActivations, kLogits, kKvCa
 inline constexpr int kParts = 8;
 std::string_view name_of(Part part);
 
-// What is in memory at the peak; the sum is MemoryNeed::device.
+// The contents of memory at the peak; the sum is MemoryNeed::device.
 struct Parts {
   std::array<Bytes, kParts> bytes{};
 
@@ -78,7 +78,7 @@ struct Fit {
 // kFits: even the high bound fits. kTight: the likely value fits, the high bound does not.
 Fit fits(const MemoryNeed& need, const catalog::Gpu& gpu);
 
-// Requests longer than the model's context, prompt and answer together, with lengths that fit. Empty: they fit.
+// An error for requests (prompt and answer) that exceed the model's context, with lengths that fit. Empty if they fit.
 std::optional<Error> check_length(const model::ModelShape& model, std::int64_t isl, std::int64_t osl,
                                   std::int64_t image_tokens = 0);
 

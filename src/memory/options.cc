@@ -128,7 +128,7 @@ std::string flags_between(const Job& before, const Job& after) {
   return flags;
 }
 
-// Applies a set of options in order; empty if one does not apply after the ones before it.
+// Applies a set of options in order; empty if one does not apply after the others.
 std::optional<Job> with_all(const ModelShape& model, Job job, const std::vector<MemoryOption>& taken) {
   for (std::size_t i = 0; i < taken.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {

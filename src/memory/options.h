@@ -1,7 +1,6 @@
 // Ways to free memory: each option alone, and the cheapest combination that makes a job fit.
 //
-// This module knows only bytes. The caller supplies the speed, so that the same settings have the same speed
-// everywhere.
+// This module knows only bytes. The caller supplies the speed: the same settings must have the same speed everywhere.
 #pragma once
 
 #include <functional>
@@ -25,7 +24,7 @@ struct MemoryOption {
   bool (*applies)(const model::ModelShape&, const model::Job&);  // not already in use, and applicable
 };
 
-// Every option that applies to this job, on a GPU only those in number formats that it has.
+// Every option that applies to this job; with a GPU, only those in number formats that it supports.
 std::vector<MemoryOption> options_for(const model::ModelShape& model, const model::Job& job, const catalog::Gpu* gpu);
 
 // Time per unit of work (token, sample); empty if unknown.

@@ -1,4 +1,4 @@
-// Preference training (DPO): two sequences for every pair, and a frozen reference unless the base is one.
+// Preference training (DPO): two sequences for every pair, and a frozen reference model unless the base serves as one.
 #include <gtest/gtest.h>
 
 #include "memory/memory.h"
@@ -37,7 +37,7 @@ TEST(PreferenceTraining, NeedsTheMemoryOfTwoSequencesAndAReference) {
   }
 }
 
-// The fast form of searches counts the same reference.
+// The fast form for searches counts the same reference.
 TEST(PreferenceTraining, TheSearchSeesTheReferenceToo) {
   const model::ModelShape shape = *model::find_model("llama-3.2-1b");
   for (const int zero : {0, 3}) {

@@ -19,7 +19,7 @@ using model::Precision;
 using model::Stack;
 
 // An engine's defaults. Its profiling run reserves workspace for the default batched tokens and sequences; the rule
-// says what the memory share refers to.
+// defines what the memory share refers to.
 struct EngineDefaults {
   Stack stack;
   std::int64_t page;            // tokens in a cache block
@@ -32,7 +32,7 @@ struct EngineDefaults {
 
 // vLLM 0.10+ (V1): gpu_memory_utilization of the whole GPU minus everything that is not cache; blocks of 16; 8,192
 // batched tokens; 256 sequences. SGLang: mem_fraction_static of the GPU for weights and cache; single tokens.
-// TensorRT-LLM: free_gpu_memory_fraction of what is left after loading the engine; blocks of 32; without
+// TensorRT-LLM: free_gpu_memory_fraction of the memory left after loading the engine; blocks of 32; without
 // max_attention_window, layers with a window keep all tokens (the throughput of gpt-oss on Hopper, with a 16-bit cache,
 // implies half the concurrent requests that windows would allow). The other engines keep only the window. Hugging Face
 // generate: no budget, the cache grows with the batch.
@@ -155,7 +155,7 @@ std::optional<EngineLaunch> engine_launch(const ModelShape& model, const Job& jo
   launch.device = not_cache + launch.kv_cache;
   launch.sequences = need.max_concurrency.value_or(0);
   launch.kv_tokens = static_cast<std::int64_t>(launch.kv_cache / need.kv_per_token * job.parallel.attention_data);
-  // A sequence takes no less with more tokens, so its longest length is found by bisection.
+  // A longer sequence never needs less memory, so the maximum length is found by bisection.
   std::int64_t fits = 0, above = std::max<std::int64_t>(model.context, 1) + 1;
   while (above - fits > 1) {
     const std::int64_t middle = fits + (above - fits) / 2;

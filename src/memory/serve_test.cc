@@ -39,7 +39,7 @@ catalog::Gpu gpu_of(Bytes memory) {
   return gpu;
 }
 
-TEST(WeightBytes, SixteenBitWeightsTakeExactlyTwoBytesAParameter) {
+TEST(WeightBytes, SixteenBitWeightsTakeExactlyTwoBytesPerParameter) {
   for (const char* name : {"llama-3.1-8b", "gpt2", "mixtral-8x7b", "bert-large"}) {
     const Bytes held = model_weight_bytes(model(name), Precision::kBf16, {}, false);
     EXPECT_DOUBLE_EQ(in_bytes(held), 2.0 * static_cast<double>(model(name).parameters())) << name;
@@ -72,7 +72,7 @@ TEST(WeightBytes, ParallelismDividesSplitWeights) {
   EXPECT_NEAR(part / whole, 1.0 / 8, 0.0005) << "only the norms are repeated";
 }
 
-// Llama-3.1-8B: 2 x 32 layers x 8 key heads x 128 x 2 bytes = 131,072 bytes a token.
+// Llama-3.1-8B: 2 x 32 layers x 8 key heads x 128 x 2 bytes = 131,072 bytes per token.
 TEST(KvCache, GroupedHeadsMatchAHandCalculation) {
   EXPECT_DOUBLE_EQ(in_bytes(kv_token_bytes(model("llama-3.1-8b"), {})), 131072);
   KvLayout fp8{Precision::kFp8, 4, 1, 1};
@@ -91,13 +91,13 @@ TEST(KvCache, LatentAttentionIsNotSplit) {
 TEST(KvCache, PagesRoundUpAndWindowsCutOff) {
   KvLayout paged{Precision::kBf16, 1, 1, 16};
   EXPECT_DOUBLE_EQ(in_bytes(kv_sequence_bytes(model("llama-3.1-8b"), 17, paged)), 32 * 131072.0);
-  // Mistral-7B v0.1 keeps 4,096 tokens however long the sequence.
+  // Mistral-7B v0.1 keeps 4,096 tokens for any sequence length.
   const ModelShape& mistral = model("mistral-7b-v0.1");
   EXPECT_EQ(kv_sequence_bytes(mistral, 30000, {}), kv_sequence_bytes(mistral, 4096, {}));
 }
 
-// 8-bit weights do not make an 8-bit cache: the checkpoint must bring its scales.
-RC_GTEST_PROP(KvCache, IsNarrowOnlyIfAskedForOrWithScales, ()) {
+// 8-bit weights do not imply an 8-bit cache: the checkpoint must include its scales.
+RC_GTEST_PROP(KvCache, IsNarrowOnlyOnRequestOrWithScales, ()) {
   Job job = serving(*rc::gen::element(Precision::kBf16, Precision::kFp8, Precision::kFp4, Precision::kInt4));
   job.stack = *rc::gen::element(Stack::kVllm, Stack::kSglang, Stack::kHf);
   const Checkpoint checkpoint{job.precision, *rc::gen::arbitrary<bool>()};
@@ -138,7 +138,7 @@ TEST(Serving, ConcurrencyFollowsTheEnginesBudget) {
   EXPECT_LT(*estimate_serving(model("llama-3.1-8b"), job, &gpu).max_concurrency, *need.max_concurrency);
 }
 
-TEST(Serving, SaysWhenTheCacheIsTooSmall) {
+TEST(Serving, WarnsIfTheCacheIsTooSmall) {
   Job job = serving();
   job.serve.concurrency = 10000;
   const catalog::Gpu gpu = gpu_of(gib(24));

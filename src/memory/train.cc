@@ -11,9 +11,9 @@ namespace {
 using model::Job;
 using model::Stack;
 
-// What nvidia-smi shows beyond the allocator: driver context, library kernels, cuDNN and cuBLAS handles. Constant
-// within 20 MiB over 132 runs on an H200 (driver 580, torch 2.11). NCCL communicators add 342 MB for two GPUs and 392
-// MB for more (AIConfigurator's system files).
+// Memory that nvidia-smi shows beyond the allocator: driver context, library kernels, cuDNN and cuBLAS handles.
+// Constant within 20 MiB over 132 runs on an H200 (driver 580, torch 2.11). NCCL communicators add 342 MB for two GPUs
+// and 392 MB for more (AIConfigurator's system files).
 Bytes runtime_bytes(const Job& job) {
   const int gpus = job.parallel.gpus;
   return gib(1.356) + (gpus > 2 ? mib(392) : gpus > 1 ? mib(342) : Bytes{});
@@ -61,7 +61,7 @@ model::Precision weight_format(const Job& job) {
 }
 
 // The frozen reference of preference training, in the format of the trained weights (TRL's default). Its logits take no
-// more than their gradients do later. Adapters need no second model: their base is the reference.
+// more memory than the later gradients of logits. Adapters need no second model: their base is the reference.
 Bytes reference_bytes(const model::ModelShape& model, const Job& job) {
   if (!job.train.preference || job.train.method != model::Method::kFull) return {};
   return model_weight_bytes(model, weight_format(job), job.parallel, false);

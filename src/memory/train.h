@@ -17,8 +17,8 @@ class TrainingNeeds {
   // Ignores job.batch; job.parallel.gpus only matters for whether there are several replicas.
   TrainingNeeds(const model::ModelShape& model, const model::Job& job);
 
-  // High bound of what nvidia-smi would show; `replicas` is the number of data-parallel groups. `more`: live bytes that
-  // the job has beyond the one given above; may be negative.
+  // Upper bound of the memory that nvidia-smi would show; `replicas` is the number of data-parallel groups. `more`:
+  // live bytes that the job has beyond the one given above; may be negative.
   Bytes high(double batch, double replicas, Bytes more = {}) const;
 
  private:

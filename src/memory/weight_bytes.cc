@@ -69,7 +69,7 @@ Bytes weight_bytes(const Weight& weight, Precision format, int tensor, bool embe
   const double share = is_split(weight.role) ? tensor : 1;
   const double rows = static_cast<double>(weight.rows), cols = static_cast<double>(weight.cols);
   const double plain = plain_bytes(format);
-  // Row- and column-parallel halves hold the same bytes; cutting the rows keeps the arithmetic exact for either.
+  // Row- and column-parallel halves hold the same bytes; dividing the rows keeps the arithmetic exact for both.
   const double matrix = is_quantized(weight, embeddings) ? matrix_bytes(std::ceil(rows / share), cols, format)
                                                          : plain * std::ceil(rows / share) * cols;
   const double bias = weight.has_bias ? plain * std::ceil(rows / share) : 0;

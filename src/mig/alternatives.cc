@@ -1,4 +1,4 @@
-// The same workloads without MIG: shared whole GPUs, a GPU each, or the cheapest mechanism for each.
+// The same workloads without MIG: whole GPUs shared, one GPU each, or the cheapest mechanism for each.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -32,7 +32,7 @@ Alternative from_plan(Alternative alternative, const SlicePlan& plan, const std:
   return alternative;
 }
 
-// What a plan of groups costs and takes.
+// The cost and the GPUs of a plan of groups.
 Alternative from_groups(Alternative alternative, const sharing::SharingPlan& plan, const std::vector<GpuType>& types) {
   alternative.feasible = plan.unplaced.empty();
   if (!alternative.feasible) {
@@ -82,8 +82,8 @@ WorkloadFile with_small_ones_sharing(const WorkloadFile& file, const std::vector
   return sharing;
 }
 
-// Loads without `measured-on` are shares of the allowed GPUs, and are not valid for other GPUs. There they are
-// taken as shares of the fastest allowed one, so that no GPU looks faster than it may be.
+// Loads without `measured-on` are shares of the allowed GPUs, and are not valid for other GPUs. For those they count as
+// shares of the fastest allowed GPU: no GPU may look faster than it is.
 WorkloadFile measured_on_fastest(const WorkloadFile& file, const std::vector<GpuType>& types,
                                  const perf::SpeedTable& speeds) {
   const GpuType* fastest = &types[0];
@@ -102,8 +102,8 @@ WorkloadFile measured_on_fastest(const WorkloadFile& file, const std::vector<Gpu
 
 namespace {
 
-// No plan costs less: the cheapest share of a GPU for each replica, by time or by memory; and as many whole GPUs as all
-// shares or the replicas that must be apart need, at the lowest price.
+// A lower bound on any plan: the cheapest share of a GPU for each replica, by time or by memory; and the whole GPUs
+// that all shares, or the replicas that must be apart, need at the lowest price.
 UsdPerSecond least_shared(const sharing::Demand& demand, bool all_awake) {
   std::array<double, 2> cost{}, count{};  // by time, by memory
   double lowest_price = INFINITY;

@@ -8,7 +8,7 @@
 namespace rightsize::mig {
 namespace {
 
-// Units that may go into the same slices are one row of the model: a thousand replicas are a count.
+// Units that may go into the same slices form one row of the model, with their number as a count.
 std::vector<UnitKind> kinds_of(const std::vector<SliceUnit>& units) {
   std::map<Allowed, std::size_t> seen;
   std::vector<UnitKind> kinds;
@@ -36,13 +36,13 @@ struct OpenGpu {
   std::set<int> apart = {};
   bool full = false;
 
-  // Of a layout.
+  // The free slices of a layout.
   std::size_t free_slices() const {
     return static_cast<std::size_t>(std::accumulate(layout.begin(), layout.end(), 0)) - assigned.slots.size();
   }
 };
 
-// GPUs being filled: first the layouts the exact model chose, then first fit for what is left.
+// Fills GPUs: first the layouts that the exact model chose, then first fit for the rest.
 class Filling {
  public:
   Filling(const std::vector<SliceUnit>& units, const std::vector<GpuType>& types) : units_(units), types_(types) {}
@@ -79,8 +79,8 @@ class Filling {
     return left;
   }
 
-  // Adds these units by first fit, largest first. New GPUs are of the preferred type where the units fit it, else of
-  // the cheapest type they fit; the best preference wins. False when a group fits no GPU together.
+  // Adds these units by first fit, largest first. New GPUs are of the preferred type if the units fit it, otherwise of
+  // the cheapest type they fit; the best preference wins. False if a group fits no GPU together.
   bool first_fit(const std::vector<std::size_t>& chosen) {
     const std::vector<Job> jobs = jobs_of(chosen, [&](const Job& job) {
       int size = 0;
@@ -238,7 +238,7 @@ class Filling {
 
   const std::vector<SliceUnit>& units_;
   const std::vector<GpuType>& types_;
-  std::vector<std::vector<std::vector<int>>> quota_;  // [kind][type][plain profile]: what the model has them take
+  std::vector<std::vector<std::vector<int>>> quota_;  // [kind][type][plain profile]: numbers chosen by the model
   std::vector<std::size_t> kind_of_;
   std::vector<OpenGpu> gpus_;
   std::size_t first_open_ = 0;

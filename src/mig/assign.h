@@ -1,8 +1,8 @@
 // The optimization inside plan_slices(): units into slices, slices onto GPUs.
 //
 // The exact model (slice_model.h) determines how many GPUs of each type are needed; a depth-first search then places
-// the units on them under all rules. If the search proves that impossible, the model is solved again without that
-// answer. Problems that are too large for the search are filled by first fit; the model's bound still holds.
+// the units on them under all rules. If the search proves that this is impossible, the model is solved again without
+// that answer. Problems that are too large for the search are filled by first fit; the model's bound still holds.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace rightsize::mig {
 
-// What goes into one slice: one replica, or several that share it.
+// The content of one slice: one replica, or several that share it.
 struct SliceUnit {
   std::vector<ReplicaId> replicas;
   Allowed allowed;
@@ -32,12 +32,12 @@ struct Assignment {
   bool out_of_time = false;
 };
 
-// Every unit must be allowed somewhere. Not feasible when a group fits no GPU together, or when no answer can cost less
+// Every unit must be allowed somewhere. Not feasible if a group fits no GPU together, or if no answer can cost less
 // than the ceiling.
 Result<Assignment> assign(const std::vector<SliceUnit>& units, const std::vector<GpuType>& types,
                           const SolverEffort& effort);
 
-// First fit under all rules, for any size. Not feasible when a group fits no GPU together.
+// First fit under all rules, for any size. Not feasible if a group fits no GPU together.
 Assignment assign_first_fit(const std::vector<SliceUnit>& units, const std::vector<GpuType>& types);
 
 struct UnitPlacement {
@@ -46,8 +46,8 @@ struct UnitPlacement {
   std::vector<AssignedGpu> gpus;
 };
 
-// Places the units on this many GPUs of each type, in a bounded number of steps. The answer depends neither on how the
-// numbers were found nor on the machine.
+// Places the units on this many GPUs of each type, in a bounded number of steps. The answer depends only on its
+// arguments, not on the machine.
 UnitPlacement search_assignment(const std::vector<SliceUnit>& units, const std::vector<GpuType>& types,
                                 const std::vector<std::size_t>& gpus_by_type);
 

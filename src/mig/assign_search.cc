@@ -1,4 +1,4 @@
-// Which unit goes where when the number of GPUs of each type is given: depth first in a fixed order.
+// Places units on a given number of GPUs of each type: a depth-first search in a fixed order.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -91,9 +91,9 @@ class UnitSearch {
     }
   }
 
-  // Places bundle j and all that follow. `memory` and `compute` are what remains unused when all are placed, so a
-  // branch that wastes more ends immediately. Of GPUs in the same state only the first is tried, and equivalent bundles
-  // are placed in order: neither rule loses an answer, and without them the tree is factorially wider.
+  // Places bundle j and all that follow. `memory` and `compute` are the amounts that remain unused when all are placed,
+  // so a branch that wastes more ends immediately. Among GPUs in the same state only the first is tried, and equivalent
+  // bundles are placed in order: neither rule loses an answer, and without them the tree would be factorially wider.
   bool place(std::size_t j, std::size_t previous, int memory, int compute) {
     if (j == bundles_.size()) return true;
     for (std::size_t g = bundles_[j].like_previous ? previous : 0; g < gpus_.size(); ++g) {
@@ -105,7 +105,7 @@ class UnitSearch {
     return false;
   }
 
-  // The bundle's units from `at` on, each in its smallest slice first. `memory` and `compute` may be wasted yet.
+  // The bundle's units from `at` on, each in its smallest slice first. `memory` and `compute` may still be wasted.
   bool put(std::size_t j, std::size_t at, std::size_t g, int memory, int compute) {
     const Bundle& bundle = bundles_[j];
     if (at == bundle.units.size()) return place(j + 1, g, memory + bundle.memory, compute + bundle.compute);
@@ -143,7 +143,7 @@ class UnitSearch {
 
 UnitPlacement search_assignment(const std::vector<SliceUnit>& units, const std::vector<GpuType>& types,
                                 const std::vector<std::size_t>& gpus_by_type) {
-  constexpr std::size_t kMostUnits = 150;  // beyond, this order rarely reaches the optimum within the steps
+  constexpr std::size_t kMostUnits = 150;  // with more, this order rarely reaches the optimum in time
   if (units.size() > kMostUnits) return {};
   return UnitSearch(units, types, gpus_by_type).run();
 }

@@ -55,7 +55,7 @@ struct ListedProfile {
 };
 Checked<std::vector<ListedProfile>> read_profile_list(const std::string& file, const std::string& text);
 
-// Where a driver's list differs from our table.
+// The differences between a driver's list and our table.
 std::vector<std::string> differences(const std::vector<ListedProfile>& listed, const Geometry& geometry);
 
 // Free capacity that cannot be used: "6 of 8 memory slices are free, but no 3g.40gb fits (1 would, repacked)".

@@ -74,8 +74,8 @@ std::optional<Geometry> Geometry::of(const catalog::Catalog& catalog, const cata
 
 double Geometry::sm_share(int index) const {
   const MigProfile& p = profile(index);
-  // Where the number of SMs is not known, compute slices stand in. They overstate the share by up to a tenth on chips
-  // whose MIG mode leaves SMs unused.
+  // If the number of SMs is unknown, compute slices replace it. They overstate the share by up to 10 % on chips with
+  // SMs that MIG mode leaves unused.
   if (!p.sms || !gpu_->sms || *gpu_->sms == 0) return static_cast<double>(p.compute_slices) / compute_slices_;
   return std::min(1.0, static_cast<double>(*p.sms) / *gpu_->sms);
 }
@@ -160,7 +160,7 @@ bool Geometry::extend(Layout& placed, std::vector<Instance>& rest) const {
 
 std::optional<Layout> Geometry::place(const Layout& wanted, const Layout& occupied) const {
   if (wanted.size() + occupied.size() > static_cast<std::size_t>(memory_slices_)) return std::nullopt;
-  // Fixed starts first, then large before small, so that dead ends show early.
+  // Fixed starts first, then large before small, to find dead ends early.
   std::vector<std::size_t> order(wanted.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
@@ -180,7 +180,7 @@ std::optional<Layout> Geometry::place(const Layout& wanted, const Layout& occupi
 
 namespace {
 
-// Whether instances of these sizes and starts fit next to each other. `taken` has a bit per slice.
+// Whether instances of these sizes and starts fit together. `taken` has a bit per slice.
 struct Piece {
   int size = 0;
   const std::vector<int>* starts = nullptr;

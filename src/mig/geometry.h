@@ -1,8 +1,9 @@
-// How a GPU can be partitioned (Multi-Instance GPU): profiles, where each may start, and which sets fit together.
+// How a GPU can be partitioned (Multi-Instance GPU): its profiles, their possible starts, and the sets that fit
+// together.
 //
 //   auto geometry = Geometry::of(catalog, gpu);
 //   auto layout = parse_layout("3g.40gb@0, 2g.20gb, 1g.10gb", *geometry);
-//   auto placed = geometry->place(*layout, occupied);        // with starts; empty when it does not fit
+//   auto placed = geometry->place(*layout, occupied);        // with starts; empty if it does not fit
 //
 // NVIDIA has two rules: instances may not overlap in memory slices, and together they may not have more compute slices
 // than the GPU. The profiles come from data/mig.csv.
@@ -38,7 +39,7 @@ struct SliceSet {
 
 class Geometry {
  public:
-  // Empty when the GPU cannot be partitioned or its profiles are not known.
+  // Empty if the GPU cannot be partitioned or its profiles are unknown.
   static std::optional<Geometry> of(const catalog::Catalog& catalog, const catalog::Gpu& gpu);
 
   const catalog::Gpu& gpu() const { return *gpu_; }
@@ -57,14 +58,14 @@ class Geometry {
 
   bool may_join(const Layout& occupied, const Instance& candidate) const;
 
-  // `wanted` with a start for every instance, next to `occupied`; empty when it does not fit. Of several ways it takes
-  // the one that leaves the most room for further instances.
+  // `wanted` with a start for every instance, next to `occupied`; empty if it does not fit. Among several ways, it
+  // takes the one that leaves the most room for further instances.
   std::optional<Layout> place(const Layout& wanted, const Layout& occupied = {}) const;
 
   // Every non-empty multiset of plain profiles that fits an empty GPU, ordered by counts from the largest profile down.
   const std::vector<SliceSet>& combinations() const { return combinations_; }
 
-  // Whether these numbers of slices, by index of plain_profiles(), are one of them.
+  // Whether these numbers of slices, by index of plain_profiles(), are a valid combination.
   bool fits(const std::vector<int>& counts) const;
 
   // How many more of a profile fit next to `occupied`; with `moved`, if `occupied` may be rearranged.
@@ -88,8 +89,8 @@ class Geometry {
   std::vector<std::uint64_t> codes_;  // of combinations_, sorted
 };
 
-// "3g.40gb, 2x1g.10gb, 1g.10gb@4": names, counts ("2x1g.10gb", "1g.10gb*2", "1g.10gb: 2"), and starts after '@'.
-// Every mistake has its place.
+// "3g.40gb, 2x1g.10gb, 1g.10gb@4": names, counts ("2x1g.10gb", "1g.10gb*2", "1g.10gb: 2"), and starts after '@'. Every
+// mistake has its place.
 Checked<Layout> parse_layout(std::string_view text, const Geometry& geometry);
 
 // "3g.40gb@0, 1g.10gb@4" or, without starts, "3g.40gb, 2x1g.10gb".

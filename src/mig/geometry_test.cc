@@ -19,8 +19,8 @@ Geometry geometry_of(const std::string& name) {
   return *Geometry::of(built_in_catalog(), **built_in_catalog().find_gpu(name));
 }
 
-// The oracle: every subset of all (profile, start) pairs that do not overlap, by plain recursion over the pairs, with
-// no rule shared with the code under test but the table.
+// The oracle: every subset of (profile, start) pairs that do not overlap, by plain recursion. It shares only the table
+// with the code under test.
 struct Oracle {
   std::set<std::vector<int>> feasible, maximal;
 
@@ -102,7 +102,7 @@ TEST(Geometry, RenamedProfilesAreFoundByTheirSlices) {
   EXPECT_THAT(other_gpu.error().message, HasSubstr("no MIG profile '3g.20gb'"));
 }
 
-TEST(Geometry, PlacesInstancesBesideExistingOnes) {
+TEST(Geometry, PlacesInstancesNextToExistingOnes) {
   const Geometry g = geometry_of("h100-sxm");
   const Layout there = *parse_layout("1g.10gb@1, 1g.10gb@5", g);
   EXPECT_FALSE(g.place(*parse_layout("3g.40gb", g), there));
@@ -139,7 +139,7 @@ TEST(Geometry, ReadsEveryLayoutNotationAndReportsMistakesWithTheirPlace) {
   EXPECT_FALSE(parse_layout("", g));
 }
 
-// nvidia-smi's two tables, written from our own: reading them must give the table back.
+// nvidia-smi's two tables, generated from our own: reading them must give the same table.
 std::string as_nvidia_smi(const Geometry& geometry) {
   std::string text =
       "+-----------------------------------------------------------------------------+\n"

@@ -13,7 +13,7 @@ namespace {
 
 using hand_over::Facts;
 
-// GPUs of one type that sit in one machine: indices of SlicePlan::gpus. The position is the device index there.
+// GPUs of one type in one machine: indices of SlicePlan::gpus. The position is the device index there.
 struct PlannedNode {
   std::string name;  // "node-0"
   std::size_t type = 0;
@@ -31,7 +31,7 @@ std::vector<PlannedNode> nodes_of(const SlicePlan& plan, std::size_t gpus_per_no
   return nodes;
 }
 
-// How many slices of each profile a GPU has; mig-parted does not take placements.
+// How many slices of each profile a GPU has; mig-parted does not accept placements.
 using SliceCounts = std::map<std::string, int>;
 
 std::vector<Facts> device_facts(const std::vector<SliceCounts>& devices) {
@@ -91,7 +91,7 @@ std::vector<Facts> node_facts(const SlicePlan& plan, const std::vector<PlannedNo
   return all;
 }
 
-// One entry per workload, profile and GPU type: replicas of one workload can sit in slices of different profiles.
+// One entry per workload, profile and GPU type: replicas of one workload can be in slices of different profiles.
 std::vector<Facts> use_facts(const SlicePlan& plan, const WorkloadFile& file, const std::vector<GpuType>& types) {
   struct SliceUse {
     int replicas = 0;

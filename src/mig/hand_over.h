@@ -19,8 +19,8 @@ struct ToolFiles {
 ToolFiles hand_over(const SlicePlan& plan, const WorkloadFile& file, const std::vector<GpuType>& types,
                     std::size_t gpus_per_node);
 
-// "nvidia-smi mig -i 0 -cgi 9:0,14:4,19:6 -C": profile IDs with their starts, the largest first, so that drivers that
-// choose placements themselves arrive at the same ones.
+// "nvidia-smi mig -i 0 -cgi 9:0,14:4,19:6 -C": profile IDs with their starts, largest first: drivers that choose
+// placements themselves then choose the same ones.
 std::string create_command(const Geometry& geometry, const Layout& layout, std::size_t device);
 
 }  // namespace rightsize::mig

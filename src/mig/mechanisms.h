@@ -24,9 +24,9 @@ std::optional<std::vector<sharing::Group>> groups_of(const SlicePlan& plan, cons
                                                      const sharing::Demand& demand,
                                                      const std::vector<ReplicaId>& replicas);
 
-// Every way to run the workloads: the plan `mig`, MIG with MPS in shared slices, each way to share whole GPUs
-// (workloads that it does not suit have a dedicated GPU), the cheapest mechanism for each workload, one allowed GPU
-// per replica, and the cheapest GPU of the catalogue per replica.
+// Every way to run the workloads: the plan `mig`, MIG with MPS in shared slices, each way to share whole GPUs (with a
+// dedicated GPU for workloads that cannot share), the cheapest mechanism for each workload, one allowed GPU per
+// replica, and the cheapest GPU of the catalogue per replica.
 struct Comparison {
   std::vector<Alternative> alternatives;
   Mix mix;

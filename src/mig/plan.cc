@@ -22,9 +22,9 @@ std::optional<GpuType> priced_type(const market::PriceBook& prices, const Gpu& g
 
 namespace {
 
-constexpr std::size_t kMany = 1000;  // replicas: beyond, proving an optimum costs more than it is worth
+constexpr std::size_t kMany = 1000;  // replicas: with more, proving an optimum is not worth the time
 constexpr int kNodes = 2'000;
-constexpr int kSharingNodes = 50;  // many kinds of slice are tried, and one bound holds for all
+constexpr int kSharingNodes = 50;  // many kinds of slice are tried with one common bound
 
 class SlicePlanner {
  public:
@@ -126,8 +126,8 @@ class SlicePlanner {
   bool shares(std::size_t w) const { return file_.workloads[w].share && together_[w] < 0; }
   bool spreads(std::size_t w) const { return file_.workloads[w].spread && file_.workloads[w].replicas > 1; }
 
-  // In two steps: for every kind of slice, the sharers that fit it are packed into as few as possible, and each filled
-  // slice becomes one unit of the exact model. The cheapest kind wins; the bound allows sharers to be split.
+  // For every kind of slice, packs the sharers that fit it into as few slices as possible; each filled slice becomes
+  // one unit of the exact model. The cheapest kind wins; the bound allows sharers to be split.
   Result<> improve_by_sharing(Assignment& best, std::vector<SliceUnit>& best_units) const {
     bool any = false;
     for (std::size_t w = 0; w < file_.workloads.size(); ++w) any = any || shares(w);
@@ -202,7 +202,7 @@ class SlicePlanner {
     return unit;
   }
 
-  // No plan with shared slices costs less. Sharers of nearly the same size count as one kind with the least of their
+  // A lower bound for plans with shared slices. Sharers of nearly the same size count as one kind with their smallest
   // needs, which keeps the model small.
   Result<double> sharing_bound() const {
     constexpr double kStepsPerFactorE = 25;  // sizes within 4 %
@@ -243,7 +243,7 @@ class SlicePlanner {
     return std::max(0.0, counts.bound * (1 - 1e-9));
   }
 
-  // The only remaining way to be infeasible: a group that fits no GPU together.
+  // The only remaining reason for infeasibility: a group that fits no GPU together.
   void explain_group(SlicePlan& plan) const {
     std::map<int, std::vector<SliceUnit>> groups;
     for (SliceUnit& unit : exclusive_units()) {

@@ -23,9 +23,9 @@ struct GpuType {
   const catalog::Gpu* gpu = nullptr;
   std::optional<Geometry> geometry;  // not set: it cannot be partitioned
   UsdPerGpuSecond rate;
-  std::string price_from;  // where the price comes from
+  std::string price_from;  // the source of the price
 
-  double usd_per_hour() const { return in_usd_per_gpu_hour(rate); }  // for solvers, whose costs are plain numbers
+  double usd_per_hour() const { return in_usd_per_gpu_hour(rate); }  // for solvers, which use plain numbers
 };
 
 // The GPU at its price in the book; empty if it has none on these terms.
@@ -54,7 +54,7 @@ struct PlannedGpu {
 struct Unplaceable {
   std::size_t workload = 0;
   std::string reason;     // against the largest slice allowed
-  std::string would_fit;  // the cheapest whole GPU of the catalogue it fits, with its price; empty when none
+  std::string would_fit;  // the cheapest whole GPU that fits, with its price; empty: none
 };
 
 struct SlicePlan {
@@ -72,7 +72,7 @@ inline constexpr std::size_t kMostMpsClients = 48;  // of one GPU or instance (C
 
 struct PlanOptions {
   bool share = false;                         // workloads that allow it may share a slice through MPS
-  Seconds limit = seconds(60);                // of each model, which its node limit normally ends long before
+  Seconds limit = seconds(60);                // of each model; the node limit normally ends it earlier
   const market::PriceBook* prices = nullptr;  // of GPUs other than the allowed ones; null: none are suggested
 };
 
@@ -83,10 +83,10 @@ Result<SlicePlan> plan_slices(const WorkloadFile& file, const std::vector<GpuTyp
 struct Alternative {
   std::string name;       // "mig", "mps", ...
   std::string what;       // one line for people
-  std::string isolation;  // what one workload can do to another
+  std::string isolation;  // how one workload can affect another
   bool feasible = false;
-  std::string why_not = {};                                    // when not feasible
-  std::vector<std::pair<std::string, std::size_t>> gpus = {};  // type and number, the most frequent first
+  std::string why_not = {};                                    // if not feasible
+  std::vector<std::pair<std::string, std::size_t>> gpus = {};  // type and number, most frequent first
   std::size_t gpu_count = 0;
   UsdPerSecond rate = {}, least_rate = {};
 };

@@ -42,8 +42,7 @@ std::string mistakes(const std::string& yaml) {
   return file ? "none" : describe(file.error());
 }
 
-// Everything a plan must keep: each replica once, in a slice that holds it, slices that fit their GPU, apart and
-// together.
+// The rules of every plan: each replica once, in a slice that holds it; slices that fit their GPU; spread and affinity.
 void expect_valid(const SlicePlan& plan, const WorkloadFile& file, const std::vector<GpuType>& types) {
   std::map<ReplicaId, int> seen;
   std::map<std::string, std::set<std::size_t>> groups;
@@ -93,7 +92,7 @@ TEST(Plan, FindsAKnownOptimum) {
 
 TEST(Plan, PicksTheGpuTypeThatIsCheapestForTheWork) {
   const WorkloadFile file = read("workloads:\n- {name: a, memory: 20GiB, replicas: 6}\n");
-  // An A30 holds one at 0.5, an H200 with 32.5 GiB slices four at 1.9: four cost 1.9, two more 1.0.
+  // An A30 holds one for 0.5, an H200 with 32.5 GiB slices four for 1.9: four cost 1.9, two more 1.0.
   const std::vector<GpuType> types{type_of("h200-sxm", 1.9), type_of("a30", 0.5)};
   const SlicePlan plan = *plan_slices(file, types, speeds(), {});
   expect_valid(plan, file, types);
@@ -194,7 +193,7 @@ double brute_force(const std::vector<SliceUnit>& units, const std::vector<GpuTyp
         --gpus[at].counts[p];
       }
     };
-    // A group's second member goes where the first is, and only there.
+    // A group's second member may only go where the first is.
     for (std::size_t g = 0; g < gpus.size(); ++g) {
       bool mate = false, elsewhere = false;
       for (std::size_t h = 0; h < gpus.size(); ++h) {
@@ -217,7 +216,7 @@ double brute_force(const std::vector<SliceUnit>& units, const std::vector<GpuTyp
       gpus.pop_back();
     }
   };
-  gpus.reserve(64);  // references into it stay good while it grows
+  gpus.reserve(64);  // references into it stay valid while it grows
   place(0);
   return best;
 }
@@ -296,14 +295,14 @@ TEST(Plan, PlansAreDeterministic) {
   }
 }
 
-// Three replicas to be kept apart and two workloads to be kept together: two GPUs do not do, three do.
-TEST(UnitSearch, KeepsSpreadAndAffinityOrProvesThatNothingDoes) {
+// Three replicas to keep apart and two workloads to keep together: two GPUs are not enough, three are.
+TEST(UnitSearch, KeepsSpreadAndAffinityOrProvesItImpossible) {
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
   const std::vector<std::vector<bool>> anywhere{std::vector<bool>(types[0].geometry->plain_profiles().size(), true)};
   std::vector<SliceUnit> units;
   for (int r = 0; r < 3; ++r) units.push_back({{{0, r}}, anywhere, {0}, -1});
   for (std::size_t w = 1; w < 3; ++w) units.push_back({{{w, 0}}, anywhere, {}, 0});
-  EXPECT_TRUE(search_assignment(units, types, {2}).exhausted);  // three to be kept apart
+  EXPECT_TRUE(search_assignment(units, types, {2}).exhausted);  // three replicas must be kept apart
   const UnitPlacement found = search_assignment(units, types, {3});
   ASSERT_TRUE(found.found);
   std::size_t placed = 0, mates = 0;
@@ -348,7 +347,8 @@ TEST(Plan, ALoadOfAnAllowedGpuIsScaledToOtherGpus) {
   for (const auto& [gpu, count] : each.gpus) EXPECT_NE(gpu, "l4");
 }
 
-// Hundreds of workloads are too many to search: the model's layouts are filled, and the bound is still met.
+// Hundreds of workloads are too many for the search: the model's layouts are filled, and the result stays near the
+// bound.
 TEST(Plan, ManyWorkloadsWithRulesStayNearTheBound) {
   std::string yaml = "workloads:\n";
   unsigned state = 7;
@@ -417,7 +417,7 @@ TEST(Workloads, LoadIsEstimatedFromAModelAndItsRate) {
       EXPECT_EQ(w.replicas, 2);
       ASSERT_TRUE(w.service);
       EXPECT_GT(in_seconds(*w.service), 0);
-      // Batching makes requests share the GPU's time: they never need more of it than one after the other.
+      // Batched requests share the GPU's time: they never need more of it than one after the other.
       EXPECT_LE(w.load.fraction(), rate / 2 * in_seconds(*w.service) * 1.02) << model << rate;
       const double part = std::max(in_gib(w.memory) / 80, w.load.fraction() * 1.2);
       EXPECT_GE(part, before * 0.999) << model << rate;
@@ -427,7 +427,7 @@ TEST(Workloads, LoadIsEstimatedFromAModelAndItsRate) {
   EXPECT_THAT(mistakes("workloads:\n- {name: a, model: bge-m3, rate: 1/s}\n"), HasSubstr("no service time"));
 }
 
-// What a plan hands over to mig-parted fits the GPU that it was made for.
+// The mig-parted file of a plan fits the plan's GPU.
 TEST(MigParted, ReadsTheFilesThatPlansWrite) {
   const WorkloadFile file = read("workloads:\n- {name: a, memory: 30GiB, replicas: 3}\n- {name: b, memory: 5GiB}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};

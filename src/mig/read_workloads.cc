@@ -157,7 +157,7 @@ class WorkloadReader {
         {"slo", into<&Workload::latency, parse_limit>},  // as people call it
         {"p99", into<&Workload::latency, parse_limit>},
         {"replicas", into<&Workload::replicas, parse_replicas>},
-        {"copies", into<&Workload::replicas, parse_replicas>},  // as people call them
+        {"copies", into<&Workload::replicas, parse_replicas>},  // a common alias
         {"count", into<&Workload::replicas, parse_replicas>},
         {"spread", into<&Workload::spread, parse_flag>},
         {"affinity", into<&Workload::affinity, parse_word>},
@@ -231,10 +231,10 @@ class WorkloadReader {
     }
   }
 
-  // What the models of memory and speed say about a workload.
+  // The estimates of the memory and speed models for a workload.
   struct Estimate {
     Bytes memory, weights;
-    std::optional<Seconds> service = {};  // of a request among those that are served at once
+    std::optional<Seconds> service = {};  // of one of the concurrent requests
     Ratio load = {};                      // of a whole GPU
     std::string on = {};                  // the GPU of both
 
@@ -246,7 +246,7 @@ class WorkloadReader {
     }
   };
 
-  // The upper end of the interval: in a slice that is too small, the workload fails under load.
+  // Uses the upper end of the interval: in a slice that is too small, the workload fails under load.
   static Estimate memory_of(const model::ModelShape& model, const model::Job& job) {
     const memory::MemoryNeed need = memory::estimate_memory(model, job, nullptr);
     return {need.high, need.parts[memory::Part::kWeights]};
@@ -379,7 +379,7 @@ class WorkloadReader {
   WorkloadFile file_;
   std::map<std::string, int> first_line_;
   ModelSpeed speed_;
-  std::map<std::string, Estimate> estimated_;  // by model and settings: files repeat themselves
+  std::map<std::string, Estimate> estimated_;  // by model and settings, which files often repeat
 };
 
 }  // namespace

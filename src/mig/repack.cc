@@ -17,8 +17,8 @@ struct Used {
   RunningInstance running;
 };
 
-// A column for every instance that may stay, and one for every placement where one may start. Each memory slice has at
-// most one of them; the number per profile is fixed.
+// One column for every instance that may stay, and one for every placement where an instance may start. Each memory
+// slice has at most one of them; the number per profile is fixed.
 class MoveModel {
  public:
   MoveModel(const std::vector<Used>& used, std::size_t gpus, const Geometry& geometry, const RepackGoal& goal)
@@ -78,8 +78,8 @@ class MoveModel {
       stay_.push_back(model_.add_column(0, 0, 1, true));
       occupy(stay_.back(), u.running.where);
     }
-    // Every instance that does not stay starts elsewhere, which costs one move. The slices of make_room start too, a
-    // constant that changes no choice.
+    // Every instance that does not stay starts elsewhere, which costs one move. The slices of make_room start too,
+    // which adds a constant.
     for (const auto& [profile, row] : demand_rows) {
       for (int start : geometry_.profile(profile).placements) {
         const int column = model_.add_column(1, 0, 1, true);
@@ -96,8 +96,8 @@ class MoveModel {
   std::vector<std::pair<int, std::pair<std::size_t, Instance>>> begin_;
 };
 
-// Orders the moves: a move is done when its new placement is free. When none is, one workload moves aside temporarily,
-// or stops.
+// Orders the moves: a move is done when its new placement is free. If none is free, one workload moves aside
+// temporarily, or stops.
 class Ordering {
  public:
   Ordering(std::vector<Layout> occupied, const Geometry& geometry)
@@ -147,7 +147,7 @@ class Ordering {
           aside.to_gpu = g, aside.to_start = start, aside.temporary = true;
           carry_out(aside, order);
           step.from_gpu = g, step.from_start = start;
-          step.temporary = true;  // once each, so that this ends
+          step.temporary = true;  // at most once each, so the loop ends
           return;
         }
       }

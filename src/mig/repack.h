@@ -9,7 +9,7 @@
 namespace rightsize::mig {
 
 struct RepackGoal {
-  Layout make_room;  // slices that must fit afterwards; empty: free as many GPUs as possible, with the fewest moves
+  Layout make_room;  // slices that must fit afterwards; empty: free as many GPUs as possible
   Seconds limit = seconds(60);
 };
 
@@ -29,7 +29,7 @@ std::string_view name_of(RepackStep::Kind kind);  // "move", "remove", "create"
 
 struct Repacking {
   bool feasible = false;
-  bool proved = false;  // no plan with as few GPUs moves fewer
+  bool proved = false;  // no plan with as few GPUs needs fewer moves
   RunningGpus after;    // with the new room empty
   std::vector<RepackStep> steps;
   std::size_t moves = 0;                               // workloads that move

@@ -23,7 +23,7 @@ RunningGpus fleet(const std::string& text) {
   return read ? *read : RunningGpus{};
 }
 
-// Carries the steps out one by one: nothing may ever overlap, and the end must be what the plan says.
+// Executes the steps one by one: nothing may ever overlap, and the final state must match the plan.
 void expect_safe(const Repacking& result, const RunningGpus& before) {
   std::vector<std::map<int, std::string>> now(before.size());  // by start
   auto layout = [&](std::size_t g, const std::map<std::pair<std::size_t, int>, int>& profiles) {
@@ -116,7 +116,7 @@ TEST(Repack, UnusedInstancesAreRemovedFirst) {
   expect_safe(result, now);
 }
 
-// A full GPU must let its 2g at 2 change places with nothing to spare: someone stops, and the plan says so.
+// On a full GPU, the 2g at 2 must move without any free space: a workload stops, and the plan names it.
 TEST(Repack, NamesWorkloadsThatMustStop) {
   const RunningGpus now = fleet("2g.20gb@2=a, 1g.10gb@0=b, 1g.10gb@1=c, 2g.20gb@4=d, 1g.10gb@6=e\n");
   const Repacking result = *repack(now, h100(), {{}, seconds(8)});

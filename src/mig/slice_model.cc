@@ -70,7 +70,7 @@ LayoutsByType useful_layouts(const std::vector<UnitKind>& kinds, const std::vect
       Cut cut{t, counts, {}};
       for (std::size_t p = 0; p < counts.size(); ++p)
         cut.slices.insert(cut.slices.end(), static_cast<std::size_t>(counts[p]), p);
-      // Of two that cover each other the first stays: whatever is left out is covered by one that stays.
+      // If two cover each other, the first stays: every dropped layout is covered by one that stays.
       if (std::ranges::any_of(kept, [&](const Cut& other) { return beats(other, cut); })) continue;
       std::erase_if(kept, [&](const Cut& other) { return beats(cut, other); });
       kept.push_back(std::move(cut));
@@ -105,7 +105,7 @@ SliceModel::SliceModel(const std::vector<GpuType>& types, LayoutsByType layouts,
 }
 
 // Units may be split between slices here: for an integer number of slices an integer assignment always exists (it is a
-// transport problem), so the search need not look for one.
+// transport problem), so the search does not need to find one.
 void SliceModel::add_units(const Allowed& allowed, std::size_t number) {
   const auto all = static_cast<double>(number);
   const int placed = model_.add_row(all, all);
@@ -178,7 +178,7 @@ Result<GpuCounts> SliceModel::solve(const SolverEffort& effort) const {
   return counts;
 }
 
-// Where all GPUs have one price, a cost is a multiple of it, and the bound is rounded up to one.
+// If all GPUs have one price, costs are multiples of it, and the bound is rounded up to a multiple.
 Result<double> SliceModel::relaxed_bound() const {
   RIGHTSIZE_TRY(const solve::Solution relaxed, solve::solve_relaxation(model_));
   if (relaxed.status != solve::Status::kOptimal) return 0;

@@ -16,7 +16,7 @@
 
 namespace rightsize::mig {
 
-// [type][position in plain_profiles()]: may a unit go into that slice?
+// [type][position in plain_profiles()]: whether a unit may go into that slice.
 using Allowed = std::vector<std::vector<bool>>;
 
 // Units that may go into the same slices.
@@ -31,15 +31,15 @@ using LayoutsByType = std::vector<std::vector<std::vector<int>>>;
 // The maximal layouts of every type.
 LayoutsByType maximal_layouts(const std::vector<GpuType>& types);
 
-// The maximal layouts worth considering: one is left out when another layout, of a GPU that costs no more, has for each
-// of its slices one that is at least as good for every kind. This keeps the optimum and about a dozen of 28 layouts.
+// The maximal layouts worth considering: a layout is dropped if another layout, of a GPU that costs no more, has an
+// equal or better slice for each of its slices. This keeps the optimum and about 12 of 28 layouts.
 LayoutsByType useful_layouts(const std::vector<UnitKind>& kinds, const std::vector<GpuType>& types);
 
-// How hard to search.
+// The search effort.
 struct SolverEffort {
   int nodes = 2'000;                                         // of the search tree
-  Seconds limit = seconds(60);                               // in case these take long
-  double ceiling = std::numeric_limits<double>::infinity();  // only an answer that costs less is of use
+  Seconds limit = seconds(60);                               // in case the nodes take long
+  double ceiling = std::numeric_limits<double>::infinity();  // only cheaper answers are useful
 };
 
 struct GpuCounts {

@@ -11,7 +11,7 @@ namespace rightsize::mig {
 
 using catalog::Gpu;
 
-// The worse of arithmetic and bandwidth, because a file does not say which of the two binds.
+// The worse of arithmetic and bandwidth, because a file does not tell which of the two is the limit.
 double slowdown_on(const Workload& workload, const Gpu& gpu, const perf::SpeedTable& speeds) {
   if (workload.measured_on.empty()) return 1;
   const Result<const Gpu*> reference = speeds.catalog().find_gpu(workload.measured_on);
@@ -25,8 +25,8 @@ double slowdown_on(const Workload& workload, const Gpu& gpu, const perf::SpeedTa
 namespace {
 
 // p99 latency of one replica: its service time, longer by the smaller share of SMs and bandwidth, plus the wait in a
-// queue with constant service (Kingman's exponential tail, exact in heavy traffic). Nothing without a service time;
-// infinite when requests arrive faster than they can be served.
+// queue with constant service (Kingman's exponential tail, exact in heavy traffic). Empty without a service time;
+// infinite if requests arrive faster than they can be served.
 std::optional<Seconds> latency_in(const Workload& workload, const Resources& capacity, const Gpu& gpu,
                                   const perf::SpeedTable& speeds) {
   if (!workload.service) return std::nullopt;

@@ -1,4 +1,4 @@
-// The workloads to place, read from a YAML file, and what each needs of a slice.
+// The workloads to place, read from a YAML file, and their needs.
 //
 //   workloads:
 //     - name: chat              # a Kubernetes-style name, once
@@ -33,7 +33,7 @@ namespace rightsize::mig {
 struct Workload {
   std::string name;
   Bytes memory;                           // of one replica
-  std::string model;                      // what the memory was computed from; empty when given
+  std::string model;                      // source of the memory; empty if the memory was given
   Ratio load;                             // of a whole GPU's SMs, one replica, on average
   Ratio bandwidth;                        // of a whole GPU's memory bandwidth
   std::optional<Seconds> service;         // one request alone on a whole GPU
@@ -48,7 +48,7 @@ struct Workload {
   std::string kind;      // of work, for its interference with others: sharing/interference.h; empty: unknown
   std::string base;      // the model that its LoRA adapter is for; empty: not an adapter
   Bytes adapter;         // its size
-  Bytes weights;         // what a wake-up moves; 0: all its memory
+  Bytes weights;         // moved by a wake-up; 0: all its memory
   Place place;
 };
 
@@ -62,8 +62,8 @@ struct WorkloadFile {
 
 inline constexpr std::size_t kMostReplicas = 200'000;  // of all workloads
 
-// Where a workload with a model and a rate gets its load and service time from. Without constants, the file must have
-// them; without a GPU, the first of the file is taken.
+// The source of load and service time for workloads with a model and a rate. Without constants, the file must have
+// them; without a GPU, the first one of the file is used.
 struct ModelSpeed {
   const perf::Constants* constants = nullptr;
   const catalog::Gpu* gpu = nullptr;
@@ -73,12 +73,12 @@ struct ModelSpeed {
 Checked<WorkloadFile> read_workloads(const std::string& file, const std::string& text, const catalog::Catalog& catalog,
                                      Ratio headroom, const ModelSpeed& speed = {}, const KeyNames& names = {});
 
-// One workload of another file: a mapping with the same keys but its name. Adds to `errors` and returns nothing if it
-// has mistakes.
+// One workload of another file: a mapping with the same keys except its name. If it has mistakes, adds them to `errors`
+// and returns empty.
 std::optional<Workload> read_workload(const YamlDocument& document, const YamlValue& entry, const std::string& name,
                                       const catalog::Catalog& catalog, Errors& errors, const KeyNames& names = {});
 
-// Amounts of a GPU: what a slice offers, or what a replica needs. Shares of a whole GPU may exceed 1.
+// Amounts of a GPU that a slice offers or a replica needs. Shares of a whole GPU may exceed 1.
 struct Resources {
   Bytes memory;
   double sms = 0;        // share of the GPU's SMs
@@ -90,13 +90,13 @@ struct Resources {
 Resources capacity_of(const Geometry& geometry, int profile);
 Resources capacity_of(const catalog::Gpu& gpu);
 
-// How many times longer its work takes on this GPU than where it was measured.
+// The factor on the time of its work on this GPU, relative to the GPU where it was measured.
 double slowdown_on(const Workload& workload, const catalog::Gpu& gpu, const perf::SpeedTable& speeds);
 
-// What one replica needs of a GPU of this type, headroom included.
+// The need of one replica on a GPU of this type, including headroom.
 Resources need_on(const Workload& workload, const catalog::Gpu& gpu, const perf::SpeedTable& speeds);
 
-// Empty when one replica fits, else the reason: "needs 12 GiB, the slice has 9.75 GiB".
+// Empty if one replica fits, otherwise the reason: "needs 12 GiB, the slice has 9.75 GiB".
 std::string misfit(const Workload& workload, const Resources& capacity, const catalog::Gpu& gpu,
                    const perf::SpeedTable& speeds);
 

@@ -8,7 +8,7 @@
 //
 // Programs are sequences of operations on values. A value is local to its program, shared by all programs (rotary
 // tables, masks), or an input of the iteration. An operand marked `last` is moved into the operation, which may release
-// it before it returns. kFree ends a value whose name goes out of scope between operations.
+// it before it returns. kFree ends a value when its name goes out of scope between operations.
 #pragma once
 
 #include <array>
@@ -99,7 +99,7 @@ enum class OpKind : std::uint8_t {
   kFirstStage,  // runs up to its kEndStage on the first pipeline stage; other stages receive the value
   kLastStage,
   kEndStage,
-  kWantGradient,  // the embeddings, whose gradient adapters with checkpointing require
+  kWantGradient,  // the embeddings: adapters with checkpointing require their gradient
   kLayers,        // a stack, layer by layer
   kSegment,       // one checkpointed segment outside of stacks
   kReleaseShared,

@@ -46,7 +46,7 @@ class Inventory {
   WeightRef logits_bias(std::string name, std::int64_t outputs);
 
  private:
-  // Adds a weight to the open block. Returns an empty reference when the block never occurs.
+  // Adds a weight to the open block. Returns an empty reference if the block never occurs.
   WeightRef add(Weight weight);
 
   std::vector<Weight>& weights_;

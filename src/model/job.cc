@@ -154,7 +154,7 @@ bool is_one_of(Precision precision, std::initializer_list<Precision> set) {
   return std::find(set.begin(), set.end(), precision) != set.end();
 }
 
-// What contradicts itself, with the place of the setting to blame.
+// Collects contradictions, with the place of the wrong setting.
 class Contradictions {
  public:
   Contradictions(const std::vector<Setting>& settings, Errors& errors) : settings_(settings), errors_(errors) {}

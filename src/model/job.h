@@ -42,7 +42,7 @@ enum class Attention { kEager, kSdpa, kFlash };
 enum class CrossEntropy { kEager, kChunked, kFused };
 enum class Offload { kNone, kOptimizer, kParameters };
 
-// The software whose behaviour is modelled.
+// The modelled software.
 enum class Stack { kHf, kTorchTitan, kMegatron, kLlmFoundry, kVllm, kTrtLlm, kSglang };
 
 struct Parallelism {
@@ -68,7 +68,7 @@ struct TrainSettings {
   LoraTargets lora_targets = LoraTargets::kAllLinear;
   Optimizer optimizer = Optimizer::kAdamW;
   std::optional<StateFormat> optimizer_states;  // unset: follows from the precision
-  std::optional<StateFormat> gradients;         // of the buffer they add up in (mixed precision); unset: fp32
+  std::optional<StateFormat> gradients;         // of the accumulation buffer (mixed precision); unset: fp32
   Recompute recompute = Recompute::kNone;
   Attention attention = Attention::kSdpa;
   CrossEntropy cross_entropy = CrossEntropy::kEager;
@@ -98,7 +98,7 @@ struct Disaggregated {
 // Speculative decoding: tokens drafted in every step, by a small model or by extra heads (MTP).
 struct Speculation {
   int tokens = 0;           // 0: none
-  double acceptance = 0.8;  // chance that the first draft is accepted
+  double acceptance = 0.8;  // probability that the first draft is accepted
   std::string method;       // not empty: acceptance as measured with this method
 
   auto operator<=>(const Speculation&) const = default;
@@ -114,7 +114,7 @@ struct ServeSettings {
   Speculation speculation;
   std::optional<std::int64_t> max_batch;   // requests the engine decodes together; unset: no limit
   std::optional<std::int64_t> max_tokens;  // per pass; unset: the engine's default
-  std::optional<std::int64_t> poll_steps;  // decode steps between two looks at the queue; unset: the usual setting
+  std::optional<std::int64_t> poll_steps;  // decode steps between two checks of the queue; unset: the usual setting
   double memory_share = 0.9;               // of the GPU that the engine may use (vLLM's gpu-memory-utilization)
   bool quantize_embeddings = false;        // embeddings and head stay 16-bit unless this is set
 
@@ -128,7 +128,7 @@ struct ImageSettings {
   std::optional<ImageSize> resolution;  // unset: the model's own
   std::optional<int> frames;            // of a video; unset: the model's usual number
   int count = 0;                        // images in a prompt
-  std::int64_t tokens = 0;              // the part of serve.isl that the images take; follows from the model
+  std::int64_t tokens = 0;              // the images' part of serve.isl; follows from the model
 
   auto operator<=>(const ImageSettings&) const = default;
 };

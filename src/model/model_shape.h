@@ -39,7 +39,7 @@ enum class WeightRole {
   kExpert,             // linear, one per expert: only the top_k experts work on a token
   kRouter,
   kNorm,
-  kHead,  // linear: logits or classes; absent when tied to the token embedding
+  kHead,  // linear: logits or classes; absent if tied to the token embedding
   kConv,
   kOther,
 };
@@ -48,11 +48,11 @@ enum class WeightRole {
 enum class Split {
   kWhole,    // every GPU has all of it
   kColumns,  // by outputs (rows of the matrix): the first of a pair
-  kRows,     // by inputs: the second of a pair, whose results are summed
+  kRows,     // by inputs: the second of a pair; the results are summed
 };
 
 // `copies` tensors of the same shape. A linear or convolution has rows = outputs, cols = inputs (times kernel area for
-// convolutions, divided by groups); a vector has cols = 1. A bias of `rows` elements comes with it when has_bias.
+// convolutions, divided by groups); a vector has cols = 1. With has_bias, it also has a bias of `rows` elements.
 //
 // Weights are in the framework's order. Neighbours with the same non-zero `block` form a block (one layer), which the
 // framework repeats copies / per_block times: tensor_elements() unrolls that.
@@ -76,7 +76,7 @@ struct Weight {
   bool images_only = false;    // the image tower of a multimodal model, which text does not use
 
   // Convolutions, and the norms between them.
-  int kernel = 0;  // side, 0 when not a convolution; cols = inputs / groups * kernel^2 (kernel in audio, 1-D)
+  int kernel = 0;  // side, 0 if not a convolution; cols = inputs / groups * kernel^2 (kernel in audio, 1-D)
   int stride = 1;
   int groups = 1;
   int scale = 0;  // image side / side of the output grid; 0: pooled or not on a grid
@@ -106,8 +106,8 @@ struct LatentAttention {
 
 struct VisionTower;  // families/vision_tower.h
 
-// One resolution of a convolutional model: `blocks` of the same kind at `channels` on a grid `scale` times coarser
-// than the image.
+// One resolution of a convolutional model: `blocks` of the same kind at `channels` on a grid `scale` times coarser than
+// the image.
 struct ConvStage {
   int blocks = 0;
   std::int64_t channels = 0;
@@ -121,7 +121,7 @@ struct ModelShape;
 // before and after it. find_model() fills in their shapes.
 struct ImagePipeline {
   int steps = 30;                          // the usual number
-  bool guidance = true;                    // usually two passes a step, with the prompt and without
+  bool guidance = true;                    // usually two passes per step, with and without the prompt
   int pixels = 8;                          // per side of one latent element
   int frames = 0;                          // of the video; 0: an image
   std::vector<std::string> encoders = {};  // of the prompt
@@ -165,7 +165,7 @@ struct ModelShape {
 
   std::optional<Experts> experts;
   std::optional<LatentAttention> latent;
-  bool cache_scales = false;            // the published weights bring scales for an 8-bit KV cache
+  bool cache_scales = false;            // the published weights include scales for an 8-bit KV cache
   std::optional<Precision> checkpoint;  // format of the published weights if quantization_config names one
 
   std::shared_ptr<const VisionTower> vision;  // of a model that reads images and text
@@ -184,7 +184,7 @@ struct ModelShape {
   std::vector<Weight> weights;
   std::shared_ptr<const Forward> forward;  // the computation over these weights
 
-  std::int64_t parameters() const;         // every one held in memory, tied once
+  std::int64_t parameters() const;         // all in memory; tied ones count once
   std::int64_t active_parameters() const;  // those used for one token: per_token of the experts
 };
 

@@ -24,8 +24,7 @@ std::int64_t expert_slots(std::int64_t experts, int groups);
 // A number from 0 to just below 1.
 Result<double> parse_share(const char* name, const std::string& text);
 
-// The format of the published checkpoint, which is an engine's default: fp8 for DeepSeek-V3, fp4 for gpt-oss (MXFP4),
-// else bf16.
+// The format of the published checkpoint, an engine's default: fp8 for DeepSeek-V3, fp4 for gpt-oss (MXFP4), else bf16.
 Precision checkpoint_precision(const ModelShape& model);
 
 // The precision of a serving job without --precision: the checkpoint's format, except in Hugging Face transformers,

@@ -60,7 +60,7 @@ std::array<Value, 4> Tracer::program_inputs() {
   std::array<Value, 4> values;
   for (std::size_t i = 0; i < current().inputs.size(); ++i) {
     const std::int32_t id = current().inputs[i];
-    // One reference for the array, and one that never ends if the caller keeps the input.
+    // One reference for the array, and one more that never ends if the caller keeps the input.
     references_[program_][static_cast<std::size_t>(id)] += current().owns_inputs ? 1 : 2;
     values[i] = Value(this, id);
   }

@@ -149,7 +149,7 @@ class Tracer {
   // The second value holds the probabilities if attention runs as separate operations.
   std::pair<Value, Value> attention_keeping(Value q, Value k, Value v, const AttentionOp& how);
   Value experts(Value x, const ExpertsOp& how);
-  // `x`: the inputs and readers of the state side by side; `steps`: its decay, one or two numbers per head.
+  // `x`: the vectors that write and read the state, side by side; `steps`: its decay, one or two numbers per head.
   Value scan(Value x, Value steps, const ScanOp& how);
   RotaryTables rotary_tables(std::int64_t dim, const Value& like);
   Value rotate(Value x, const RotaryTables& tables);
@@ -253,7 +253,7 @@ class Tracer {
   std::int32_t add_shared(const Size& size);
 
   Value new_value(const Size& size);
-  // Takes the operand out of `x`; it is the last use when no other name refers to the value.
+  // Takes the operand out of `x`; this is the last use if no other name refers to the value.
   Operand take(Value& x);
   Operand look(const Value& x) const { return {x ? x.id_ : kNoValue, false}; }
   Value emit(Op op, const Size& size);

@@ -28,7 +28,7 @@ struct Matrix {
   }
 };
 
-TEST(Tracer, AMovedValueIsHandedOverAndACopiedOneIsFreedWhenItsNameEnds) {
+TEST(Tracer, AMovedValueIsReleasedByTheOperationAndACopyAtTheEndOfItsScope) {
   Matrix m;
   Tracer f(m.shape);
   Value loss;
@@ -42,7 +42,7 @@ TEST(Tracer, AMovedValueIsHandedOverAndACopiedOneIsFreedWhenItsNameEnds) {
   const Program& main = forward.programs.front();
   EXPECT_THAT(kinds_of(main),
               ElementsAre(OpKind::kMake, OpKind::kLinear, OpKind::kActivate, OpKind::kClassLoss, OpKind::kFree));
-  EXPECT_FALSE(main.ops[1].in[0].last);  // x lives on
+  EXPECT_FALSE(main.ops[1].in[0].last);  // x stays alive
   EXPECT_TRUE(main.ops[2].in[0].last);   // y is handed over
   EXPECT_EQ(main.ops[4].in[0].value, main.ops[0].out[0]);
 }
@@ -59,7 +59,7 @@ TEST(Tracer, SizesFollowTheWeights) {
   EXPECT_EQ(a.size().each() + b.size().each(), 16);
 }
 
-TEST(Tracer, APassKeepsItsInputsToTheEndAndGivesItsResultAway) {
+TEST(Tracer, APassKeepsItsInputsToTheEndAndReleasesItsResult) {
   Matrix m;
   Tracer f(m.shape);
   const std::int32_t program = f.program({kTokens.times(8)}, [&](std::span<Value> in) {

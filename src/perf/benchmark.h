@@ -7,7 +7,7 @@
 
 namespace rightsize::perf {
 
-// `relative`: the measured GPU whose losses were taken over; empty if this GPU was measured.
+// `relative`: the measured GPU that the losses come from; empty if this GPU was measured.
 inline bool has_benchmark(Basis basis, std::string_view relative) {
   if (basis == Basis::kMeasured || basis == Basis::kCalibrated) return true;
   return basis == Basis::kTransferred && relative.empty();

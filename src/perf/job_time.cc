@@ -19,7 +19,7 @@ Result<JobTime> job_time(const Constants& constants, const ModelWork& work, cons
     RIGHTSIZE_TRY(const BatchEstimate e, estimate_batch(constants, work, job, speed));
     return JobTime{e.batch, seconds(1 / e.samples_per_second), e.power};
   }
-  ServeLoad load;  // a cache for all of it: the question is speed
+  ServeLoad load;  // enough cache for everything: only speed matters here
   load.kv_tokens = static_cast<double>((job.serve.isl + job.serve.osl) * job.serve.concurrency);
   RIGHTSIZE_TRY(const ServeEstimate e, estimate_serving(constants, work, job, speed, cluster, load));
   return JobTime{e.tpot, seconds(1 / in_tokens_per_s(e.output_per_gpu)), e.power};
@@ -30,7 +30,7 @@ Result<Slowdown> job_slowdown(const Constants& constants, const model::ModelShap
   RIGHTSIZE_TRY(const JobTime here, job_time(constants, model, job, *from.gpu));
   RIGHTSIZE_TRY(const JobTime there, job_time(constants, model, job, *to.gpu));
   const double factor = there.unit / here.unit;
-  // Launches and copies are in the estimate: they are not scaled apart.
+  // The estimate includes launches and copies, so they are not scaled separately.
   return Slowdown{factor, factor, factor, factor, width_between(from, to), std::max(from.basis, to.basis)};
 }
 

@@ -12,12 +12,12 @@ struct JobTime {
   PowerEstimate power;  // of each GPU meanwhile
 };
 
-// Assumes full concurrency, whether or not it fits in memory. Fails if the job cannot run, or if the estimate does not
-// model what the settings are about (copies to host memory).
+// Assumes full concurrency, whether or not it fits in memory. Fails if the job cannot run, or if the settings are not
+// modelled (copies to host memory).
 Result<JobTime> job_time(const Constants& constants, const model::ModelShape& model, const model::Job& job,
                          const catalog::Gpu& gpu);
 
-// The same on a GPU whose speed is known, e.g. with a power cap.
+// The same on a GPU with a given speed, e.g. with a power cap.
 Result<JobTime> job_time(const Constants& constants, const ModelWork& work, const model::Job& job,
                          const GpuSpeed& speed, const Cluster& cluster);
 

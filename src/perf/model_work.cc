@@ -28,7 +28,7 @@ Extent divided(Extent extent, double by) {
   return extent;
 }
 
-// Compiles one program: widths of values, who reads what how often, and the operations that cost time.
+// Compiles one program: the widths of values, their readers, and the operations that cost time.
 class Compiler {
  public:
   Compiler(const ModelShape& shape, const Program& program, const std::vector<int>& written)
@@ -60,7 +60,7 @@ class Compiler {
  private:
   static std::size_t index(std::int32_t value) { return static_cast<std::size_t>(value); }
 
-  // Places in the model, and layers, which are compiled on their own.
+  // Markers of places in the model, and layers, which are compiled separately.
   static bool is_free(OpKind kind) {
     return kind < OpKind::kMake || kind == OpKind::kProbeMask || kind == OpKind::kRotaryTables;
   }
@@ -100,7 +100,7 @@ class Compiler {
       case OpKind::kParameter:
         return Wideness::kResidual;
       case OpKind::kNorm:
-        // Autocast runs torch's own norms in 32 bits; written-out ones give back what they got.
+        // Autocast runs torch's own norms in 32 bits; norms written out in Python keep the width of their input.
         return op.norm == model::NormKind::kLayer || op.norm == model::NormKind::kGroup ? Wideness::kResidual : work.in;
       case OpKind::kRotate:
         return Wideness::kResidual;  // the tables are as wide as the embeddings
@@ -208,7 +208,7 @@ void fuse(const ModelShape& shape, const Program& program, LayerWork& layer) {
   }
 }
 
-// What adapters beside a weight are and pass, in ranks.
+// The sizes and per-token elements of a weight's adapters, per rank.
 void add_adapters(const ModelShape& shape, const Weight& weight, ModelWork& work) {
   const double width = static_cast<double>((weight.rows + weight.cols) * weight.copies);
   const bool routed = weight.role == WeightRole::kExpert && shape.experts && shape.experts->count > 0;
@@ -303,13 +303,13 @@ ImageWork pipeline_of(const model::ImagePipeline& pipeline) {
   return work;
 }
 
-// Kinds of layers whose operations are the same, though their weights are others: hybrids alternate them.
+// Whether two kinds of layers have the same operations with different weights: hybrids alternate such layers.
 bool same_operations(const LayerWork& a, const LayerWork& b) {
   return a.encoder == b.encoder && a.input_joins == b.input_joins && a.tensors == b.tensors && a.experts == b.experts &&
          a.attentions == b.attentions && a.scans == b.scans && a.products == b.products && a.ops == b.ops;
 }
 
-// The first of equal ones stands for all, so that layers can be compared.
+// Replaces equal entries by the first one, which makes layers comparable.
 template <class T, class Same>
 std::vector<int> representatives(const std::vector<T>& all, const Same& same) {
   std::vector<int> first(all.size());
@@ -321,7 +321,7 @@ std::vector<int> representatives(const std::vector<T>& all, const Same& same) {
   return first;
 }
 
-// Weights apart.
+// Compares everything except the weights.
 bool same_experts(const model::ExpertsOp& a, const model::ExpertsOp& b) {
   return a.count == b.count && a.per_token == b.per_token && a.hidden == b.hidden && a.intermediate == b.intermediate &&
          a.activation == b.activation && a.gated == b.gated && a.narrow_weights == b.narrow_weights;
@@ -407,7 +407,7 @@ ModelWork work_of(const ModelShape& shape) {
   if (shape.pipeline) work.pipeline = pipeline_of(*shape.pipeline);
   if (shape.tower) work.tower = std::make_shared<const ModelWork>(work_of(*shape.tower));
   work.tower_images = shape.tower_images;
-  constexpr double kFramesPerSecond = 50;  // of Whisper, behind its convolutions
+  constexpr double kFramesPerSecond = 50;  // of Whisper, after its convolutions
   work.audio_seconds = static_cast<double>(shape.encoder_context) / kFramesPerSecond;
   if (work.audio_seconds > 0) work.speech_layers = shape.layers;
   return work;

@@ -16,7 +16,7 @@
 
 namespace rightsize::perf {
 
-// each x batch^b x tokens^t.
+// A size of the form each x batch^b x tokens^t.
 struct Extent {
   double each = 0;
   int batch = 0, tokens = 0;
@@ -96,7 +96,7 @@ struct ModelWork;
 // Image generators: the work besides the denoising passes.
 struct ImageWork {
   double steps = 1;
-  double frames = 1;  // to decode: those of a video
+  double frames = 1;  // frames to decode, for a video
   bool guidance = false;
   std::vector<std::shared_ptr<const ModelWork>> encoders;
   std::vector<double> encoder_tokens;
@@ -117,7 +117,7 @@ struct ModelWork {
   double tensors = 0;  // weights and biases, as the optimizer counts them
   double parameters = 0, active_parameters = 0, head_parameters = 0;
   double lora_width_attention = 0, lora_width_other = 0;    // adapter elements per rank
-  double lora_passed_attention = 0, lora_passed_other = 0;  // the same, counting only the experts of a token
+  double lora_passed_attention = 0, lora_passed_other = 0;  // the same, with only the experts that a token uses
   double lora_width_spared = 0, lora_passed_spared = 0;     // layers that peft skips by default: model/adapters.h
   bool adapts_experts = false;                              // peft merges adapters into the experts
   bool tied = false, logit_softcap = false;
@@ -147,8 +147,8 @@ struct ModelWork {
 // A shape without a forward pass (measured work without a model) has no operations and no sizes.
 ModelWork work_of(const model::ModelShape& shape);
 
-// Training FLOPs of one pass over `tokens` of sequences of `sequence`, as model FLOPs utilization counts them: 6
-// per parameter and token (4 for frozen weights) plus attention scores (Chowdhery et al. 2022, appendix B).
+// Training FLOPs of one pass over `tokens` of sequences of `sequence`, as model FLOPs utilization counts them: 6 per
+// parameter and token (4 for frozen weights) plus attention scores (Chowdhery et al. 2022, appendix B).
 double model_flops(const ModelWork& work, double tokens, double sequence, bool frozen);
 
 }  // namespace rightsize::perf

@@ -44,7 +44,7 @@ TEST(ModelWork, CountsTheProductsOfALlama) {
   EXPECT_EQ(w.key_width, 2 * 8 * 128);
 }
 
-// The residual stream is read by a norm and by an addition, x behind the first norm by q, k and v.
+// A norm and an addition read the residual stream; q, k and v read the output of the first norm.
 TEST(ModelWork, GradientsAreAddedWhereAValueIsReadTwice) {
   const ModelWork w = work("llama-3.1-8b");
   EXPECT_EQ(w.kinds[0].input_joins, 1);
@@ -70,7 +70,7 @@ TEST(ModelWork, WindowsAndExpertsMakeDifferentKindsOfLayers) {
   EXPECT_EQ(deepseek.key_width, 512 + 64);
 }
 
-// What a stack fuses is the same work: for every built-in model the products sum to the same multiply-adds a token.
+// Fusion does not change the work: for every built-in model, the products sum to the same multiply-adds per token.
 TEST(ModelWork, FusingKeepsTheWork) {
   for (const model::Preset& preset : model::presets()) {
     const ModelWork w = work(std::string(preset.name).c_str());

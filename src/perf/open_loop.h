@@ -1,8 +1,8 @@
 // Mean latencies of a served engine in steady state: the only analytic queueing model in the program.
 //
 // `estimate --rate` evaluates it on the detailed step model (perf/stacks/serve_queue.cc), the capacity planner on the
-// linear fit of that model which the simulator runs (capacity/screen.cc). A property test bounds how far it is from the
-// simulator (capacity/screen_test.cc).
+// simulator's linear fit of that model (capacity/screen.cc). A property test bounds the difference to the simulator
+// (capacity/screen_test.cc).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace rightsize::perf {
 
-// Mean wait in an M/G/1 queue (Pollaczek and Khinchine); `variation` is standard deviation over mean of the service
+// Mean wait in an M/G/1 queue (Pollaczek and Khinchine); `variation` is the coefficient of variation of the service
 // time.
 inline Seconds mg1_wait(Seconds service, double utilization, double variation = 0) {
   return service * (utilization * (1 + variation * variation) / (2 * (1 - utilization)));
@@ -49,7 +49,7 @@ struct OpenLoad {
   double most_running = 1;   // limit on running requests
   double output = 1;         // mean output tokens
   Seconds prompt;            // mean time to process a prompt
-  double other_station = 0;  // utilization of anything else that every request passes
+  double other_station = 0;  // utilization of any other resource that every request uses
 };
 
 struct OpenLoop {
@@ -59,9 +59,9 @@ struct OpenLoop {
   Seconds queue;           // mean wait behind other prompts
 };
 
-// `latency_at(running)` returns an object with `ttft` and `tpot`, the means while that many requests run, without
-// queueing. Little's law gives the number that run: rate times their time in the system. Poisson arrivals make a new
-// prompt wait for others as in an M/G/1 queue.
+// `latency_at(running)` returns an object with the mean `ttft` and `tpot` while that many requests run, without
+// queueing. Little's law gives the number of running requests: the rate times their time in the system. Poisson
+// arrivals make a new prompt wait for others as in an M/G/1 queue.
 template <typename LatencyAt>
 OpenLoop open_loop(const LatencyAt& latency_at, const OpenLoad& load) {
   const auto served = [&](double running) {

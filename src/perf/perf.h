@@ -1,4 +1,4 @@
-// How fast a job runs, what limits it, and how certain that is.
+// The speed of a job, its bottleneck, and the uncertainty.
 //
 //   Constants constants = *load_constants(overlay);          // data/efficiency.csv, data/stacks.csv, the user's own
 //   GpuSpeed gpu = gpu_speed(constants, catalog_gpu);        // once per GPU
@@ -56,7 +56,7 @@ struct TimePart {
 };
 using TimeParts = FixedList<TimePart, 12>;
 
-// What the reader must know about an estimate.
+// Remarks about an estimate.
 enum class NoteKind {
   kHalfInsteadOfBf16,     // the GPU has no bf16, so fp16 is used
   kWeightOnly,            // the GPU lacks the format: weights are stored in it, arithmetic is 16-bit
@@ -92,13 +92,13 @@ struct TrainEstimate {
   Seconds step;  // one optimizer step
   TokensPerSecond tokens_per_gpu;
   double samples_per_second_per_gpu = 0;  // sequences or images
-  double mfu = 0;                         // model FLOPs, causal attention counted once, over the peak of the format
-  Seconds device, host;                   // GPU and CPU time of the step, each as if the other took none
+  double mfu = 0;                         // model FLOPs divided by the format's peak; causal attention counts once
+  Seconds device, host;                   // GPU and CPU time of the step, each without the other
   Bound bound = Bound::kCompute;
-  TimeParts parts;    // sum to `step`
+  TimeParts parts;    // their sum is `step`
   Interval interval;  // applies to every rate and time above
   Basis basis = Basis::kMeasured;
-  std::string_view relative;  // the measured GPU whose losses were taken over; empty if this GPU was measured
+  std::string_view relative;  // the measured GPU that the losses come from; empty: this one
   PowerEstimate power;
   Notes notes;
 };
@@ -137,24 +137,24 @@ struct ServeEstimate {
   TimeParts prefill_parts;
   Interval tpot_interval, ttft_interval;
   Basis basis = Basis::kMeasured;
-  std::string_view relative;            // the measured GPU whose losses were taken over; empty if this GPU was measured
+  std::string_view relative;            // the measured GPU that the losses come from; empty: this one
   FixedList<Unmeasured, 5> unmeasured;  // why the basis is not "measured", and the intervals are wider
   PowerEstimate power;
   Notes notes;
 };
 
-// Tokens kept per step of speculative decoding, the model's own included: the mean measured curve of a method, or a law
-// for the chance that the first draft is accepted. At least one.
+// Tokens kept per step of speculative decoding, the model's own included: the mean measured curve of a method, or a
+// formula from the probability that the first draft is accepted. At least one.
 double accepted_tokens(const Constants& constants, const model::Speculation& speculation);
 
-// What serving needs besides the job.
+// The load on a service, besides the job.
 struct ServeLoad {
   double kv_tokens = 0;    // cache tokens per replica; see kv_token_capacity()
   RequestsPerSecond rate;  // open loop; zero: closed loop at job.serve.concurrency
 };
 
 // Tokens of KV cache that fit on one replica (disaggregated: one decode worker), from the memory model; 0 if the
-// weights do not fit, on a prefill worker either.
+// weights do not fit on a replica or on a prefill worker.
 double kv_token_capacity(const model::ModelShape& model, const model::Job& job, const catalog::Gpu& gpu);
 
 Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWork& work, const model::Job& job,
@@ -177,8 +177,8 @@ struct StepFit {
   Basis basis = Basis::kMeasured;
 };
 
-// Least-squares fit (relative errors) to the steps that estimate_serving() adds up, for one replica and lengths around
-// job.serve.isl and osl. Fails as estimate_serving() does, and for the hf stack, which has no continuous batching.
+// Least-squares fit (relative errors) to the steps of estimate_serving(), for one replica and lengths around
+// job.serve.isl and osl. Fails if estimate_serving() does, and for the hf stack, which has no continuous batching.
 Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& work, const model::Job& job,
                                 const GpuSpeed& gpu, const Cluster& cluster, const ServeLoad& load,
                                 double most_running);
@@ -192,7 +192,7 @@ struct BatchEstimate {
   TimeParts parts;
   Interval interval;
   Basis basis = Basis::kMeasured;
-  std::string_view relative;  // the measured GPU whose losses were taken over; empty if this GPU was measured
+  std::string_view relative;  // the measured GPU that the losses come from; empty: this one
   PowerEstimate power;
   Notes notes;
 };
@@ -202,7 +202,7 @@ Result<BatchEstimate> estimate_batch(const Constants& constants, const ModelWork
 // Whether this model is served in batches of samples (BERT, images) instead of token by token.
 bool serves_batches(const ModelWork& work);
 
-// The job adapted to the model: models served in batches always run in plain PyTorch, whatever the stack.
+// The job adapted to the model: models served in batches always run in plain PyTorch.
 model::Job fitted_to(const ModelWork& work, model::Job job);
 
 // An operation for the roofline picture.

@@ -21,7 +21,7 @@ namespace {
 using model::Job;
 using model::JobKind;
 
-// A case: a model, settings as "name=value" words with gpu among them.
+// A model and its settings as "name=value" words, including the GPU.
 struct Case {
   model::ModelShape model;
   Job job;
@@ -75,7 +75,7 @@ TEST(Training, PartsAddUpToTheStep) {
         "gpu=a10g batch=1 seq=512 method=lora gpus=4"}) {
     const TrainEstimate e = *Case("llama-3.2-1b", words).train();
     if (std::string_view(words).find("llm-foundry") != std::string_view::npos) {
-      EXPECT_NEAR(sum_of(e.parts) / in_seconds(e.step), 1, 0.02) << words;  // the loss at scale is in no part
+      EXPECT_NEAR(sum_of(e.parts) / in_seconds(e.step), 1, 0.02) << words;  // no part includes the loss at scale
     } else {
       EXPECT_NEAR(sum_of(e.parts) / in_seconds(e.step), 1, 0.03) << words;
     }
@@ -93,7 +93,7 @@ TEST(Training, AdaptersSkipTheWeightGradients) {
   EXPECT_GT(lora.step, full.step * 0.5);
 }
 
-// Inductor pads products whose outputs are no multiple of eight; eager mode falls off the fast kernels.
+// Inductor pads products if their outputs are not a multiple of eight; eager mode falls back to slow kernels.
 TEST(Training, CompilingPadsOddVocabularies) {
   const Case odd("gpt2-xl", "gpu=h200-sxm batch=8 seq=1024"),
       compiled("gpt2-xl", "gpu=h200-sxm batch=8 seq=1024 compile=yes");
@@ -118,16 +118,15 @@ TEST(Training, RecomputeAddsAForwardPass) {
   EXPECT_LT(some.step, redone.step);
 }
 
-TEST(Training, ScoresInPiecesAreSlower) {
+TEST(Training, UnfusedAttentionIsSlower) {
   const TrainEstimate fused = *Case("llama-2-7b", "gpu=h200-sxm batch=2 seq=4096").train();
   const TrainEstimate pieces = *Case("llama-2-7b", "gpu=h200-sxm batch=2 seq=4096 attention=eager").train();
   EXPECT_GT(pieces.step, fused.step * 1.3);
 }
 
-// Data kept in host memory costs time, more over a slower link, and the result says that it is not measured.
-// PyTorch's fused attention knows no sinks: such models run in pieces unless a flash kernel is named. Their memory,
-// too.
-TEST(Training, SinksAreAttendedToInPieces) {
+// PyTorch's fused attention does not support sinks: such models run unfused unless a flash kernel is named, and their
+// memory estimate agrees.
+TEST(Training, AttentionSinksRunUnfused) {
   const auto step = [](const std::string& model, const std::string& attention) {
     return in_seconds(Case(model, "gpu=h200-sxm stack=hf batch=2 seq=2048 attention=" + attention).train()->step);
   };
@@ -155,10 +154,10 @@ TEST(Training, HostMemoryCostsTime) {
       EXPECT_GT(slower.step, away.step) << stack << where;
     }
   }
-  // The CPU's update takes 0.25 s a billion parameters: longer than the step of a small batch.
+  // The CPU's update takes 0.25 s per billion parameters, longer than the step of a small batch.
   EXPECT_GT(Case("llama-3.1-8b", "gpu=h100-sxm seq=1024 precision=mixed-bf16 offload=optimizer").train()->step,
             seconds(2));
-  // Checkpointed layers keep less to move.
+  // Checkpointed layers have less data to move.
   const auto copied = [](const std::string& words) {
     const TrainEstimate e = *Case("llama-3.1-8b", "gpu=l4 batch=2 seq=4096 offload-activations=yes" + words).train();
     return std::prev(e.parts.end())->time;
@@ -185,7 +184,7 @@ TEST(Training, CompiledModelsAreFasterAndNeedNoHost) {
   }
 }
 
-TEST(Training, AdaptersSayWhyTheyAreSlow) {
+TEST(Training, AdaptersExplainTheirSpeed) {
   auto says = [](const TrainEstimate& e) {
     return std::any_of(e.notes.begin(), e.notes.end(),
                        [](const Note& note) { return note.kind == NoteKind::kAdapterInputs; });
@@ -203,7 +202,7 @@ TEST(Training, ZeroTwoReducesAfterEveryPass) {
 }
 
 TEST(Training, RingsUseAllCardsOfAMachine) {
-  // Eight replicas share a machine's cards; one replica of eight tensor parallel GPUs has one card to reduce with.
+  // Eight replicas use all network cards of a machine; one replica of eight tensor parallel GPUs reduces over one card.
   const GpuSpeed h100 = gpu_speed(built_in_constants(), **built_in_catalog().find_gpu("h100-sxm"));
   const Cluster cluster = default_cluster(**built_in_catalog().find_gpu("h100-sxm"));
   const BytesPerSecond all = sharding_rate(h100, cluster, {16, 1}, 1.0),
@@ -212,7 +211,7 @@ TEST(Training, RingsUseAllCardsOfAMachine) {
   EXPECT_LE(all, h100.fsdp_link);
 }
 
-TEST(Training, ExpertsAreReducedAmongThoseWhoHoldThem) {
+TEST(Training, ExpertsAreReducedAmongTheGpusThatHoldThem) {
   const std::string base =
       "gpu=gb200 gpus=256 stack=megatron precision=fp8 batch=1 seq=4096 accumulate=8 zero=1 pp=4 ep=";
   const TrainEstimate wide = *Case("deepseek-v3", base + "64").train(),
@@ -269,7 +268,7 @@ TEST(Training, MissingNumberFormatsAreReported) {
   EXPECT_FALSE(Case("llama-2-7b", "gpu=h200-sxm gpus=2 tp=2").train());  // the hf stack has no tensor parallelism
 }
 
-TEST(Training, IntervalsWidenWhereLessIsMeasured) {
+TEST(Training, IntervalsAreWiderIfLessIsMeasured) {
   const double measured = Case("llama-2-7b", "gpu=h200-sxm batch=8 seq=2048").train()->interval.high;
   const double transferred = Case("llama-2-7b", "gpu=a10g batch=8 seq=2048").train()->interval.high;
   const double specification = Case("llama-2-7b", "gpu=mi250x batch=8 seq=2048").train()->interval.high;
@@ -284,8 +283,8 @@ TEST(Training, PipelineBubblesShrinkWithMicroBatches) {
   EXPECT_GT(many.tokens_per_gpu, few.tokens_per_gpu * 1.5);
 }
 
-// The same work a GPU: every doubling of the GPUs costs a little (all wait for the slowest), and short steps feel what
-// lies between them.
+// With the same work per GPU, every doubling of the GPUs costs a little (all wait for the slowest), and the time
+// between steps matters more for short steps.
 TEST(Training, ManyGpusWaitForTheSlowest) {
   const std::string base = "stack=megatron precision=fp8 batch=1 seq=8192 zero=1 tp=4 gpu=h100-sxm accumulate=";
   const auto rate = [&](const char* rest) { return Case("llama-3.1-70b", base + rest).train()->tokens_per_gpu; };
@@ -323,7 +322,7 @@ TEST(Serving, PartsAddUp) {
 TEST(Serving, FewRequestsAreMemoryBoundAndManyComputeBound) {
   EXPECT_EQ(Case("llama-3.1-8b", "gpu=h100-sxm concurrency=1", JobKind::kServe).serve()->bound, Bound::kMemory);
   const ServeEstimate one = *Case("llama-3.1-8b", "gpu=a100-80gb-sxm concurrency=1", JobKind::kServe).serve();
-  // 16 GB of weights at 2 TB/s and 76 %: no faster than 10 ms a token.
+  // 16 GB of weights at 76 % of 2 TB/s: no faster than 10 ms per token.
   EXPECT_GT(in_milliseconds(one.tpot), 9.5);
   EXPECT_LT(in_milliseconds(one.tpot), 14);
 }
@@ -350,13 +349,13 @@ TEST(Serving, UnsupportedWeightFormatsAreWeightOnlyOrRefused) {
   EXPECT_FALSE(Case("llama-3.2-1b", "gpu=t4 precision=fp8", JobKind::kServe).serve());
 }
 
-TEST(Serving, WhoFindsNoSlotWaitsForOne) {
+TEST(Serving, RequestsWithoutASlotWait) {
   const ServeEstimate all = *Case("llama-3.1-8b", "gpu=h100-sxm concurrency=8", JobKind::kServe).serve();
   const ServeEstimate one_waits =
       *Case("llama-3.1-8b", "gpu=h100-sxm concurrency=9 max-batch=8", JobKind::kServe).serve();
   EXPECT_EQ(one_waits.tpot, all.tpot);
   EXPECT_EQ(one_waits.running, 8);
-  // One of eight slots becomes free every eighth of an answer.
+  // With eight slots, one becomes free every eighth of an answer's time.
   EXPECT_NEAR(in_seconds(one_waits.ttft - all.ttft), in_seconds(all.tpot) * 256 * 0.95 / 8, 1e-4);
 }
 
@@ -371,7 +370,7 @@ TEST(Serving, OpenLoopFollowsLittlesLaw) {
   EXPECT_FALSE(c.serve(1000)->stable);
 }
 
-TEST(Serving, ExpertsAreReadAsTokensChooseThem) {
+TEST(Serving, MoreTokensReadMoreExperts) {
   const ServeEstimate one = *Case("mixtral-8x7b", "gpu=h200-sxm gpus=2 tp=2 concurrency=1", JobKind::kServe).serve();
   const ServeEstimate many = *Case("mixtral-8x7b", "gpu=h200-sxm gpus=2 tp=2 concurrency=32", JobKind::kServe).serve();
   // One token reads 2 of 8 experts, 32 read nearly all.
@@ -427,7 +426,7 @@ TEST(Roofline, OpsAddUpToTheModelsFlops) {
        roofline_ops(work_of(c.model), c.job, gpu_speed(built_in_constants(), *c.gpu), 1, 2048, 2048)) {
     if (op.name != "norms and activations") flops += in_flop(op.each.flops) * op.count;
   }
-  // 2 FLOP a parameter and token, without the embedding, and causal attention: 2 x 2048^2 x 4096 x 32 layers.
+  // 2 FLOP per parameter and token without the embedding, plus causal attention: 2 x 2048^2 x 4096 x 32 layers.
   const double expected = 2.0 * 2048 * (6738415616.0 - 32000 * 4096.0) + 2.0 * 2048 * 2048 * 4096.0 * 32;
   EXPECT_NEAR(flops / expected, 1, 0.001);
 }

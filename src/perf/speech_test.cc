@@ -1,4 +1,4 @@
-// Whisper as measured on an H200: the features of the audio and the steps of generate() take host time.
+// Whisper as measured on an H200: audio features and the steps of generate() take host time.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ BatchEstimate transcribe(const std::string& model, const char* gpu, std::int64_t
 }
 
 TEST(Speech, MeasuredWindowsAreWithinTheInterval) {
-  constexpr double kFeatures = 4.4;  // ms per window, measured apart from the model
+  constexpr double kFeatures = 4.4;  // ms per window, measured separately from the model
   const std::string file = std::string(RIGHTSIZE_SOURCE_DIR) + "/data/measurements/speech.csv";
   const Csv csv = *Csv::parse(file, *read_file(file));
   int rows = 0;
@@ -42,8 +42,8 @@ TEST(Speech, MeasuredWindowsAreWithinTheInterval) {
   EXPECT_EQ(rows, 18);
 }
 
-// No GPU has a benchmark of a whole transcription, so none is called measured.
-TEST(Speech, HasNoBenchmark) {
+// No GPU has a benchmark of a whole transcription, so no estimate has the basis "measured".
+TEST(Speech, EstimatesAreNotMarkedAsMeasured) {
   for (const char* gpu : {"h200-sxm", "h100-sxm", "a100-80gb-sxm"}) {
     const BatchEstimate estimate = transcribe("whisper-large-v3-turbo", gpu, 32);
     EXPECT_GE(estimate.basis, Basis::kTransferred) << gpu;

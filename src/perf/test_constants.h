@@ -1,4 +1,4 @@
-// For tests: the constants of the speed model that ship with the program, read once.
+// For tests: the built-in constants of the speed model, read once.
 #pragma once
 
 #include "perf/calibration/constants.h"

@@ -1,4 +1,4 @@
-// What can be said about a recommendation, and the names of its parts.
+// Queries on a recommendation, and the names of its parts.
 #include <algorithm>
 #include <set>
 

@@ -100,12 +100,12 @@ double tightness(const Option& option) {
   return 1 + kMost * std::clamp((option.memory_used - 1 + kSpare) / (kSpare / 2), 0.0, 1.0);
 }
 
-// Workers that the search separated.
+// Whether the search chose separate prefill and decode workers.
 bool is_separated(const Request& request, const PricedOption& c) {
   return c.option->job.serve.disaggregated && !request.job.serve.disaggregated;
 }
 
-// Whether it breaks a limit at the slow end of its speed.
+// Whether the option breaks a limit at the slow end of its speed.
 bool may_miss(const Request& request, const PricedOption& c) {
   const double slow = c.option->speed.high;
   if (request.work.kind == WorkKind::kServing) return limit_used(request, *c.option) * slow > 1;
@@ -116,21 +116,21 @@ bool may_miss(const Request& request, const PricedOption& c) {
 // What the objective minimizes.
 double score_of(const Request& request, const PricedOption& c) {
   const double cost = c.ranked_cost(request), wait = c.ranked_wait(request);
-  // Times within about 2 % count as equal, so that a second does not double the cost.
+  // Times within about 2 % count as equal: one second must not be worth twice the cost.
   if (request.objective == Objective::kTime) return std::floor(std::log(wait) / std::log(kTie));
-  // What is unknown comes last.
+  // Unknown power comes last.
   if (request.objective == Objective::kEnergy) return c.power > Watts{} ? in_watts(c.power) * c.hours() : 1e300;
   return request.objective == Objective::kCost ? cost : cost * wait;
 }
 
-// Whether `other`, which is no better than `best`, is so close that other merits decide.
+// Whether `other`, which ranks below `best`, is close enough for other merits to decide.
 bool is_tie(const Request& request, const PricedOption& best, const PricedOption& other) {
   if (best.price->may_lead() != other.price->may_lead()) return false;
-  if (request.objective == Objective::kTime) return false;  // its score is rounded already
-  // Storage and egress are paid whatever is rented, so they do not widen the tie.
+  if (request.objective == Objective::kTime) return false;  // its score is already rounded
+  // Storage and egress cost the same for every option, so they do not widen the tie.
   const double moving = best.cost > Usd{} ? 1 - best.side_cost / best.cost : 1;
-  if (is_separated(request, best) && !is_separated(request, other)) return false;  // it saves enough
-  // Layouts of an extrapolated GPU share their high end, not their likely cost.
+  if (is_separated(request, best) && !is_separated(request, other)) return false;  // it already saves enough
+  // Layouts of an extrapolated GPU have the same high end, but different likely costs.
   const auto [less, more] = std::minmax(best.due(), other.due());
   if (best.is_extrapolated() && other.is_extrapolated() && more > less * kTie) return false;
   return score_of(request, other) <= (1 + (kTie - 1) * moving) * score_of(request, best);
@@ -143,7 +143,7 @@ int evidence_of(const PricedOption& c) {
 
 bool is_stale(const PricedOption& c) { return c.price->age && *c.price->age > kFreshPrice; }
 
-// In the order in which they decide between options of nearly the same cost; smaller is better.
+// Merits that decide between options of nearly the same cost, most important first; smaller is better.
 auto merits_of(const Request& request, const PricedOption& c) {
   // One failed machine stops a whole training run, but only its own replicas of a service.
   const bool service = request.work.kind == WorkKind::kServing && c.option->replicas > 1;
@@ -153,13 +153,13 @@ auto merits_of(const Request& request, const PricedOption& c) {
                     has_arm_host(*c.offer) || c.machines->gpu->vendor != "NVIDIA", c.ranked_wait(request));
 }
 
-// Chooses among options of nearly the same cost, which arrive best first. What costs more and takes longer than one
-// with the same evidence is never chosen, whatever its other merits.
+// Chooses among options of nearly the same cost, which arrive best first. An option that costs more and takes longer
+// than another with the same evidence is never chosen, whatever its other merits.
 class TieBreak {
  public:
   explicit TieBreak(const Request& request) : request_(request) {}
 
-  // Whether `c` is to be preferred to all before it.
+  // Whether `c` is preferred to all options before it.
   bool prefers(const PricedOption& c) {
     const Seen now{evidence_of(c), is_stale(c), in_usd(c.due()), c.ranked_wait(request_)};
     if (std::any_of(seen_.begin(), seen_.end(), [&](const Seen& other) { return other.beats(now); })) return false;
@@ -215,7 +215,7 @@ double PricedOption::wait(const Request& request) const {
   return in_seconds(option->latency);
 }
 
-// AdamW keeps two moments per weight, and a master copy where weights are narrower.
+// AdamW keeps two moments per weight, and a master copy of 16-bit weights.
 Bytes checkpoint_bytes(const perf::ModelWork& work, const model::Job& job) {
   if (job.kind != model::JobKind::kTrain) return Bytes{};
   if (job.train.method != model::Method::kFull) {
@@ -236,13 +236,13 @@ Bytes stored_bytes(const Request& request, const perf::ModelWork& work, const mo
 std::vector<market::Draw> draws_of(const Request& request, const market::PriceBook& book, const PricedOption& c) {
   const bool serving = request.work.kind == WorkKind::kServing;
   const Seconds term = serving ? Seconds{} : term_of(c.offer->price->purchase);
-  // Storage and egress count towards the spend that was agreed on, too.
+  // Storage and egress also count towards committed spend.
   return book.committed().draws(*c.offer, c.cost, std::max(c.time.total(), term), serving);
 }
 
 namespace {
 
-// On slow GPUs, a service would use the cheapest machines and layout of its kind that then meet the limits.
+// If the GPUs are slow, a service would use the cheapest machines and layout of its kind that still meet the limits.
 void share_slow_ends(std::vector<PricedOption>& candidates) {
   std::map<std::pair<Kind, Precision>, Usd> least;
   const auto key = [](const PricedOption& c) {
@@ -270,7 +270,7 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
                                         const FoundOptions& found, Obstacles& obstacles) {
   std::vector<PricedOption> candidates;
   const bool serving = request.work.kind == WorkKind::kServing;
-  std::map<std::string_view, market::JobAssumptions> by_vendor;  // images differ
+  std::map<std::string_view, market::JobAssumptions> by_vendor;  // container images differ
   const auto assumed = [&](const catalog::Gpu& gpu) -> const market::JobAssumptions& {
     const auto [at, is_new] = by_vendor.try_emplace(gpu.vendor);
     if (is_new) at->second = assumptions_on(request, work, gpu);
@@ -303,7 +303,7 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
         candidate.time = *time;
       }
       candidate.power = power_of(option, machines);
-      // Unless the user says what it is, storage beside machines that are paid for is paid for, too.
+      // Storage next to machines that are already paid for is also paid for, unless the user gives its price.
       const bool paid = offer.machine->provider == market::kOwn || !(candidate.price->likely > UsdPerMachineSecond{});
       candidate.side_cost =
           market::side_costs(serving ? kMonth : candidate.time.total(), paid ? Bytes{} : stored, request.assumptions);
@@ -311,7 +311,7 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
       candidate.risk = risk;
       if (!book.committed().empty()) candidate.drawn = market::sum_of(draws_of(request, book, candidate));
       if (const auto broken = broken_limit(request.limits, candidate)) {
-        // The one that would be chosen first is the nearest: prices that may not lead come last.
+        // The nearest option is the one that would be chosen first: doubtful prices come last.
         const double rank = candidate.price->may_lead() ? 1 : 1e6;
         obstacles[{machines.gpu->name, broken->stage}].add(1, broken->distance * rank, broken->shortfall);
         continue;
@@ -376,7 +376,7 @@ double PricedOption::ranked_cost(const Request& request) const {
   constexpr double kLeastSavingOfSeparation = 0.15;
   const bool chosen = is_separated(request, *this);
   if (is_extrapolated() && misses_if_slow) return kNever;
-  // Of layouts that would cost the same on slow GPUs, the likely cheapest.
+  // Among layouts with the same cost on slow GPUs, take the one that is likely the cheapest.
   constexpr double kLikely = 1e-6;
   const double high = is_extrapolated() && cost > Usd{} ? cost_high / cost + kLikely : 1;
   const bool unrated = request.work.kind == WorkKind::kServing && !(request.work.rate > RequestsPerSecond{});
@@ -431,7 +431,7 @@ std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<
   }
   std::vector<PricedOption> best;
   for (const auto& [kind, chosen] : kinds) {
-    // Separate workers on the same machines are worth a row only if they cost less.
+    // Separate workers on the same machines get a row only if they cost less.
     const auto plain = kinds.find({std::get<0>(kind), std::get<1>(kind), std::get<2>(kind), false});
     const bool repeats =
         std::get<3>(kind) && plain != kinds.end() && chosen.preferred->cost >= plain->second.preferred->cost;
@@ -446,7 +446,7 @@ std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<
     if (ties.prefers(*tied)) first = tied;
   if (first == best.end()) return best;
   std::rotate(best.begin(), first, first + 1);
-  // What follows is a list to compare: by likely cost, whatever it is based on.
+  // The rest of the list is for comparison: sorted by likely cost, whatever the evidence.
   if (request.objective == Objective::kCost)
     std::sort(best.begin() + 1, best.end(), [](const PricedOption& a, const PricedOption& b) {
       const auto key = [](const PricedOption& c) { return std::tuple(!c.price->may_lead(), in_usd(c.due())); };
@@ -456,7 +456,7 @@ std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<
 }
 
 std::vector<PricedOption> pareto_front(const Request& request, std::vector<PricedOption> candidates) {
-  // A price that may not lead is not part of the front, unless there are no others.
+  // A doubtful price is not part of the front unless there are no others.
   const auto may_lead = [](const PricedOption& c) { return c.price->may_lead(); };
   if (std::any_of(candidates.begin(), candidates.end(), may_lead)) {
     std::erase_if(candidates, [&](const PricedOption& c) { return !may_lead(c); });

@@ -26,10 +26,10 @@ struct PricedOption {
   double day_share = 1;               // of each day in which the job runs
   bool starts_over = false;           // when it is interrupted: no storage outlives the machine
 
-  // The new money it costs.
+  // The cost that no commitment covers.
   Usd due() const { return cost - drawn; }
 
-  // The speed was scaled from another architecture: no kernel of this one was measured, and the user measured none.
+  // Whether the speed was scaled from another architecture, without any measurement of this one, ours or the user's.
   bool is_extrapolated() const;
   // The cost that decides the rank. Of an extrapolation it is the high end, so that it leads only if even that is
   // cheaper than what was measured. Workers that the search separated must save 15 %, because a router and transfers
@@ -50,18 +50,18 @@ Watts power_of(const Deployment& deployment, const MachineClass& machines);
 // Whether machines can be given back in quiet hours: own and committed ones are paid all the time.
 bool follows_hours(const market::Offer& offer);
 
-// How far ahead prices are predicted before the length of the work is known: a service is paid by the month.
+// How far ahead prices are predicted before the length of the work is known. A service is paid by the month.
 Seconds price_horizon(const Request& request);
 
-// How long a price is agreed on: zero, a year, three years.
+// The length of a commitment: zero, one year, three years.
 Seconds term_of(catalog::Purchase purchase);
 
 // Size of a checkpoint: the trained weights with the optimizer states.
 Bytes checkpoint_bytes(const perf::ModelWork& work, const model::Job& job);
 
-// What a job keeps in storage while it runs: the newest checkpoints and the one being written, or the items and results
-// of offline work. Every trainer keeps two (torchtitan cannot keep fewer), and deletes the third when the next is
-// complete.
+// The data that a job keeps in storage while it runs: the newest checkpoints and the one being written, or the items
+// and results of offline work. Every trainer keeps two (torchtitan cannot keep fewer), and deletes the third when the
+// next is complete.
 inline constexpr int kKeptCheckpoints = 2;
 Bytes stored_bytes(const Request& request, const perf::ModelWork& work, const model::Job& job);
 
@@ -73,7 +73,7 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
 // The part of the cost that spend commitments cover.
 std::vector<market::Draw> draws_of(const Request& request, const market::PriceBook& book, const PricedOption& option);
 
-// The largest share of a latency limit in use; 0 before it is simulated, and where there is no such limit.
+// The largest share of a latency limit in use; 0 before the simulation and without such a limit.
 double limit_used(const Request& request, const Deployment& deployment);
 
 // The standard deviation of the logarithm of the times that a speed interval stands for.
@@ -91,16 +91,17 @@ double machines_at(const Request& request, const Option& option, double factor);
 // Whether `a` is better. A total order: names decide between equals.
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b);
 
-// The host of a machine is an Arm processor, so images and wheels must be built for it.
+// Whether the host has an Arm processor: images and wheels must then be built for Arm.
 bool has_arm_host(const market::Offer& offer);
 
 // Provider, GPU, terms, and whether prefill and decode are separate; one option of each kind is shown.
 using Kind = std::tuple<std::string_view, const catalog::Gpu*, catalog::Purchase, bool>;
 Kind kind_of(const PricedOption& option);
 
-// The best of each kind, best first. Within 2 % of the best, other merits decide what comes first: limits that are met
-// also at the slow end of the speed, evidence, a fresh price, less lost with one machine (training: fewer machines), an
-// x86 host with CUDA, speed. Never what costs more and takes longer than an option with the same evidence.
+// The best of each kind, best first. Within 2 % of the best, other merits decide what comes first: limits met even at
+// the slow end of the speed, evidence, a fresh price, less lost with one machine (training: fewer machines), an x86
+// host with CUDA, speed. An option that costs more and takes longer than another with the same evidence never comes
+// first.
 std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<PricedOption> candidates);
 
 // The options that no other beats in both cost and waiting, cheapest first.

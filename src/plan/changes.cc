@@ -33,7 +33,7 @@ void add_training(const Request& request, std::vector<PossibleChange>& changes) 
     add(RequestChangeKind::kPureBf16, "--precision bf16",
         [](Request& r) { r.choices.precisions = {Precision::kBf16}; });
   }
-  // Adapters cannot hold what a model learns from more tokens than it has parameters: that is pre-training.
+  // Training on more tokens than the model has parameters is pre-training, which adapters cannot replace.
   const bool pretraining = request.work.amount > static_cast<double>(request.model.parameters());
   const bool language = request.model.image_size == 0 && !pretraining;
   if (language && !has(request.choices.methods, Method::kLora)) {
@@ -50,7 +50,7 @@ void add_training(const Request& request, std::vector<PossibleChange>& changes) 
   }
 }
 
-// Of a weight.
+// Bits per weight.
 int bits_of(Precision precision) {
   switch (precision) {
     case Precision::kFp8:
@@ -78,7 +78,7 @@ void add_serving(const Request& request, std::vector<PossibleChange>& changes) {
     changes.push_back(std::move(made));
   };
   const bool at_once =
-      perf::serves_batches(perf::work_of(request.model));  // encoders, images: no engine has these formats
+      perf::serves_batches(perf::work_of(request.model));  // encoders, images: no engine supports these formats
   if (!at_once) precision(Precision::kFp8, RequestChangeKind::kFp8Weights, "--precision fp8");
   if (!at_once) precision(Precision::kInt4, RequestChangeKind::kInt4Weights, "--precision int4");
   if (!at_once) precision(Precision::kFp4, RequestChangeKind::kFp4Weights, "--precision fp4");
@@ -133,7 +133,7 @@ std::vector<PossibleChange> relaxed_limits(const Request& request) {
     change(made.request.limits);
     changes.push_back(std::move(made));
   };
-  // A format that no engine or speed model has.
+  // A format that no engine or speed model supports.
   if (!request.choices.precisions.empty() && !request.work.is_measured()) {
     changes.push_back({RequestChangeKind::kUsualPrecision, "no --precision", request});
     changes.back().request.choices.precisions.clear();
@@ -180,7 +180,7 @@ std::vector<PossibleChange> confirmed_prices(const Request& request) {
 
 namespace {
 
-// "120d", "36h": days where they are whole, so that a long deadline can be read.
+// "120d", "36h": whole days are written in days, to keep long deadlines readable.
 std::string duration_flag(Seconds time) {
   const double days = in_days(time);
   return days >= 2 && days == std::round(days) ? fmt::format("{:g}d", days) : fmt::format("{:g}h", in_hours(time));
@@ -198,8 +198,8 @@ void add_deadline(const Request& request, std::vector<PossibleChange>& changes) 
 
 std::vector<PossibleChange> possible_changes(const Request& asked, const std::vector<model::Job>& leading) {
   Request request = asked;
-  // The extremes of each choice and those of the leading plans: a relaxed limit never costs more, and all choices would
-  // take several times as long.
+  // Tries only the extremes of each choice and those of the leading plans. All choices would take several times as
+  // long, and a relaxed limit never costs more.
   const auto narrow = [&](auto& choices, auto value_of) {
     if (choices.size() <= 2) return;
     auto kept = choices;

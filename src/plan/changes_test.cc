@@ -64,7 +64,7 @@ TEST(PossibleChanges, AdaptersAreNotOfferedForPreTraining) {
   }
 }
 
-// A wider format than the model's own would not save anything.
+// A format wider than the model's own saves nothing.
 TEST(PossibleChanges, OnlyNarrowerWeightsAreOffered) {
   const auto offered = [](const char* model) {
     return flags_of(possible_changes(

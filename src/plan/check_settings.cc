@@ -17,7 +17,7 @@ bool is_of_job(const Setting& setting) {
   return std::find(all.begin(), all.end(), setting.name) != all.end();
 }
 
-// The place of a setting is that of its value; its name is before it, usually on the same line.
+// The stored place is that of the value; the name comes before it, usually on the same line.
 Place place_of_name(const Setting& setting) {
   Place place = setting.place;
   const std::size_t at = place.excerpt.find(setting.name);
@@ -60,7 +60,7 @@ bool speaks_of_serving(const std::vector<Setting>& settings) {
 }
 
 void check_kind(const std::vector<Setting>& settings, model::JobKind kind, Errors& errors) {
-  // Amounts of work are refused elsewhere, with what to use instead.
+  // Amounts of work are refused elsewhere, with a suggestion.
   static const std::set<std::string> kWork{"rate",    "mix",    "items",          "audio-hours",    "tokens",
                                            "samples", "epochs", "dataset-tokens", "dataset-samples"};
   const bool serving = kind == model::JobKind::kServe;

@@ -23,7 +23,7 @@ std::vector<std::int64_t> doubling(std::int64_t most) {
 }
 
 // Stages with the same number of layers each, and powers of two with shorter ends (61 and 126 layers have few equal
-// stages). Longer pipelines than this are not in published runs.
+// stages). Published runs have no longer pipelines.
 std::vector<int> usual_stages(std::int64_t layers) {
   constexpr int kMostStages = 16;
   std::vector<int> stages{1};
@@ -34,8 +34,8 @@ std::vector<int> usual_stages(std::int64_t layers) {
   return stages;
 }
 
-// Groups that divide the experts evenly; machines have powers of two of GPUs, so others are tried only where those are
-// few.
+// Groups that divide the experts evenly; machines have powers of two of GPUs, so other sizes are tried only if few of
+// those divide the experts.
 std::vector<int> usual_groups(const Request& request) {
   if (!request.model.experts) return {1};
   constexpr std::size_t kFew = 4;
@@ -61,7 +61,7 @@ void fill_choices(Request& request) {
   if (c.recomputes.empty()) {
     using model::Recompute;
     c.recomputes = {Recompute::kNone};
-    // Megatron's selective recomputation leaves out what fused attention does not keep either.
+    // Megatron's selective recomputation drops only what fused attention does not store anyway.
     const bool eager = request.job.train.attention == model::Attention::kEager;
     if (stack == Stack::kTorchTitan || (split_stack && eager)) c.recomputes.push_back(Recompute::kSelective);
     if (!image) c.recomputes.push_back(Recompute::kFull);
@@ -83,8 +83,7 @@ void fill_choices(Request& request) {
 
 // Samples of an optimizer step that a run of this many tokens can use: the critical batch grows with the data, as
 // fitted by Zhang et al. 2024 (arXiv 2410.21676): 22.91 x (tokens in millions)^0.47 sequences of 512 tokens, which
-// gives the 16M tokens of Llama 3 for its 15T. At least 128, where fine-tuning begins; a power of two, so that it can
-// be split.
+// gives the 16M tokens of Llama 3 for its 15T. At least 128, as in fine-tuning, and a power of two, to be divisible.
 std::int64_t usual_batch(const Request& request) {
   constexpr double kLeast = 128;
   const double tokens = 512 * 22.91 * std::pow(request.work.amount / 1e6, 0.47);
@@ -121,7 +120,7 @@ bool suits(const Request& request, model::Precision precision, const catalog::Gp
 }
 
 bool is_usual(const Request& request, const Job& job) {
-  // Adapters have hardly any gradients and states to shard: all weights are, or nothing.
+  // Adapters have hardly any gradients and states to shard, so shard all weights or nothing.
   const bool in_part = job.parallel.zero == 1 || job.parallel.zero == 2;
   if (job.train.method != model::Method::kFull && request.choices.zero.size() > 1 && in_part) return false;
   const bool open = request.choices.precisions.empty() && job.train.method == model::Method::kFull &&

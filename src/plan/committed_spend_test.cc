@@ -31,12 +31,12 @@ Plan best(Request request, const catalog::Catalog& catalog) {
   request.plans_only = true;
   const market::PriceBook book(catalog);
   Plan plan = recommend(request, book, built_in_constants()).plans.at(0);
-  for (market::Draw& draw : plan.draws) draw.from = nullptr;  // of a catalogue that is gone
+  for (market::Draw& draw : plan.draws) draw.from = nullptr;  // dangling: the catalogue is gone
   return plan;
 }
 Usd new_money(const Plan& plan) { return plan.cost - market::sum_of(plan.draws); }
 
-TEST(CommittedSpend, WhatIsOwedAnywayIsSpentFirst) {
+TEST(CommittedSpend, CommittedSpendIsUsedFirst) {
   const catalog::Catalog plain = committed("aws", 0), pool = committed("azure", 1e6);
   const Plan without = best(train(plain), plain), with = best(train(pool), pool);
   EXPECT_NE(without.offer.machine->provider, "azure");
@@ -44,7 +44,7 @@ TEST(CommittedSpend, WhatIsOwedAnywayIsSpentFirst) {
   EXPECT_EQ(new_money(with), Usd{});
 }
 
-TEST(CommittedSpend, ALimitedPoolPaysAsMuchAsItHolds) {
+TEST(CommittedSpend, ALimitedPoolPaysUpToItsBalance) {
   const Plan plan = [] {
     const catalog::Catalog catalog = committed("lambda", 3);
     return best(train(catalog), catalog);
@@ -52,7 +52,7 @@ TEST(CommittedSpend, ALimitedPoolPaysAsMuchAsItHolds) {
   for (const market::Draw& draw : plan.draws) EXPECT_LE(in_usd(draw.amount), 3);
 }
 
-TEST(CommittedSpend, MoreCommittedNeverMakesTheBestPlanDearer) {
+TEST(CommittedSpend, MoreCommittedSpendNeverRaisesTheCost) {
   Random random(15);
   const std::vector<const char*> providers{"aws", "azure", "gcp", "lambda", "runpod"};
   for (int i = 0; i < 16; ++i) {

@@ -1,4 +1,4 @@
-// Power, energy and carbon of plans: they add up, limits hold, and the objective finds the least.
+// Power, energy and carbon of plans: they add up, limits hold, and the objective finds the minimum.
 #include <gtest/gtest.h>
 
 #include "plan/candidates.h"
@@ -58,7 +58,7 @@ TEST(Energy, APowerLimitHoldsForEveryPlan) {
   }
 }
 
-TEST(Energy, TheObjectiveFindsTheLeast) {
+TEST(Energy, TheObjectiveFindsTheMinimum) {
   const Recommendation cheap = energy_answer(works()[0]), least = energy_answer(works()[0], {{"objective", "energy"}});
   ASSERT_FALSE(least.plans.empty());
   for (const Plan& p : cheap.plans) EXPECT_LE(least.plans.front().energy_kwh(), p.energy_kwh() * 1.021);

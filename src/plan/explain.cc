@@ -21,7 +21,7 @@ double normal_share_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)
 double confidence_of(const Request& request, const std::vector<PricedOption>& kinds) {
   std::vector<const PricedOption*> rivals;
   for (const PricedOption& c : kinds) {
-    // An extrapolation is not a rival but an experiment, and a price that may not lead is one to confirm.
+    // An extrapolation is reported as an experiment and a doubtful price as one to confirm; neither is a rival.
     if (c.is_extrapolated() && !kinds.front().is_extrapolated()) continue;
     if (!c.price->may_lead() && kinds.front().price->may_lead()) continue;
     const auto same = [&](const PricedOption* other) { return other->machines->gpu == c.machines->gpu; };
@@ -54,7 +54,7 @@ double confidence_of(const Request& request, const std::vector<PricedOption>& ki
 
 std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today) {
   std::vector<PriceWarning> warnings;
-  if (offer.is_own() || offer.price->available) return warnings;  // already paid
+  if (offer.is_own() || offer.price->available) return warnings;  // already paid for
   const catalog::Provenance& origin = offer.price->provenance;
   if (std::find(origin.unverified.begin(), origin.unverified.end(), "price") != origin.unverified.end())
     warnings.push_back({.kind = PriceWarning::Kind::kUnconfirmed});
@@ -75,7 +75,7 @@ std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catal
   return warnings;
 }
 
-// The mean of max(0, first - other) for two log-normal costs whose medians are the likely ones (Margrabe's formula).
+// The mean of max(0, first - other) for two log-normal costs with the likely costs as medians (Margrabe's formula).
 Experiment experiment_of(const Request& request, const PricedOption& first, const PricedOption& other) {
   const auto deviation = [](const PricedOption& c) { return deviation_of({.high = c.cost_high / c.cost}); };
   const double spread = std::max(1e-6, std::hypot(deviation(first), deviation(other)));
@@ -101,8 +101,8 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
     if (other.machines->gpu == first.machines->gpu || request.objective == Objective::kTime ||
         request.objective == Objective::kEnergy)
       continue;
-    if (other.cost < first.cost) continue;  // held back: an extrapolation, or a price that may not lead
-    // Where commitments cover a plan, the GPU price does not decide.
+    if (other.cost < first.cost) continue;  // held back: an extrapolation or a doubtful price
+    // If commitments cover a plan, the GPU price does not decide.
     if (!(first.cost > Usd{}) || first.drawn > Usd{} || other.drawn > Usd{}) break;
     points.push_back({other.cost / first.cost, {}, outline_of(other)});
     break;
@@ -112,7 +112,7 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
   constexpr std::size_t kMost = 3;
   Seconds before = first.time.total();
   for (const PricedOption& faster : front) {
-    // Cheaper options that may not lead are also on the front.
+    // Cheaper options with doubtful prices are also on the front.
     if (faster.time.total() >= before || points.size() > kMost) continue;
     points.push_back({0, before, outline_of(faster)});
     before = faster.time.total();

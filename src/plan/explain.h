@@ -1,4 +1,4 @@
-// What a recommendation says besides its plans: confidence, what would change it, doubts about the price, other terms.
+// The explanations of a recommendation: confidence, what would change it, doubts about the price, other terms.
 #pragma once
 
 #include <string>
@@ -21,14 +21,14 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
 // Doubts about a price: unconfirmed, old, or far below other regions.
 std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today);
 
-// The test of an extrapolated candidate: its cost, and what it is expected to save. The plan is left empty.
+// The test of an extrapolated candidate: its cost, and its expected saving. The plan is left empty.
 Experiment experiment_of(const Request& request, const PricedOption& first, const PricedOption& extrapolated);
 
 PlanOutline outline_of(const PricedOption& candidate);
 
 struct PossibleChange {
   RequestChangeKind kind;
-  std::string flags;  // that make the change
+  std::string flags;  // the flags that make the change
   Request request;    // the changed one
 };
 
@@ -37,11 +37,11 @@ struct PossibleChange {
 std::vector<PossibleChange> possible_changes(const Request& request, const std::vector<model::Job>& leading = {});
 // Relaxed limits, for requests that nothing meets.
 std::vector<PossibleChange> relaxed_limits(const Request& request);
-// Limits without which a plan with a confirmed price may be found, for requests whose first plan has none.
+// If the first plan's price is unconfirmed: limits to drop to find a plan with a confirmed price.
 std::vector<PossibleChange> confirmed_prices(const Request& request);
 
 // Adds spot and commitment prices of the plan's machines, in its region if possible. A plan that already uses such
-// terms gets only what it commits to.
+// terms gets only its own commitment.
 void add_terms(const market::PriceBook& book, const Request& request, Plan& plan);
 
 // The provider quota that the plan's machines count against.

@@ -27,7 +27,7 @@ catalog::Catalog three_regions() {
 
 market::Offer offer_of(const catalog::Price& price) { return {nullptr, nullptr, &price}; }
 
-// 10 against a middle of 24 (the upper of 20 and 24): 2.4x; 20 against 24 or 10: no warning.
+// 10 against a median of 24 (the upper of 20 and 24) is 2.4x; 20 against 24 or 10 gives no warning.
 TEST(PriceWarnings, WarnsOfARegionFarBelowTheOthers) {
   const catalog::Catalog catalog = three_regions();
   const Date today = *parse_date("2026-11-15");
@@ -97,14 +97,15 @@ class Rivals {
   std::vector<PricedOption> candidates_;
 };
 
-// Two log-normal costs with deviations of 0.1 and medians e^(0.1 x sqrt 2) apart: the first is less in Phi(1) = 84.1 %.
+// Two log-normal costs with deviations of 0.1 and medians e^(0.1 x sqrt 2) apart: the first is lower with probability
+// Phi(1) = 84.1 %.
 TEST(Confidence, MatchesTheNormalDistributionForTwoRivals) {
   const double spread = std::exp(0.1 * 1.2816);
   Rivals rivals;
   rivals.add("a", 100, 10, spread);
   rivals.add("b", 100 * std::exp(0.1 * std::sqrt(2.0)), 10, spread);
   EXPECT_NEAR(confidence_of({}, rivals.all()), 0.841, 0.03);
-  // Cost times time errs twice as much: Phi(1/2) at the same medians of the product.
+  // The error of cost x time is twice as large: Phi(1/2) at the same medians of the product.
   Request both;
   both.objective = Objective::kCostTime;
   EXPECT_NEAR(confidence_of(both, rivals.all()), 0.691, 0.03);
@@ -147,7 +148,7 @@ TEST(Breakpoints, NamesThePriceAtWhichAnotherGpuWins) {
   EXPECT_THAT(breakpoints_of({}, {}, {}), IsEmpty());
 }
 
-// The front from cheap to fast: each answers deadlines from its own hours up to those of the one before.
+// The front from cheap to fast: each plan answers deadlines between its own hours and those of the previous plan.
 TEST(Breakpoints, EveryFasterPlanHasADeadlineBreakpoint) {
   Rivals rivals;
   rivals.add("a", 100, 10);
@@ -165,8 +166,8 @@ TEST(Breakpoints, EveryFasterPlanHasADeadlineBreakpoint) {
   EXPECT_EQ(breakpoints_of(serving, rivals.all(), rivals.all()).size(), 1U) << "a service has no deadline";
 }
 
-// The reasons of real requests hold: a plan for a shorter deadline meets it, and a batch that is said not to be
-// divisible is not.
+// The explanations of real requests are true: a plan for a shorter deadline meets it, and a batch reported as
+// indivisible is.
 TEST(Explanations, AreTrueOfThePlansTheyName) {
   const std::vector<Given> requests = {
       {{"model", "llama-3.2-1b"},

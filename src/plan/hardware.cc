@@ -8,7 +8,7 @@
 namespace rightsize::plan {
 namespace {
 
-// Owned machines are taken to have the usual network of their generation.
+// Owned machines are assumed to have the usual network of their generation.
 bool has_rdma(const market::Offer& offer) {
   return offer.is_own() || (!offer.machine->fabric.empty() && offer.machine->fabric != "ethernet");
 }
@@ -21,7 +21,7 @@ auto key_of(const market::Offer& offer, const perf::Cluster& cluster) {
                     cluster.network_known, has_rdma(offer), own);
 }
 
-// Regions that count towards different commitments are kept separate.
+// Keeps regions that count towards different commitments separate.
 void add_offer(MachineClass& machines, const market::Offer& offer, const market::PriceOutlook& outlook,
                const market::CommittedSpends& committed) {
   ++machines.all_offers;
@@ -29,7 +29,7 @@ void add_offer(MachineClass& machines, const market::Offer& offer, const market:
     market::Offer& known = machines.offers[i];
     if (known.machine != offer.machine || known.price->purchase != offer.price->purchase) continue;
     if (!committed.empty() && committed.of(known) != committed.of(offer)) continue;
-    // A cheaper price that may not lead is kept beside the one that may: the answer names it.
+    // A cheaper but doubtful price is kept too, because the answer mentions it.
     if (outlook.may_lead() != machines.outlooks[i].may_lead()) continue;
     if (!(outlook.likely < machines.outlooks[i].likely)) return;
     known = offer;
@@ -109,7 +109,7 @@ std::vector<int> machine_counts(const MachineClass& machines, const PlanLimits& 
     if (sparsely && n >= 16 * step) step *= 2;
   }
   const bool leaves_one_out = machines.most_machines == most && !counts.empty() && counts.back() < most;
-  if (work_together && leaves_one_out) counts.push_back(most);  // all that the user has
+  if (work_together && leaves_one_out) counts.push_back(most);  // all the user's machines
   for (int n = 1; !work_together && n <= most; n *= 2) {
     counts.push_back(n);
     if (n > 1 && n + n / 2 <= most) counts.push_back(n + n / 2);

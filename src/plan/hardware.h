@@ -12,13 +12,13 @@
 
 namespace rightsize::plan {
 
-// Machines with the same GPUs, links and network: the work runs the same on all of them, only the price differs.
+// Machines with the same GPUs, links and network: the work runs equally fast on all of them; only the price differs.
 struct MachineClass {
   const catalog::Gpu* gpu = nullptr;
   perf::GpuSpeed speed;
   perf::Cluster cluster;
   int gpus = 1;                       // of one machine
-  bool networked = false;             // several can work on one job
+  bool networked = false;             // several machines can work on one job
   bool rdma = false;                  // GPUs reach the network without copies through the host
   int most_machines = 0;              // 0: no limit
   std::vector<market::Offer> offers;  // the likely cheapest of each machine and terms, and the cheapest doubtful one
@@ -31,20 +31,20 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
                                           Seconds job, const perf::Constants& constants,
                                           const std::vector<market::OwnHardware>& own);
 
-// Whether an engine supports the GPU: some are too old or of another vendor.
+// Whether an engine supports the GPU: some GPUs are too old or from another vendor.
 bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu);
 
-// Machines without RDMA that may work on one job. Every step of a data-parallel run waits for all gradients, which TCP
-// through the host moves several times slower; public multi-machine runs beyond this size all use RDMA.
+// Machines without RDMA that may work on one job. Every step of a data-parallel run waits for all gradients, and TCP
+// through the host is several times slower; public multi-machine runs beyond this size all use RDMA.
 inline constexpr int kMostWithoutRdma = 4;
 
 // Whether an engine starts: its KV cache must hold the longest request it accepts (--max-model-len).
 bool engine_starts(const Request& request, const model::Job& job, const catalog::Gpu& gpu);
 
-// The numbers of machines of this class to try within the limits. For one job on all of them, every number, or
-// `sparsely` eight per octave above 16; machines without a documented network work alone, those without RDMA in small
-// numbers. For work in parts, where the number hardly changes the cost, powers of two and three times powers of two.
-// With exactly `gpus`: the fewest that hold them.
+// The numbers of machines of this class to try within the limits. For one job on all machines: every number or, if
+// `sparsely`, eight per octave above 16. Machines without a documented network work alone, and those without RDMA in
+// small numbers. For work in parts, the number hardly changes the cost: powers of two and three times powers of two.
+// With exactly `gpus`: the fewest machines with that many GPUs.
 std::vector<int> machine_counts(const MachineClass& machines, const PlanLimits& limits, bool work_together,
                                 bool sparsely = false);
 

@@ -48,7 +48,7 @@ std::string training_settings(const Request& request, const Plan& plan) {
 
 std::string serving_settings(const Request& request, const Plan& plan) {
   const model::Job& job = plan.job;
-  // Engines run 16-bit weights in fp16 where a GPU does not compute in bf16.
+  // Engines run 16-bit weights in fp16 if the GPU lacks bf16.
   const bool bf16 = plan.offer.gpu == nullptr || plan.offer.gpu->peak(catalog::NumberFormat::kBf16).supported;
   const bool fp16 = job.precision == model::Precision::kBf16 && !bf16;
   std::string text = fmt::format("{} in {} with {}", plural(plan.replicas, "replica"),
@@ -133,7 +133,7 @@ std::vector<Groups> groups_of(const Request& request, int tensor) {
     const bool is_new = groups.empty() || groups.back().expert != count;
     if ((count == 1 || spreads) && is_new) groups.push_back({count, 1});
   }
-  // Engines use data-parallel attention where experts are spread: each GPU then holds different requests.
+  // Engines use data-parallel attention with expert parallelism: each GPU then holds different requests.
   const bool spread = !groups.empty() && groups.back().expert == tensor && tensor > 1;
   if (spread && request.job.parallel.attention_data == 1) groups.push_back({tensor, tensor});
   return groups;

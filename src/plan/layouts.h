@@ -1,4 +1,4 @@
-// How a model may be spread over GPUs: pipeline stages; of a served one attention and experts in groups, separate
+// How a model may be spread over GPUs: pipeline stages and, when serving, groups of attention and experts, and separate
 // workers for prefill and decode.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace rightsize::plan {
 
-// The layers of the stages of a training pipeline: all alike, except that the ends may have fewer, where embedding and
-// loss run. Empty: the ends would have none.
+// The layers of the stages of a training pipeline: the same number each, except that the first and last stages, with
+// the embedding and the loss, may have fewer. Empty if they would have none.
 struct PipelineStages {
   std::int64_t first = 0, middle = 0, last = 0;
 
@@ -20,26 +20,26 @@ struct PipelineStages {
 };
 std::optional<PipelineStages> pipeline_stages(std::int64_t layers, int stages);
 
-// GPUs of one replica, or of all separate workers that belong together.
+// GPUs of one replica, or of one group of prefill and decode workers.
 int replica_gpus(const model::Job& job);
 
 // "full training in amp-bf16 with hf, micro-batch 8 on each of 8 GPUs, ..."; "2 replicas in fp8 with vllm, ...".
 std::string settings_words(const Request& request, const Plan& plan);
 
-// Settings that the speed of a service is based on, beside its machines: "3 draft tokens per step (70 % accepted)", "a
+// Settings besides the machines that the speed of a service is based on: "3 draft tokens per step (70 % accepted)", "a
 // prefix-aware router". Empty: nothing.
 std::string assumed_engine(const Request& request);
 
-// Whether prompts are sent to the replica that has their beginning cached.
+// Whether prompts are sent to the replica that caches their prefix.
 bool routes_by_prefix(const Request& request);
 
-// Whether engines keep the KV cache of this plan in 8 bits: as asked, or their default for the weights.
+// Whether engines keep the KV cache of this plan in 8 bits: as requested, or their default for the weights.
 bool has_fp8_cache(const Request& request, const Plan& plan);
 
 // ", expert parallel 8, attention data parallel 8", ", disaggregated: ..."; empty for plain replicas.
 std::string layout_words(const model::Job& job);
 
-// Groups of experts and of attention of a replica on `tensor` GPUs, plain ones first.
+// Groups of experts and of attention in a replica on `tensor` GPUs, plain ones first.
 struct Groups {
   int expert = 1, attention = 1;
 
@@ -48,14 +48,13 @@ struct Groups {
 // As requested; else none, one group of experts per GPU, and the same with data-parallel attention.
 std::vector<Groups> groups_of(const Request& request, int tensor);
 
-// Whether separate workers may pay off: where TPOT has a limit that prefills would break.
+// Whether separate workers may pay off: prefills would break the limit on TPOT.
 bool may_separate(const Request& request);
 
 // Requests per second of one worker on `tensor` GPUs; 0: the model does not fit.
 using WorkerRate = std::function<double(int tensor)>;
 
-// The split of `gpus` into prefill and decode workers that carries the most requests; empty if none carries
-// any.
+// The split of `gpus` into prefill and decode workers that carries the most requests; empty if none carries any.
 std::optional<model::Disaggregated> best_separation(const std::vector<int>& tensors, int gpus,
                                                     const WorkerRate& prefill, const WorkerRate& decode);
 

@@ -34,7 +34,7 @@ TEST(Layouts, AReplicaOfSeparateWorkersHasAllTheirGpus) {
   EXPECT_EQ(replica_gpus(job), 6);
 }
 
-TEST(Layouts, WorkersAreSplitWhereTheyBalance) {
+TEST(Layouts, TheSplitBalancesTheWorkers) {
   const auto same = [](double each) { return [each](int tensor) { return each * tensor; }; };
   const auto even = best_separation({1}, 8, same(1), same(1));
   ASSERT_TRUE(even);
@@ -48,7 +48,7 @@ TEST(Layouts, WorkersAreSplitWhereTheyBalance) {
   EXPECT_FALSE(best_separation({1, 2}, 8, same(0), same(1)));
 }
 
-// Stages hold every layer once; only the ends are shorter, and no shorter longest stage is possible.
+// Stages hold every layer once; only the ends are shorter, and the longest stage is as short as possible.
 RC_GTEST_PROP(Layouts, UnevenStagesHoldEveryLayer, ()) {
   const int layers = *rc::gen::inRange(1, 200), stages = *rc::gen::inRange(2, 33);
   const auto split = pipeline_stages(layers, stages);

@@ -9,15 +9,15 @@
 
 namespace rightsize::plan {
 
-// Runs both at once where there is a second thread, else one after the other.
+// Runs both at once if there is a second thread, otherwise one after the other.
 inline void at_once(const std::function<void()>& first, const std::function<void()>& second) {
   for_each_index(2, 2, [&](std::size_t mine) { (mine == 0 ? first : second)(); });
 }
 
 using Look = std::function<void()>;
 
-// Does `work` while another thread simulates what it will probably ask for next. Simulations are
-// kept, and their results do not depend on the thread.
+// Does `work` while another thread runs the simulations that it will probably need next. Results are kept, and they do
+// not depend on the thread.
 inline void with_look_ahead(const std::vector<Look>& looks, const std::function<void()>& work) {
   constexpr std::size_t kWorthAThread = 3;
   if (looks.size() < kWorthAThread) return work();

@@ -1,4 +1,4 @@
-// What memory's options, an estimate and a recommendation say about the speed of LoRA, for the same settings.
+// For the same settings, the options of `memory`, an estimate and a recommendation agree on the speed of LoRA.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ Seconds estimated_step(const Case& c, const Settings& settings) {
       ->step;
 }
 
-// Tokens per second on one GPU; empty where it does not fit or has no offer.
+// Tokens per second on one GPU; empty if the job does not fit or there is no offer.
 std::optional<double> recommended_rate(const Case& c, Settings settings) {
   for (auto [name, value] : {std::pair<std::string, std::string>{"model", c.model},
                              {"gpu", c.gpu},
@@ -59,7 +59,7 @@ std::optional<double> recommended_rate(const Case& c, Settings settings) {
   return found.plans.empty() ? std::nullopt : std::optional(found.plans.front().units_per_second);
 }
 
-// The settings a user gets by adding an option's flags to his own.
+// The user's settings plus an option's flags.
 Settings with_flags(Settings settings, const std::string& flags) {
   std::istringstream words(flags);
   std::string name, value;

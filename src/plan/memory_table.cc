@@ -14,7 +14,7 @@ using model::Job;
 using model::Method;
 using model::Precision;
 
-// Bytes per trained parameter: weight, gradient, optimizer states. Never more than the exact computation has.
+// Bytes per trained parameter: weight, gradient, optimizer states. Never more than the exact result.
 struct PerParameter {
   double weight, gradient, states;
 };
@@ -35,7 +35,7 @@ PerParameter per_parameter(const Job& job) {
   }
 }
 
-// GPUs of a pipeline stage that share the experts: whole experts, or slices where groups are fewer.
+// GPUs of a pipeline stage that share the experts: as whole experts, or as slices if there are fewer groups.
 int expert_gpus(const model::Parallelism& p) { return std::max(p.tensor, p.expert); }
 
 }  // namespace
@@ -82,7 +82,7 @@ Bytes MemoryTable::high(const Job& asked) {
   Job job = asked;
   // Stacks with separate gradients hold them during the forward pass, with or without accumulation.
   if (job.stack != model::Stack::kHf) job.train.accumulation = std::max(2, job.train.accumulation);
-  // More groups of whole experts change only what a GPU holds of them, so that one surface is enough.
+  // More groups of whole experts change only the experts on a GPU, so one surface is enough.
   Job like = job;
   if (job.parallel.expert > job.parallel.tensor && job.parallel.zero < 2) like.parallel.expert = job.parallel.tensor;
   std::unique_ptr<memory::TrainingNeeds>& surface = surfaces_[settings_of(like)];
@@ -95,7 +95,7 @@ Bytes MemoryTable::floor(const Job& job) const {
   const model::Parallelism& p = job.parallel;
   const int zero = p.zero;
   if (job.train.offload == model::Offload::kParameters) return {};
-  // A group of GPUs holds the same parameters; the states of all of them are sharded over its copies.
+  // All GPUs of a group hold the same parameters, and their states are sharded over the group's copies.
   const auto held_by = [&](double parameters, int group) {
     const double held = parameters / (static_cast<double>(group) * p.pipeline);
     const double shards = std::max(1.0, static_cast<double>(p.gpus) / (static_cast<double>(group) * p.pipeline));
@@ -137,7 +137,7 @@ void MemoryTable::find_together(const std::vector<Asked>& asked) {
   constexpr std::size_t kMostThreads = 8;
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t threads = std::min({kMostThreads, cores, missing.size()});
-  if (threads < 2) return;  // need() computes it
+  if (threads < 2) return;  // need() computes it later
   const std::vector<std::pair<NeedKey, Asked>> list(missing.begin(), missing.end());
   std::vector<memory::MemoryNeed> found(list.size());
   for_each_index(list.size(), static_cast<unsigned>(threads), [&](std::size_t i) {

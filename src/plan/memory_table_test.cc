@@ -8,7 +8,7 @@
 namespace rightsize::plan {
 namespace {
 
-// Needs that are found on all cores are those found one by one.
+// Computing needs on all cores gives the same results as one by one.
 TEST(MemoryTable, FindsTheSameTogetherAndAlone) {
   const catalog::Catalog catalog = *catalog::load_catalog("");
   const Checked<Request> request = read_request({{"model", "llama-3.2-1b", {}}, {"tokens", "1B", {}}}, catalog);

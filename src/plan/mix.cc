@@ -32,8 +32,8 @@ double fractional_cost(const PricedOption& kind, const std::vector<double>& rate
   return machines * hourly(kind);
 }
 
-// The cheapest offer of each machine and settings. Those that cost over twice the best even with fractional machines,
-// and are no smaller, cannot be part of a cheaper mix.
+// The cheapest offer of each machine and settings. Drops kinds that cost over twice the best even with fractional
+// machines and are no smaller: they cannot be part of a cheaper mix.
 std::vector<const PricedOption*> useful_kinds(const std::vector<PricedOption>& kinds,
                                               const std::vector<double>& rates) {
   std::vector<const PricedOption*> useful;
@@ -67,7 +67,7 @@ double least_cost(const std::vector<const PricedOption*>& useful, const std::vec
   return sum;
 }
 
-// If one replica of any kind in use is lost, the others still carry the load. `taken` is 1 for kinds in
+// Requires that the others still carry the load if one replica of any kind in use is lost. `taken` is 1 for kinds in
 // use.
 void add_spare(const Request& request, const std::vector<const PricedOption*>& useful, const std::vector<int>& number,
                solve::Model& model) {
@@ -117,7 +117,7 @@ std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<Pr
     model.add_entry(busy, number[j], -1);
     model.add_entry(all_gpus, number[j], useful[j]->machines->gpus);
   }
-  // Without a solver there is no mix; the plans with one kind of machine stand.
+  // Without a solver there is no mix; the plans with one kind of machine remain.
   const solve::Solution solution =
       solve::solve(model, {.nodes = 5000, .seconds = 60, .relative_gap = 1e-4}).value_or(solve::Solution{});
   if (solution.values.empty() || solution.objective > alone * kWorthIt) return {};

@@ -1,12 +1,12 @@
 // The planner: which machines, how many, on which terms, with which settings.
 //
 //   Recommendation r = recommend(request, book, constants);
-//   r.best();               // the best plan within every limit, or null: then r.rejected has reasons and fixes
+//   r.best();               // the best plan within every limit, or null, with reasons and fixes in r.rejected
 //
-// Training: every offer and setting on one, two, three, four, six, eight... machines; what is not computed in full is
-// excluded by a proof (docs/recommend.md). Serving: formulas screen every offer and split, and every plan that is
-// returned has been simulated and meets every SLO. The same request and catalogue give the same answer in any order of
-// the catalogue's rows.
+// Training: every offer and setting on one, two, three, four, six, eight... machines; options that are not computed in
+// full are excluded by a proof (docs/recommend.md). Serving: formulas screen every offer and split, and every plan that
+// is returned has been simulated and meets every SLO. The same request and catalogue give the same answer in any order
+// of the catalogue's rows.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,8 @@ namespace rightsize::plan {
 struct Commitment {
   market::Offer offer;
   Seconds term;
-  Usd total;              // of all the plan's machines to the end of the term
-  double break_even = 0;  // share of the term in use above which it costs less than on demand
+  Usd total;              // for all the plan's machines to the end of the term
+  double break_even = 0;  // share of the term in use at which it costs the same as on demand
 };
 
 // The same machines at spot prices, if available.
@@ -47,7 +47,7 @@ struct Deployment {
   int machines = 1;
   int gpus = 1;                 // in use; machines may have more
   model::Job job;               // with every setting chosen
-  double units_per_second = 0;  // tokens or samples of training, requests of an offline job, output tokens of a service
+  double units_per_second = 0;  // trained tokens or samples, offline requests, output tokens
   perf::Interval speed;         // factors on the time of the work
   perf::Basis basis = perf::Basis::kMeasured;
 
@@ -57,7 +57,7 @@ struct Deployment {
   double requests_per_second = 0;         // arrival rate
   double load = 0;                        // arrival rate over the capacity of the replicas
   double busy = 0;                        // share of the time with work on the GPU
-  std::optional<double> prefix_hit = {};  // share of prompt tokens found in the prefix cache, where it is simulated
+  std::optional<double> prefix_hit = {};  // share of prompt tokens found in the prefix cache, if simulated
   Seconds ttft = {}, tpot = {};           // at the SLO's percentile; ttft is the latency of models without tokens
   Seconds latency = {};                   // of a whole request, mean
   Seconds answer = {};                    // of a whole request, at the SLO's percentile
@@ -76,7 +76,7 @@ struct CapChoice {
 // Everything about one way to run the work.
 struct Plan : Deployment {
   market::Offer offer;
-  market::PriceOutlook price;  // of one machine; what is counted is its likely value
+  market::PriceOutlook price;  // of one machine; its likely value is used
   std::optional<SpotPrice> spot = {};
   std::vector<Commitment> commitments = {};
   std::optional<Quota> quota = {};  // empty: unknown
@@ -102,10 +102,10 @@ struct Plan : Deployment {
   double mfu = 0;
   perf::Interval power_interval = {};         // factors on the power that bound it with 80 % probability
   Watts power = {};                           // of all GPUs and hosts; zero: unknown
-  double pue = 1;                             // of the data center: cooling and distribution on top
+  double pue = 1;                             // of the data center
   std::optional<CapChoice> cap = {};          // with --power-cap
   std::optional<market::Carbon> carbon = {};  // of the electricity in its region
-  std::vector<int> machines_by_hour = {};     // where the rate is known by hour and machines follow it
+  std::vector<int> machines_by_hour = {};     // if the rate is known by hour and machines follow it
   double traffic_share = 1;                   // services: mean rate over the highest
   double day_share = 1;                       // training and offline jobs: share of each day in which they run
   bool starts_over = false;                   // spot machines without storage that outlives them
@@ -115,15 +115,15 @@ struct Plan : Deployment {
     return !offer.is_own() && price.sources <= 1 && price.age && *price.age > days(market::kAgedDays);
   }
   UsdPerSecond rate() const { return price.likely * rightsize::machines(machines); }
-  // Of spot machines, over the whole work; serving: a month.
+  // For spot machines, over the whole work; serving: per month.
   double expected_interruptions(const market::JobAssumptions& assumptions) const {
     return in_hours(time.total()) * machines * assumptions.spot_interruptions_per_hour;
   }
-  // With cooling and distribution.
+  // Including cooling and distribution.
   double energy_kwh() const { return in_watts(power) * pue * in_hours(time.total()) / 1e3; }
-  // Until the work is done, with the hours of a day in which it does not run.
+  // Until the work is done, including the hours of a day in which it does not run.
   Seconds elapsed() const { return time.total() / day_share; }
-  // Services whose machines follow the hours: what a month costs over what arrives in it.
+  // For services that follow the hours: the cost of a month divided by its traffic.
   double usd_per_million_units() const {
     const double paid = machines_by_hour.empty() ? 1 : time.total() / kMonth / traffic_share;
     return in_usd(rate() * seconds(1e6 / units_per_second)) * paid;
@@ -146,7 +146,7 @@ enum class RejectionStage {
 };
 std::string_view name_of(RejectionStage stage);
 
-// A plan that is only mentioned: what is ordered, its cost and its time.
+// A plan that is only mentioned: its machines, cost and time.
 struct PlanOutline {
   market::Offer offer;
   int machines = 1;
@@ -154,13 +154,13 @@ struct PlanOutline {
   Seconds time;  // until it is done; serving: a month
 };
 
-// The change of the request that would make a GPU work, and the best plan on it where that was computed.
+// The change to the request that would make a GPU work, and the best plan on it if one was computed.
 struct Fix {
   std::string flags;  // "--method lora"
   std::optional<PlanOutline> plan;
 };
 
-// What the configuration closest to working needed, and what there was. Only the fields of its kind are set.
+// What the configuration closest to working needed, and what was available. Only the fields of its kind are set.
 struct Shortfall {
   enum class Kind {
     kNoPrice,
@@ -171,11 +171,11 @@ struct Shortfall {
     kNoRdma,         // more than `have_gpus` machines need RDMA
     kMemory,         // `need_bytes` on each of `need_gpus`, `have_bytes`; serving: in `precision`
     kMemoryHeld,     // the profiled run used more than `have_bytes`
-    kGpus,           // it would need `need_gpus` of `have_gpus`
+    kGpus,           // it needs `need_gpus` but has `have_gpus`
     kGlobalBatch,    // `need_gpus` samples per step are not divisible by the `have_gpus` GPUs of a machine
-    kReplicas,       // two replicas need `need_gpus` of `have_gpus`
+    kReplicas,       // two replicas need `need_gpus` but have `have_gpus`
     kSloAlone,       // the SLO takes `need_time` on `need_gpus` without load
-    kSloUnderLoad,   // no number of GPUs up to `have_gpus` meets `slos`; 0: no number at all
+    kSloUnderLoad,   // no number of GPUs up to `have_gpus` (0: any) meets `slos`
     kInterruptions,  // too frequent to save work in between
     kDeadline,       // `need_time`, `have_time`
     kBudget,         // `need_cost`, `have_cost`
@@ -197,13 +197,13 @@ struct Shortfall {
 struct Rejection {
   RejectionStage stage = RejectionStage::kMemory;
   std::string gpu;
-  bool partly = false;     // only some settings, or an earlier stage of a GPU that is rejected later
+  bool partly = false;     // only some settings, or a GPU that is rejected at a later stage
   Shortfall nearest;       // of the configuration closest to working
   double count = 0;        // configurations
-  std::optional<Fix> fix;  // empty: no change that was tried helps, or a price is missing
+  std::optional<Fix> fix;  // empty: no tried change helps, or a price is missing
 };
 
-// Changes of the request that are worth reporting.
+// Changes to the request that are worth reporting.
 enum class RequestChangeKind {
   kEightBitOptimizer,
   kPureBf16,
@@ -229,7 +229,7 @@ enum class RequestChangeKind {
   kNoLimits,
 };
 
-// A change of the request, and the best plan under it.
+// A change to the request, and the resulting best plan.
 struct RequestChange {
   RequestChangeKind kind = RequestChangeKind::kMoreGpus;
   std::string flags;  // "--method lora"
@@ -238,7 +238,7 @@ struct RequestChange {
 
 // What would change the recommendation, and to what.
 struct Breakpoint {
-  // Another GPU becomes cheaper when the first plan costs this many times as much. 0: the deadline decides.
+  // Another GPU becomes cheaper if the cost of the first plan grows by this factor. 0: the deadline decides.
   double cost_ratio = 0;
   // The deadline is shorter than this.
   Seconds deadline_under;
@@ -254,7 +254,7 @@ struct PriceWarning {
   double times = 0;                    // that median over this price
 };
 
-// One kind of a mix of machines that is cheaper than any single kind.
+// One kind of machine in a mix that is cheaper than any single kind.
 struct MixPart {
   Plan plan;         // its load is that of its share
   double share = 0;  // of the requests
@@ -265,12 +265,12 @@ struct Experiment {
   Plan plan;
   Seconds test_time;
   Usd test_cost;
-  Usd expected_saving;  // over the error bars of both plans, where the cheaper one is used after the test
+  Usd expected_saving;  // over the error bars of both plans, using the cheaper one after the test
 
   bool pays() const { return expected_saving > test_cost; }
 };
 
-// Machines of the user that no plan shown uses: the best plan on them, or what they lack and a change that helps.
+// The user's machines that no listed plan uses: the best plan on them, or what they lack and a change that helps.
 struct UnusedOwn {
   std::string machines;  // "2 x 4xl40s"
   std::optional<Plan> plan;
@@ -291,8 +291,8 @@ std::string_view name_of(Decision decision);
 // The size of the search and where its time went.
 struct SearchEffort {
   double configurations = 0;  // offers x machines x settings
-  double priced = 0;          // of them computed in full
-  double bounded = 0;         // excluded by a bound: no better than another on the same machines
+  double priced = 0;          // computed in full
+  double bounded = 0;         // excluded by a bound: another is at least as good on the same machines
   double unfit = 0;           // excluded: memory, format, layout
   double estimates = 0;       // calls of the speed model
   double curves = 0;          // memory curves compiled
@@ -327,7 +327,8 @@ struct Recommendation {
   // The best plan on another GPU that could lead and costs more; null: none is shown.
   const Plan* rival() const;
   Decision decision() const;
-  // The best plan that does not need the first plan's capacity: another provider or another GPU; null: none is shown.
+  // The best plan that does not need the first plan's capacity: another provider or another GPU; null if none is
+  // listed.
   const Plan* fallback() const;
 };
 

@@ -21,7 +21,7 @@
 
 namespace rightsize::plan {
 
-// Settings of a job that were found too large on a GPU.
+// Identifies job settings that proved too large for a GPU.
 inline auto exclusion_key(const model::Job& job, const catalog::Gpu& gpu) {
   const model::Parallelism& p = job.parallel;
   return std::tuple(gpu.name, job.train.method, job.precision, job.train.recompute, p.tensor, p.pipeline, p.expert,
@@ -51,8 +51,8 @@ class Planning {
     rank();
   }
 
-  // Checks the first `plans` and the front. Training: their exact memory; what does not fit is excluded and that GPU is
-  // searched again. Serving: simulates them, each with as many machines as its SLOs then need.
+  // Checks the first `plans` and the front. Training: computes their exact memory, excludes plans that do not fit, and
+  // searches that GPU again. Serving: simulates them, each with as many machines as its SLOs need.
   void verify(std::size_t plans, bool front) {
     if (request_.work.kind == WorkKind::kTraining) {
       std::vector<MemoryTable::Asked> asked;
@@ -74,7 +74,7 @@ class Planning {
     if (front_.size() > kFront) front_.resize(kFront);
   }
 
-  // The cheapest option whose price may not lead, where it is clearly cheaper than the first plan; null: none.
+  // The cheapest option with a doubtful price, if it is clearly cheaper than the first plan; otherwise null.
   const PricedOption* held_back() {
     constexpr double kClearly = 0.9;
     while (!kinds_.empty() && kinds_.front().price->may_lead() && request_.objective == Objective::kCost) {
@@ -96,7 +96,7 @@ class Planning {
     return nullptr;
   }
 
-  // A spot price that old says nothing about today's.
+  // An old spot price says nothing about today's.
   static bool is_old_spot(const PricedOption& c) {
     return c.offer->price->purchase == catalog::Purchase::kSpot && c.price->age &&
            *c.price->age > days(market::kAgedDays);
@@ -150,10 +150,10 @@ class Planning {
     return plan;
   }
 
-  // Several kinds of machines behind one router, where they are cheaper and meet every SLO when simulated together.
+  // Several kinds of machines behind one router, if that is cheaper and meets every SLO when simulated together.
   std::vector<MixChoice> mix() {
     confirmed_ = confirmed_kinds();
-    // Where commitments pay, the price per hour does not decide.
+    // If commitments cover the cost, the price per hour does not decide.
     const bool drawn = std::any_of(confirmed_.begin(), confirmed_.end(), [](const auto& c) { return c.drawn > Usd{}; });
     const auto choices = drawn ? std::vector<MixChoice>{} : cheapest_mix(request_, confirmed_);
     return choices.empty() || serving_->confirm_mix(choices) ? choices : std::vector<MixChoice>{};
@@ -165,10 +165,10 @@ class Planning {
   }
   std::vector<PricedOption> confirmed_kinds() const { return confirmed_of(kinds_); }
 
-  // The cheapest extrapolation, where it is clearly cheaper than the first plan; null: none.
+  // The cheapest extrapolation, if it is clearly cheaper than the first plan; otherwise null.
   const PricedOption* worth_testing() const {
     constexpr double kClearly = 0.95;
-    if (request_.objective == Objective::kEnergy) return nullptr;  // what is cheaper may use more energy
+    if (request_.objective == Objective::kEnergy) return nullptr;  // a cheaper plan may use more energy
     const PricedOption* best = nullptr;
     for (const PricedOption& c : kinds_) {
       const bool cheaper = c.is_extrapolated() && c.price->may_lead() && c.cost < kinds_.front().cost * kClearly;
@@ -212,7 +212,7 @@ class Planning {
   }
 
   void rank() {
-    // Services: the load of a replica decides its power, so look_closer() forgets it with every size that is tried.
+    // Services: the power of a replica depends on its load, so look_closer() resets it for every size it tries.
     const bool all = request_.limits.power || request_.objective == Objective::kEnergy;
     for (Option& option : found_.options) {
       if (serving_ && !(option.gpu_power > Watts{}) && (all || option.confirmed))
@@ -224,11 +224,11 @@ class Planning {
     kinds_ = best_of_each_kind(request_, candidates_);
     front_ = pareto_front(request_, candidates_);
     if (request_.plans_only) return;
-    // Services change when they are simulated, so only what was simulated is compared.
+    // Simulation changes the numbers of a service, so only simulated options are compared.
     trade_off_ = trade_off(request_, serving_ ? confirmed_of(candidates_) : candidates_, kTradeOff);
   }
 
-  // Exactly: the surfaces that the search uses are interpolated.
+  // The exact check: the search only interpolates memory.
   bool fits(const PricedOption& c) {
     const memory::MemoryNeed& need = memory_.need(c.option->job, *c.machines->gpu);
     return memory::fits(need, *c.machines->gpu).verdict == memory::Verdict::kFits;
@@ -279,11 +279,11 @@ class Planning {
     rank();
   }
 
-  // Plans of a service are simulated before they are shown, so only this much of the front is.
+  // Service plans are simulated before they are shown, so only this part of the front is shown.
   static constexpr std::size_t kFront = 8, kTradeOff = 12;
 
-  // The most machines an option may need before another one would be shown instead; with more it is only simulated when
-  // nothing better is left.
+  // The most machines that an option may need before another would be shown instead. Beyond that, it is simulated only
+  // if nothing better is left.
   int of_interest(const PricedOption& unsure, std::size_t plans) const {
     constexpr int kAny = 1'000'000;
     if (!(unsure.ranked_cost(request_) > 0)) return kAny;
@@ -299,8 +299,8 @@ class Planning {
     return static_cast<int>(std::min<double>(most, kAny));
   }
 
-  // The simulations that will probably be needed, last first because the main thread begins with the first; then those
-  // that move up when earlier candidates turn out to need more machines.
+  // The simulations that will probably be needed, in reverse order because the main thread begins with the first. Then
+  // those of candidates that move up if earlier ones need more machines.
   std::vector<Look> looks_at(bool Option::*done, std::size_t plans, bool front) const {
     std::set<const Option*> seen;
     std::vector<Look> looks;
@@ -334,11 +334,11 @@ class Planning {
              ServingSearch::Confirmed::kNever)
       found_.options.erase(found_.options.begin() + index);
     else if (option.confirmed && classes_[option.machines_class].speed.basis == perf::Basis::kSpecification)
-      serving_->find_slow_end(found_.options, option);  // it decides the rank
+      serving_->find_slow_end(found_.options, option);  // the slow end decides the rank
     rank();
   }
 
-  // What the plans that are shown cost at the slow end of their speed.
+  // Finds the cost of the listed plans at the slow end of their speed.
   void find_slow_ends(std::size_t plans) {
     for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) {
       Option& option = found_.options[static_cast<std::size_t>(kinds_[i].option - found_.options.data())];
@@ -359,7 +359,7 @@ class Planning {
     return e ? e->power.mean : Watts{};
   }
 
-  // The formulas of separate workers are for requests in flight, which the simulation has counted.
+  // The formulas for separate workers need the number of requests in flight, which the simulation has counted.
   Result<perf::ServeEstimate> estimate_service(const Deployment& d, const MachineClass& machines) const {
     const bool rated = d.replicas > 0 && !d.job.serve.disaggregated;
     const RequestsPerSecond each = requests_per_s(rated ? d.requests_per_second / d.replicas : 0);
@@ -367,7 +367,7 @@ class Planning {
                                   capacity::load_of(request_.model, d.job, *machines.gpu, each));
   }
 
-  // Time and energy of a unit of work. A service does the work that arrives, whatever its speed.
+  // Time and energy of a unit of work. A service does the work that arrives, regardless of its speed.
   std::pair<double, double> time_and_energy(Plan plan, const MachineClass& machines) const {
     if (serving_) {
       plan.gpu_power = power_at_load(plan, machines);
@@ -380,7 +380,7 @@ class Planning {
     return {in_seconds(unit->unit), in_seconds(unit->unit) * in_watts(power_of(plan, machines))};
   }
 
-  // What the power cap changes on the same machines with the same settings.
+  // The effect of the power cap on the same machines with the same settings.
   std::optional<CapChoice> describe_cap(const MachineClass& machines, const Plan& plan) const {
     if (!machines.speed.power.capped() || perf::serves_batches(work_)) return std::nullopt;
     MachineClass free = machines;

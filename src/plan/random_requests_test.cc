@@ -1,4 +1,5 @@
-// What holds of every request, over random ones. A few in every test run; `make check` takes RIGHTSIZE_RANDOM_REQUESTS.
+// Properties of every recommendation, tested on random requests: a few in every test run, and RIGHTSIZE_RANDOM_REQUESTS
+// in `make check`.
 #include <cmath>
 #include <limits>
 
@@ -12,7 +13,7 @@
 namespace rightsize::plan {
 namespace {
 
-// The same at prices a tenth higher.
+// The same prices, 10 % higher.
 const market::PriceBook& dearer_book() {
   static const catalog::Catalog kDearer = [] {
     catalog::Catalog catalog = built_in_catalog();
@@ -103,7 +104,7 @@ void expect_measured_first(const Recommendation& found) {
   }
 }
 
-// No other plan that may lead is cheaper and sooner, with as much evidence and as much room to its limits.
+// No other plan with a sound price is cheaper and sooner with as much evidence and as much margin to its limits.
 void expect_not_dominated(const Request& request, const Recommendation& found) {
   if (found.plans.empty()) return;
   const Plan& first = found.plans.front();
@@ -117,7 +118,7 @@ void expect_not_dominated(const Request& request, const Recommendation& found) {
   }
 }
 
-// Hours times price of whole machines, and what is stored and moved, from the request's own figures.
+// Hours times the price of whole machines, plus storage and egress, from the request's own figures.
 void expect_total(const Request& request, const Plan& p) {
   const double month_hours = 730, cent = 0.005 + 1e-9 * in_usd(p.cost);
   const double machine = in_usd_per_machine_hour(p.price.likely) * p.machines;
@@ -136,7 +137,7 @@ void expect_total(const Request& request, const Plan& p) {
   EXPECT_GE(in_usd(p.cost_high), in_usd(p.cost) - cent);
 }
 
-// The reported values meet the limits, also when simulated again with other random numbers.
+// The reported values meet the limits, even when simulated again with other random numbers.
 void expect_kept(const Request& request, const Plan& p) {
   const auto again = run_again(request, built_in_constants(), p, 77);
   ASSERT_TRUE(again.has_value());
@@ -149,7 +150,7 @@ void expect_kept(const Request& request, const Plan& p) {
   }
 }
 
-// Asking for more: a nearer deadline, tighter SLOs, half as much work again.
+// A more demanding request: a shorter deadline, tighter SLOs, 50 % more work.
 Request tighter(Request request) {
   PlanLimits& l = request.limits;
   if (l.deadline) l.deadline = *l.deadline * 0.6;
@@ -167,8 +168,8 @@ Request larger(Request request) {
   return request;
 }
 
-// If nothing meets the limits but more GPUs would, the answer gives the number; a request with that number returns
-// that plan.
+// If nothing meets the limits but more GPUs would, the answer gives the number; a request with that number returns that
+// plan.
 void expect_way_out(const Request& request, const Recommendation& found) {
   if (!found.plans.empty()) return;
   const auto more = std::find_if(found.changes.begin(), found.changes.end(), [](const RequestChange& change) {
@@ -199,7 +200,7 @@ TEST(RandomRequests, LargeTrainingPlansFitInMemoryAndALaterDeadlineCostsNoMore) 
   }
 }
 
-TEST(RandomRequests, KeepTheirLimitsCostWhatTheyAddUpToAndGrowWithWhatIsAsked) {
+TEST(RandomRequests, MeetTheirLimitsAddUpAndCostMoreIfMoreDemanding) {
   int answered = 0;
   for (int i = 0; i < requests_to_try(); ++i) {
     Draw draw(first_seed() + static_cast<std::uint64_t>(i));
@@ -214,7 +215,7 @@ TEST(RandomRequests, KeepTheirLimitsCostWhatTheyAddUpToAndGrowWithWhatIsAsked) {
     answered += found.plans.empty() ? 0 : 1;
     expect_measured_first(found);
     expect_not_dominated(request, found);
-    // Prices that may not lead are ranked last whatever they cost, so the order changes only among equals.
+    // Doubtful prices are ranked last whatever their cost, so the order changes only among equals.
     const double best = best_rank(found), least = best / kTie, most = best * kTie;
     EXPECT_GE(best_rank(recommend(request, dearer_book(), built_in_constants())), least) << "at higher prices";
     const Recommendation narrow = recommend(tighter(request), built_in_prices(), built_in_constants());

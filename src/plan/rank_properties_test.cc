@@ -1,4 +1,4 @@
-// What holds of the first line over random requests: the high end of its cost, the effect of limits, doubtful prices,
+// Properties of the first plan over random requests: the high end of its cost, the effect of limits, doubtful prices,
 // evidence, and the changes that are worth mentioning.
 #include <algorithm>
 #include <cmath>
@@ -50,7 +50,7 @@ Request in_slow_motion(Request request, double factor) {
   return request;
 }
 
-// The first plan is not always the cheapest: it may have more room to its limits.
+// The first plan is not always the cheapest: it may have more margin to its limits.
 const Plan* cheapest_of(const Recommendation& found, const Plan& like) {
   const Plan* best = nullptr;
   for (const std::vector<Plan>* list : {&found.plans, &found.pareto}) {
@@ -62,8 +62,8 @@ const Plan* cheapest_of(const Recommendation& found, const Plan& like) {
   return best;
 }
 
-// The high end of the first line is what the same machines cost when they are slow, as planned from scratch; an
-// extrapolation leads only if that is below every measured plan.
+// The high end of the first plan's cost is that of a new plan for slow machines of the same kind. An extrapolation
+// leads only if its high end is below every measured plan.
 TEST(RankProperties, TheHighEndOfAServiceMeetsItsLimitsOnSlowGpus) {
   int wider = 0;
   for (int i = 0; i < tries(); ++i) {
@@ -80,8 +80,8 @@ TEST(RankProperties, TheHighEndOfAServiceMeetsItsLimitsOnSlowGpus) {
     slow.choices.separate = false, slow.plans_only = true, slow.top = 20;
     const Recommendation planned = answer(slow);
     const Plan* then = cheapest_of(planned, first);
-    // Short simulations estimate the high end: they may miss one machine in ten. A plan from scratch also keeps room to
-    // its limits, which may take one more group of machines.
+    // Short simulations estimate the high end and may miss one machine in ten. A new plan also keeps a margin to its
+    // limits, which may take one more group of machines.
     const double one_more = 1 + 2.0 / first.machines;
     if (then == nullptr) {
       EXPECT_TRUE(first.misses_if_slow || first.cost_high >= first.cost * 1.5) << in_usd(first.cost_high);
@@ -98,8 +98,8 @@ TEST(RankProperties, TheHighEndOfAServiceMeetsItsLimitsOnSlowGpus) {
   EXPECT_GT(wider, 0) << "no service had a wider high end";
 }
 
-// With twice the TTFT or TPOT, what the first line is sure to cost never rises: the likely cost of the new one is at
-// most the cost that ranked the old one.
+// Twice the TTFT or TPOT never raises the cost: the likely cost of the new first plan is at most the cost that ranked
+// the old one.
 TEST(RankProperties, ARelaxedLimitNeverRaisesTheFirstLine) {
   for (int i = 0; i < tries(); ++i) {
     Draw draw(1000 + first_seed() + static_cast<std::uint64_t>(i));
@@ -120,8 +120,8 @@ TEST(RankProperties, ARelaxedLimitNeverRaisesTheFirstLine) {
   }
 }
 
-// A budget below the first line leads to nothing, to another plan that could have led, or to a plan whose price is in
-// doubt and which was mentioned before.
+// A budget below the first plan's cost leads to no plan, to another plan that could have led, or to a plan with a
+// doubtful price that was already mentioned.
 TEST(RankProperties, ABudgetNeverPromotesADoubtfulPriceUnseen) {
   int doubtful = 0;
   for (int i = 0; i < 2 * tries(); ++i) {
@@ -141,7 +141,7 @@ TEST(RankProperties, ABudgetNeverPromotesADoubtfulPriceUnseen) {
       EXPECT_LE(found.held_back->ranked_cost, kTie * promoted.ranked_cost);
       EXPECT_FALSE(found.held_back->price.may_lead());
     }
-    // The way back: the plan whose price is confirmed, without the budget.
+    // One change leads back: the plan with a confirmed price, without the budget.
     EXPECT_TRUE(std::any_of(then.changes.begin(), then.changes.end(), [](const RequestChange& c) {
       return c.kind == RequestChangeKind::kNoBudget && c.plan.price.may_lead();
     }));
@@ -149,7 +149,7 @@ TEST(RankProperties, ABudgetNeverPromotesADoubtfulPriceUnseen) {
   EXPECT_GT(doubtful, 0);
 }
 
-// `estimate` of a plan's settings on its GPU has the basis that the plan shows.
+// `estimate` of a plan's settings on its GPU has the same basis as the plan.
 TEST(RankProperties, PlansAndEstimatesAgreeOnTheEvidence) {
   int without = 0;
   for (int i = 0; i < tries(); ++i) {
@@ -183,7 +183,7 @@ TEST(RankProperties, PlansAndEstimatesAgreeOnTheEvidence) {
   EXPECT_GT(without, 0);
 }
 
-// Every change of one setting that saves a tenth is among those that were explored.
+// Every change of one setting that saves 10 % was explored.
 TEST(RankProperties, NoLeverIsMissing) {
   const std::pair<const char*, const char*> levers[] = {
       {"precision", "fp8"}, {"precision", "int4"}, {"precision", "fp4"}, {"purchase", "spot"}};

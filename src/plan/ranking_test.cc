@@ -1,4 +1,4 @@
-// What comes first: evidence before price, merits within 2 %, and numbers of GPUs that do not divide the batch.
+// The order of plans: evidence before price, other merits within 2 %, and GPU counts that do not divide the batch.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ Recommendation answer(const Given& settings, const catalog::Catalog& catalog = b
   const Request request = request_of(settings, catalog);
   catalog::Catalog with_own = catalog;
   for (const market::OwnHardware& own : request.own) EXPECT_TRUE(market::add_own_hardware(with_own, own));
-  static std::vector<std::unique_ptr<catalog::Catalog>> kept;  // plans point into it
+  static std::vector<std::unique_ptr<catalog::Catalog>> kept;  // plans point into these
   kept.push_back(std::make_unique<catalog::Catalog>(std::move(with_own)));
   static std::vector<std::unique_ptr<market::PriceBook>> books;
   books.push_back(std::make_unique<market::PriceBook>(*kept.back()));
@@ -89,7 +89,7 @@ TEST(Ranking, AnExperimentIsCheaperAndPaysForItsTest) {
   EXPECT_GT(seen, 0);
 }
 
-TEST(Ranking, ReplicasAreSpreadWhereThatCostsTheSame) {
+TEST(Ranking, ReplicasAreSpreadIfThatCostsTheSame) {
   for (const char* rate : {"0.5/s", "3/s"}) {
     const Recommendation found = answer({{"model", "llama-3.2-3b"},
                                          {"job", "serve"},

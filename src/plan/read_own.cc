@@ -10,8 +10,8 @@
 namespace rightsize::plan {
 namespace {
 
-// "8xh100-sxm=280000USD": GPUs of one machine, and its price. Without a price the machine is paid for, and only its
-// electricity costs money.
+// "8xh100-sxm=280000USD": GPUs of one machine, and its price. Without a price, the machine counts as paid for, and only
+// its electricity costs money.
 Result<market::OwnHardware> read_own_machine(const std::string& text, const catalog::Catalog& catalog) {
   const std::size_t x = text.find('x'), equals = text.rfind('=');
   const auto wrong = [&] {

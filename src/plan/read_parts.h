@@ -13,7 +13,7 @@ namespace rightsize::plan {
 // Adds the place of a setting to an error: its line in a file, or its flag.
 Error placed(Error error, const model::Setting& setting);
 
-// `settings` are those that are not of the request; they must be settings of the job.
+// Every setting in `settings` must be one of the job; those of the request are already removed.
 void check_names(const std::vector<model::Setting>& settings, Errors& errors);
 
 // Refuses settings that the search chooses itself.
@@ -25,18 +25,17 @@ bool speaks_of_serving(const std::vector<model::Setting>& settings);
 // Refuses settings of the other kind of work, such as an SLO of a training job.
 void check_kind(const std::vector<model::Setting>& settings, model::JobKind kind, Errors& errors);
 
-// The work is `gpu_hours` of the first GPU of the profile; every GPU of its projection does that work at its projected
-// speed, if it has enough memory and keeps up. Work that arrives at its own pace gets one GPU. Fails on other
+// The work is `gpu_hours` of the first GPU of the profile; every other GPU in the profile does that work at its
+// projected speed, if it has enough memory and keeps up. Work that arrives at its own pace gets one GPU. Fails on other
 // documents, and on profiles of a GPU that is not in the catalogue.
 Checked<Work> read_profile(const std::string& file, std::string text, double gpu_hours, PlanLimits& limits);
 
-// Takes the distribution of the lengths out of the settings `isl` and `osl`; the mean stays there for the
-// job.
+// Takes the distribution of the lengths out of the settings `isl` and `osl`; the mean stays there for the job.
 struct GivenLengths {
   std::optional<capacity::Length> isl = {}, osl = {};
 };
 Errors take_lengths(std::vector<model::Setting>& job_settings, GivenLengths& lengths);
-// Sets how far lengths vary, without mix and trace: as given, else as in public traces.
+// Sets how much lengths vary (without mix and trace): as given, otherwise as in public traces.
 void set_lengths(Request& request, const GivenLengths& lengths);
 
 // "1024:256=0.7,8192:512=0.3": tokens in and out of each request size and its share; shares are normalized.
@@ -50,24 +49,24 @@ Checked<std::shared_ptr<const sim::Trace>> read_trace(const std::string& file);
 // second.
 Checked<std::vector<double>> read_rate_profile(const std::string& file);
 
-// Ends lengths at --max-model-len.
+// Truncates lengths at --max-model-len.
 Errors cut_context(Request& request);
 
-// Requests of a mix or a trace that the model's context does not hold.
+// Reports requests of a mix or a trace that exceed the model's context.
 Errors check_lengths(const Request& request);
 
-// The kinds of machines of --on-prem, and with the settings they share; one number of machines is that of every kind.
+// The kinds of machines of --on-prem, with their common settings; a single number of machines applies to every kind.
 Result<std::vector<market::OwnHardware>> read_own_machines(const std::string& text, const catalog::Catalog& catalog);
 Result<std::vector<market::OwnHardware>> own_fleet(const std::vector<market::OwnHardware>& kinds,
                                                    const std::vector<int>& counts, const market::OwnHardware& common);
 
-// A name that becomes part of a script, so only letters, digits and a few signs.
+// Accepts only letters, digits and a few signs, because the name becomes part of a script.
 Result<std::string> parse_cluster_name(const std::string& text);
 
-// Whether training starts from random weights, where --from-scratch does not say it.
+// Without --from-scratch, decides whether training starts from random weights.
 Result<> choose_weights(Request& request);
 
-// Samples of an optimizer step where none are given.
+// The default number of samples per optimizer step.
 std::int64_t usual_batch(const Request& request);
 
 }  // namespace rightsize::plan

@@ -45,7 +45,7 @@ Checked<Work> read_profile(const std::string& file, std::string text, double gpu
   work.kind = WorkKind::kOffline;
   work.amount = gpu_hours * 3600;
   work.profiled_gpu = gpu.get_string("gpu").value_or("");
-  // Work that arrives at its own pace is not done earlier on several GPUs.
+  // Work that arrives at its own pace does not finish earlier on several GPUs.
   if (gpu.get_bool("paced").value_or(false) && !limits.gpus) limits.gpus = 1;
   if (errors.empty() && work.profiled_gpu.empty())
     gpu.fail_at("gpu", "the profile does not name the GPU", "profile again with --gpu NAME");

@@ -28,7 +28,7 @@ using model::JobKind;
 using model::Setting;
 using model::Stack;
 
-// What the settings say before they are put together.
+// The settings before they are combined into a request.
 struct Draft {
   explicit Draft(const catalog::Catalog& facts) : catalog(facts) {}
 
@@ -42,10 +42,10 @@ struct Draft {
   std::string profile;
   Seconds gpu_time = kMonth;
   std::optional<Seconds> per_item;
-  market::OwnHardware own;  // what all own machines have in common
+  market::OwnHardware own;  // common to all own machines
   std::vector<market::OwnHardware> own_machines;
   std::vector<int> own_counts;
-  Errors more;  // of a setting with several mistakes, behind the first
+  Errors more;  // further mistakes of a setting
 };
 
 // How a setting is read: its text, and its name for error messages.
@@ -55,8 +55,8 @@ struct Rule {
   Apply apply;
 };
 
-// Most settings are read and checked by their row of the settings table; Field says where the value goes. Plain
-// functions, so that the table of rules is a constant.
+// Most settings are read and checked by their row of the settings table; Field is the destination of the value. Plain
+// functions keep the table of rules constant.
 template <auto Field>
 Result<> stored(Draft& draft, const std::string& text, const char* name) {
   RIGHTSIZE_TRY(const settings::Value value, settings::read(settings::get(name), text, name));
@@ -68,7 +68,7 @@ Result<> stored(Draft& draft, const std::string& text, const char* name) {
   return {};
 }
 
-// Settings with a grammar that the table does not know.
+// Settings with a syntax that the table does not cover.
 template <auto Parse, auto Field>
 Result<> parsed(Draft& draft, const std::string& text, const char*) {
   auto value = Parse(text);
@@ -330,7 +330,7 @@ Errors take_auto(std::vector<Setting>& job_settings, SearchChoices& choices) {
   return {};
 }
 
-// Recorded traffic and rates by hour say what arrives, and how long it is.
+// Recorded traffic and hourly rates define the arrivals and their lengths.
 Errors read_traffic(Draft& draft) {
   Work& work = draft.request.work;
   if (!draft.trace.empty()) {
@@ -387,7 +387,7 @@ Result<double> training_amount(const Draft& draft) {
   return amount;
 }
 
-// Hours of audio are windows of what the model hears at once.
+// Converts hours of audio to windows of the model's input length.
 Result<> count_audio(Draft& draft) {
   if (!(draft.audio_hours > 0)) return {};
   const double window = perf::work_of(draft.request.model).audio_seconds;
@@ -462,7 +462,7 @@ std::vector<Setting> apply_settings(const std::vector<Setting>& settings, Draft&
   return job_settings;
 }
 
-// The job without what varies; `gpus` becomes a limit.
+// The job without the settings that vary; `gpus` becomes a limit.
 Checked<Job> fixed_job(const std::vector<Setting>& job_settings, Draft& draft) {
   std::vector<Setting> fixed = job_settings;
   std::erase_if(fixed, [](const Setting& setting) { return is_choice(setting.name); });

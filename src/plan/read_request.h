@@ -14,7 +14,7 @@ namespace rightsize::plan {
 // The names of every setting of a request: its own, then those of its job.
 const std::vector<std::string>& request_settings();
 
-// What a setting means in a request, where token counts may vary.
+// The meaning of a setting in a request, in which token counts may vary.
 std::string meaning_of(std::string_view setting);
 
 // The request, or every mistake at once: unknown names and values with suggestions, missing or contradictory amounts of
@@ -23,7 +23,7 @@ std::string meaning_of(std::string_view setting);
 Checked<Request> read_request(const std::vector<model::Setting>& settings, const catalog::Catalog& catalog);
 
 // A workload file (docs/recommend.md#workload-files): one mapping of settings, or `workloads:` with a list of them over
-// common ones in `defaults:`. Each workload as its settings, with their places.
+// common ones in `defaults:`. Returns the settings of each workload, with their places.
 Checked<std::vector<std::vector<model::Setting>>> read_workload_file(const std::string& file, std::string text);
 
 }  // namespace rightsize::plan

@@ -24,7 +24,7 @@ TEST(ReadRequest, ReadsAmountsOfWork) {
   EXPECT_EQ(read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"items", "5k"}})->work.kind, WorkKind::kOffline);
 }
 
-TEST(ReadRequest, WorkThatOnlyServingHasNeedsNoJob) {
+TEST(ReadRequest, WorkThatImpliesServingNeedsNoJob) {
   EXPECT_EQ(read_given({{"model", "llama-3.2-1b"}, {"rate", "3/s"}})->work.kind, WorkKind::kServing);
   EXPECT_EQ(read_given({{"model", "llama-3.2-1b"}, {"items", "5k"}})->work.kind, WorkKind::kOffline);
   EXPECT_EQ(read_given({{"model", "llama-3.2-1b"}, {"rate", "3/s"}, {"precision", "auto"}})->choices.precision_auto,
@@ -60,7 +60,7 @@ TEST(ReadRequest, ListsBecomeAllowedChoices) {
   EXPECT_EQ(request->choices.batches, (std::vector<std::int64_t>{2, 8}));
 }
 
-TEST(ReadRequest, PurchaseIsOnDemandUnlessAskedFor) {
+TEST(ReadRequest, PurchaseIsOnDemandByDefault) {
   using catalog::Purchase;
   EXPECT_EQ(read_given({{"model", "gpt2"}, {"tokens", "1B"}})->filter.purchases,
             (std::vector<Purchase>{Purchase::kOnDemand}));
@@ -68,7 +68,7 @@ TEST(ReadRequest, PurchaseIsOnDemandUnlessAskedFor) {
             (std::vector<Purchase>{Purchase::kOnDemand}));
 }
 
-// fp8 where a GPU computes in it; 4 bits only where they are named.
+// fp8 on GPUs that support it; 4 bits only if named.
 TEST(ReadRequest, AutomaticPrecision) {
   using model::Precision;
   const Checked<Request> request = read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"precision", "auto"}});
@@ -100,7 +100,7 @@ TEST(ReadRequest, OtherSpellingsOfSettingsAreUnderstood) {
   }
 }
 
-TEST(ReadRequest, TrainingSpreadsExpertsWhereTheFrameworkDoes) {
+TEST(ReadRequest, TrainingSpreadsExpertsIfTheFrameworkDoes) {
   const auto with = [](const char* stack, const char* groups) {
     return std::vector<std::pair<std::string, std::string>>{
         {"model", "qwen3-30b-a3b"}, {"tokens", "1B"}, {"stack", stack}, {"ep", groups}};
@@ -168,7 +168,7 @@ TEST(ReadRequest, InterruptionsArePerHour) {
   }
 }
 
-// No numeric setting takes a number that makes no sense.
+// No numeric setting accepts a meaningless number.
 TEST(ReadRequest, NumbersOutOfRangeAreRefused) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> wrong = {
       {"busy-share", {"70", "0", "1.01"}}, {"pue", {"0.5", "6"}},     {"kwh-price", {"11"}},

@@ -41,12 +41,12 @@ void set_lengths(Request& request, const GivenLengths& lengths) {
   work.osl_variation = said(lengths.osl).value_or(usual.answer);
   work.isl_varies_as_usual = !said(lengths.isl);
   work.osl_varies_as_usual = !said(lengths.osl);
-  // An embedding or a score: every response is one pass.
+  // For an embedding or a score, every response is one pass.
   if (lengths.osl && lengths.osl->mean <= 1) work.osl_variation = 0, work.osl_varies_as_usual = false;
 }
 
-// Engines refuse requests longer than --max-model-len, so lengths end there as they do at the model's context. Means
-// stay as they are given.
+// Engines refuse requests longer than --max-model-len, so lengths are truncated there, as at the model's context. Given
+// means do not change.
 Errors cut_context(Request& request) {
   if (!request.max_model_len) return {};
   std::int64_t& context = request.model.context;
@@ -63,7 +63,8 @@ Errors cut_context(Request& request) {
   return {};
 }
 
-// Every kind of request of a mix fits the model's context, and 99 % of those of a trace: engines refuse the others.
+// Every request kind of a mix, and 99 % of the requests of a trace, must fit the model's context: engines refuse
+// others.
 Errors check_lengths(const Request& request) {
   constexpr double kFew = 0.01;
   Errors errors;
@@ -89,7 +90,7 @@ Errors check_lengths(const Request& request) {
 }
 
 Result<> choose_weights(Request& request) {
-  constexpr double kPerParameter = 20;  // fine-tuning takes far fewer, and compute-optimal pretraining as many
+  constexpr double kPerParameter = 20;  // fine-tuning uses far fewer, compute-optimal pretraining this many
   const std::vector<model::Method>& methods = request.choices.methods;  // empty: full training
   const bool full = std::ranges::all_of(methods, [](model::Method method) { return method == model::Method::kFull; });
   const bool whole = full && !request.job.train.preference && request.model.image_size == 0;

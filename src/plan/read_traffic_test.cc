@@ -26,7 +26,7 @@ std::string day(double night, double noon) {
   return text;
 }
 
-TEST(Lengths, AMeanVariesAsUsualUnlessSaid) {
+TEST(Lengths, AMeanVariesAsUsualByDefault) {
   const auto varied = read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1024"}, {"osl", "200,fixed"}});
   ASSERT_TRUE(varied) << describe(varied.error());
   EXPECT_EQ(varied->job.serve.isl, 1024);
@@ -41,7 +41,7 @@ TEST(Lengths, AMeanVariesAsUsualUnlessSaid) {
   EXPECT_NEAR(request_lengths(*said).size_at(sim::Statistic::kP95), 8000, 30);
 }
 
-TEST(Lengths, MistakesSayWhatWouldBeRight) {
+TEST(Lengths, ErrorsShowACorrectValue) {
   const auto mistake = read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p96=8k"}});
   ASSERT_FALSE(mistake);
   EXPECT_THAT(describe(mistake.error()), HasSubstr("1k,p95=8k"));
@@ -50,8 +50,8 @@ TEST(Lengths, MistakesSayWhatWouldBeRight) {
   EXPECT_FALSE(read_given({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k"}, {"mix", "10:10=1"}}));
 }
 
-// Longer tails need at least as much.
-TEST(Lengths, VariedOnesCostNoLessThanFixedOnes) {
+// Longer tails never cost less.
+TEST(Lengths, VaryingLengthsCostNoLessThanFixedLengths) {
   const auto cost = [&](const char* isl) {
     const Checked<Request> request = read_given({{"model", "llama-3.1-8b"},
                                                  {"job", "serve"},
@@ -67,7 +67,7 @@ TEST(Lengths, VariedOnesCostNoLessThanFixedOnes) {
   EXPECT_LE(cost("1k"), cost("1k,p95=8k"));
 }
 
-TEST(RateProfile, AreReadWithTheirPlaces) {
+TEST(RateProfile, ErrorsHaveAPlace) {
   const auto rates = read_rate_profile(file_of("day.csv", day(1, 10)));
   ASSERT_TRUE(rates);
   EXPECT_EQ(rates->size(), 24u);
@@ -113,8 +113,8 @@ TEST(HoursPerDay, NoMachinesRunInHoursWithoutRequests) {
   }
 }
 
-// A kind of request that is one in twenty, and long, keeps the limit by itself, not only among all the short ones.
-TEST(Mix, EveryKindKeepsItsLimits) {
+// Long requests that are one in twenty meet the limit on their own, not only averaged with the short ones.
+TEST(Mix, EveryKindMeetsItsLimits) {
   const Checked<Request> request = read_given({{"model", "llama-3.1-8b"},
                                                {"job", "serve"},
                                                {"rate", "10/s"},

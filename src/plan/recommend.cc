@@ -57,7 +57,7 @@ std::string flags_for(const PossibleChange& change, const PricedOption& plan) {
   return change.kind == RequestChangeKind::kMoreGpus ? fmt::format("--max-gpus {}", plan.option->gpus) : change.flags;
 }
 
-// The first change that makes this GPU work: with its plan, or only the flags where that is not worth simulating.
+// The first change that makes this GPU work: with its plan, or only its flags if the plan is not worth simulating.
 std::optional<Fix> nearest_fix(const std::string& gpu, std::vector<Explored>& explored, bool flags_only) {
   for (Explored& one : explored) {
     const std::vector<PricedOption>& kinds = one.planning->kinds();
@@ -69,7 +69,7 @@ std::optional<Fix> nearest_fix(const std::string& gpu, std::vector<Explored>& ex
   return std::nullopt;
 }
 
-// GPUs without an offer on these terms, then every obstacle; GPUs without any plan come first.
+// Rejections: GPUs without an offer on these terms, and every obstacle. GPUs without any plan come first.
 std::vector<Rejection> rejections(const Planning& planning, const catalog::Catalog& catalog) {
   std::set<std::string> sold, feasible;
   for (const market::Offer& offer : planning.offers()) sold.insert(offer.gpu->name);
@@ -122,13 +122,13 @@ void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::
       known[row.gpu] = nearest_fix(row.gpu, explored, flags_only);
     }
     row.fix = known[row.gpu];
-    // What it needs is what the plan that would be chosen costs.
+    // The required budget is the cost of the plan that would be chosen.
     const bool over = row.stage == RejectionStage::kBudget && row.fix && row.fix->plan;
     if (over && !row.partly && row.fix->plan->cost > row.nearest.have_cost) row.nearest.need_cost = row.fix->plan->cost;
   }
 }
 
-// Providers that were asked for and sell nothing on these terms.
+// Requested providers without an offer on these terms.
 std::vector<std::string> without_price(const Request& request, const std::vector<market::Offer>& offers) {
   std::vector<std::string> missing = request.filter.providers;
   std::erase_if(missing, [&](const std::string& provider) {

@@ -45,11 +45,11 @@ std::vector<std::string> names_of(const Recommendation& r) {
   return names;
 }
 
-// Every offer, number of machines and setting, each computed in full: the least that a job costs. Written without the
-// planner's own enumerations of machines and formats.
+// The lowest cost of a job, from a full computation of every offer, number of machines and setting. It does not use the
+// planner's enumerations of machines and formats.
 double cheapest_by_brute_force(const Request& request, const catalog::Catalog& catalog) {
   const perf::ModelWork work = perf::work_of(request.model);
-  MemoryTable memory(request.model);  // remembers exact needs: they are the same on every GPU
+  MemoryTable memory(request.model);  // caches exact needs, which are the same on every GPU
   double best = 1e300;
   for (const market::Offer& offer : market::PriceBook(catalog).offers(request.filter)) {
     const perf::GpuSpeed speed = perf::gpu_speed(built_in_constants(), *offer.gpu);
@@ -94,8 +94,8 @@ double cheapest_by_brute_force(const Request& request, const catalog::Catalog& c
   return best;
 }
 
-// Mixtures are spread over GPUs, with shorter ends where the layers have no equal stages; the plan's memory is that of
-// its settings, and its number of experts' groups is the one asked for.
+// Mixtures are spread over GPUs, with shorter end stages if the layers do not divide evenly. The plan's memory is that
+// of its settings, and it has the requested number of expert groups.
 TEST(Recommend, TrainingSpreadsExperts) {
   const auto plan_with = [](Given more) {
     Given given = {{"model", "deepseek-v3"}, {"tokens", "1T"},      {"seq", "4096"},
@@ -119,7 +119,7 @@ TEST(Recommend, TrainingSpreadsExperts) {
   EXPECT_EQ(plan_with({{"pp", "16"}}).job.parallel.pipeline, 16);
 }
 
-// A GPU without the number format is rejected for that, and many machines need RDMA.
+// A GPU is rejected for a missing number format, and many machines need RDMA.
 TEST(Recommend, TrainingNamesFormatsAndNetworks) {
   const Recommendation found = recommend(request_of({{"model", "llama-3.1-8b"},
                                                      {"tokens", "100B"},
@@ -192,7 +192,7 @@ TEST(Recommend, EveryPlanIsBuyableAndFits) {
       EXPECT_LE(p.job.batch * p.job.parallel.data(), request.global_batch);
     }
   }
-  // Prices that may not lead are ranked after those that may.
+  // Doubtful prices are ranked after sound ones.
   for (std::size_t i = 1; i < found.plans.size(); ++i) {
     const Plan &before = found.plans[i - 1], &after = found.plans[i];
     EXPECT_GE(before.price.may_lead(), after.price.may_lead());
@@ -262,7 +262,7 @@ TEST(Recommend, OwnedMachinesAreComparedWithOffers) {
   EXPECT_EQ(found.plans.front().machines, 1);
 }
 
-// $8 a machine-hour is far below any list price of eight H100: the plan is on it, at that price.
+// $8 per machine-hour is far below any list price of eight H100, so the plan uses that price.
 TEST(Recommend, AnOwnPriceIsUsedForThePlansCost) {
   const Request request = request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"price", "p5.48xlarge=$8"}});
   const market::PriceBook book(built_in_catalog(), request.prices);
@@ -276,7 +276,7 @@ TEST(Recommend, AnOwnPriceIsUsedForThePlansCost) {
 }
 
 // Serving: the replicas carry the load within the SLOs.
-TEST(Recommend, ServingKeepsItsSlos) {
+TEST(Recommend, ServingMeetsItsSlos) {
   const Request request = request_of({{"model", "llama-3.1-8b"},
                                       {"job", "serve"},
                                       {"isl", "1024"},
@@ -307,7 +307,7 @@ TEST(Recommend, MoreTrafficNeverCostsLess) {
   }
 }
 
-// A step is exactly as large as asked for, whatever the machines: 128 do not divide over 24 GPUs.
+// A step has exactly the requested size on any machines: 128 is not divisible by 24 GPUs.
 TEST(Recommend, TheGlobalBatchIsKeptExactly) {
   for (const char* batch : {"128", "96", "100"}) {
     const Request request = request_of(
@@ -321,7 +321,7 @@ TEST(Recommend, TheGlobalBatchIsKeptExactly) {
   }
 }
 
-TEST(Recommend, NothingIsFoundWhereABatchCannotBeDivided) {
+TEST(Recommend, NothingIsFoundIfABatchCannotBeDivided) {
   const Recommendation found =
       recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"global-batch", "7"}, {"gpus", "8"}}),
                 built_in_prices(), built_in_constants());
@@ -330,7 +330,7 @@ TEST(Recommend, NothingIsFoundWhereABatchCannotBeDivided) {
                           [](const Rejection& r) { return r.nearest.kind == Shortfall::Kind::kGlobalBatch; }));
 }
 
-// Start-up, storage and egress cost the same however fast the work is.
+// Start-up, storage and egress cost the same at any speed.
 TEST(Recommend, FixedCostsAreNotScaledByTheErrorBar) {
   const auto best = [](const char* storage, const char* egress) {
     const Request request = request_of(
@@ -343,7 +343,7 @@ TEST(Recommend, FixedCostsAreNotScaledByTheErrorBar) {
   EXPECT_NEAR(in_usd(stored.cost - plain.cost), egress, 0.01);
 }
 
-// Of a service a whole number of machines is paid for, at either end of the interval.
+// A service pays for whole machines, at both ends of the interval.
 TEST(Recommend, IntervalsOfServicesAreWholeMachines) {
   const Recommendation found =
       recommend(request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "20/s"}, {"ttft-slo", "1s"}}),
@@ -374,7 +374,7 @@ TEST(Recommend, ServicesSurviveTheLossOfAReplica) {
   EXPECT_EQ(single.plans.at(0).replicas, 1);
 }
 
-// A commitment is paid to its end: never the price of a short job.
+// A commitment is paid to its end, even for a short job.
 TEST(Recommend, CommitmentsOfShortJobsCostTheirWholeTerm) {
   const Request request = request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"purchase", "3y"}});
   const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
@@ -384,7 +384,7 @@ TEST(Recommend, CommitmentsOfShortJobsCostTheirWholeTerm) {
 }
 
 // If nothing meets a deadline, the soonest plan is the closest.
-TEST(Recommend, NearestToADeadlineIsTheSoonest) {
+TEST(Recommend, TheSoonestPlanIsNearestToADeadline) {
   const Recommendation found =
       recommend(request_of({{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"deadline", "1min"}, {"gpu", "h100-sxm"}}),
                 built_in_prices(), built_in_constants());
@@ -398,7 +398,7 @@ TEST(Recommend, NearestToADeadlineIsTheSoonest) {
   EXPECT_LE(without->plan.time.total(), fastest.plans.at(0).time.total() * 1.01);
 }
 
-// A mix is only told when it is clearly cheaper than any one kind, and it carries everything.
+// A mix is reported only if it is clearly cheaper than any single kind, and it carries the whole load.
 TEST(Recommend, AMixIsCheaperThanOneKind) {
   int told = 0;
   for (const auto& [rate, provider] : {std::pair{"20/s", "gcp"}, {"45/s", "gcp"}, {"80/s", "runpod"}}) {
@@ -425,7 +425,7 @@ TEST(Recommend, AMixIsCheaperThanOneKind) {
   EXPECT_GT(told, 0);
 }
 
-// A mix, too, survives the loss of any of its replicas.
+// A mix also survives the loss of any replica.
 TEST(Recommend, AMixHasAReplicaToSpare) {
   for (const char* rate : {"25/s", "33/s", "70/s", "90/s", "130/s"}) {
     const Request request = request_of({{"model", "llama-3.1-8b"},
@@ -437,7 +437,7 @@ TEST(Recommend, AMixHasAReplicaToSpare) {
     const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
     double all = 0, largest = 0;
     for (const MixPart& part : found.mix) {
-      // Of a plan alone: arrivals over capacity is its load.
+      // For a single plan, load is arrivals divided by capacity.
       const double each = part.plan.requests_per_second / part.plan.load / part.plan.replicas;
       all += each * part.plan.gpus / part.plan.job.parallel.tensor;
       largest = std::max(largest, each);
@@ -447,7 +447,7 @@ TEST(Recommend, AMixHasAReplicaToSpare) {
   }
 }
 
-// "A commitment of one year: 3.9x as much" once compared other GPUs.
+// Regression: "A commitment of one year: 3.9x as much" compared different GPUs.
 TEST(Recommend, CommitmentsAreOfThePlansOwnMachines) {
   const Recommendation found =
       recommend(request_of({{"model", "llama-3.1-8b"}, {"tokens", "10B"}, {"providers", "gcp,aws"}, {"top", "20"}}),
@@ -463,7 +463,8 @@ TEST(Recommend, CommitmentsAreOfThePlansOwnMachines) {
   EXPECT_GT(told, 0);
 }
 
-// Launch floors, unconfirmed prices and peer-hosted machines are neither first nor on the front.
+// Launch floors (spot at a tenth of on-demand), unconfirmed prices and peer-hosted machines are neither first nor on
+// the front.
 TEST(Recommend, DoubtfulPricesNeverLead) {
   for (const char* purchase : {"on-demand", "spot", "on-demand,spot"}) {
     for (const char* model : {"llama-3.2-1b", "llama-3.1-8b", "llama-3.1-70b"}) {
@@ -479,7 +480,7 @@ TEST(Recommend, DoubtfulPricesNeverLead) {
   }
 }
 
-// Tokens of a sample have two names.
+// The length of a sample has two names.
 TEST(Recommend, LengthsOfAnEncoderCountByEitherName) {
   const auto cost = [](const char* name) {
     const Recommendation found = recommend(request_of({{"model", "bert-large"},
@@ -494,7 +495,7 @@ TEST(Recommend, LengthsOfAnEncoderCountByEitherName) {
   EXPECT_EQ(cost("isl"), cost("seq"));
 }
 
-// DeepSeek-V3 in fp8 makes over 1,600 tokens a second on one machine of eight H200 at 35 ms a token (published SGLang
+// DeepSeek-V3 in fp8 generates over 1,600 tokens/s on one machine with eight H200 at 35 ms per token (published SGLang
 // and vLLM runs); 5 requests of 256 tokens are 1,280. With one machine to spare: two.
 TEST(Recommend, ALargeMixtureTakesTheMachinesThatMeasurementsImply) {
   const Recommendation found = recommend(request_of({{"model", "deepseek-v3"},
@@ -510,8 +511,8 @@ TEST(Recommend, ALargeMixtureTakesTheMachinesThatMeasurementsImply) {
   EXPECT_LE(found.plans[0].gpus, 24);
 }
 
-// A plan that is a second faster does not win at twice the cost.
-TEST(Recommend, OfPlansAsFastTheCheapestIsFirst) {
+// A plan that is one second faster does not win at twice the cost.
+TEST(Recommend, TheCheapestOfEquallyFastPlansIsFirst) {
   const Recommendation found =
       recommend(request_of({{"model", "gpt2-xl"}, {"tokens", "300M"}, {"objective", "time"}, {"top", "10"}}),
                 built_in_prices(), built_in_constants());
@@ -539,9 +540,8 @@ TEST(Recommend, OfflineItemsFinishInTime) {
   }
 }
 
-// `recommend --purchase spot` and `prices spot` use one model: the same job has the same checkpoints, hours and
-// dollars.
-TEST(Recommend, SpotPlansCostWhatPricesSpotSays) {
+// `recommend --purchase spot` and `prices spot` use one model: the same job gets the same checkpoints, hours and cost.
+TEST(Recommend, SpotPlansAgreeWithPricesSpot) {
   for (const auto& [model, tokens, gpus] :
        {std::tuple{"llama-3.1-8b", "5B", "64"}, {"gpt2-xl", "300M", "8"}, {"llama-3.1-8b", "500M", "16"}}) {
     const Request request = request_of(

@@ -1,4 +1,4 @@
-// A request to the planner: the work, the choices it may make, the limits, and the assumptions.
+// A request to the planner: the work, the choices for the search, the limits, and the assumptions.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ enum class Objective { kCost, kTime, kCostTime, kEnergy };
 std::string_view name_of(Objective objective);
 
 // A training run has an amount of work, an offline job a number of items. A service has a rate; without one, a plan is
-// as large as its smallest machine.
+// one machine.
 enum class WorkKind { kTraining, kServing, kOffline };
 
 using capacity::RequestSize;
@@ -38,7 +38,7 @@ struct MeasuredRate {
   std::string gpu;
   double units_per_second = 0;  // of one GPU
   perf::Interval interval = {};
-  bool fits = true;  // the memory use that was measured
+  bool fits = true;  // the measured memory use
 };
 
 struct Work {
@@ -52,14 +52,14 @@ struct Work {
   std::optional<sim::Sessions> sessions = {};    // that `trace` was generated from
   sim::Routing routing = sim::Routing::kPrefixAware;
   std::vector<double> rate_by_hour = {};    // serving: requests per second from midnight; `rate` is the highest
-  int documents = 1;                        // of one query of a reranker: they arrive together, and the last one counts
+  int documents = 1;                        // per query of a reranker: they arrive together, the last one counts
   std::vector<MeasuredRate> measured = {};  // offline: only these GPUs; empty: all, estimated
   std::string measured_how = {};            // "120 ms an item on l4", "a profile of 5 min on h200-sxm"
 
-  std::string profiled_gpu = {};  // then a unit is a second of this GPU's work; empty: a unit is an item
+  std::string profiled_gpu = {};  // a unit is a second of work on this GPU; empty: an item
 
   bool is_measured() const { return !measured.empty(); }
-  // The mean rate over the highest.
+  // The mean rate divided by the highest.
   double mean_traffic() const {
     if (rate_by_hour.empty()) return 1;
     const double all = std::accumulate(rate_by_hour.begin(), rate_by_hour.end(), 0.0);
@@ -68,7 +68,7 @@ struct Work {
 };
 
 // Settings the search may choose; every list except `precisions` and `expert` has at least one entry. Earlier entries
-// win ties.
+// win ties between equal plans.
 struct SearchChoices {
   std::vector<model::Method> methods = {};
   std::vector<model::Precision> precisions = {};  // empty: the defaults, see precisions_for()
@@ -90,8 +90,8 @@ struct PlanLimits {
   double max_load = capacity::kMostLoad;  // of the replicas' capacity
   bool allow_single = false;              // serving: one replica is enough, without N+1
   int max_gpus = 64;
-  bool max_gpus_assumed = false;    // it was not given, and is raised where it would hide a plan (widen.h)
-  int more_than_gpus = 0;           // training: only larger numbers are searched
+  bool max_gpus_assumed = false;    // not given; raised if it would hide a plan (widen.h)
+  int more_than_gpus = 0;           // training: search only larger numbers
   std::optional<int> gpus = {};     // exactly this number
   std::optional<Watts> power = {};  // of GPUs and hosts together
 };
@@ -99,54 +99,53 @@ struct PlanLimits {
 struct Request {
   std::string name;
   std::string partition = {}, account = {};  // of the user's Slurm cluster, for its scripts
-  std::string model_given = {};              // as typed: chat and base models have one shape, but different weights
+  std::string model_given = {};              // as typed: chat and base models share a shape, not weights
   model::ModelShape model;
   model::Job job;  // the settings that do not vary
   Work work;
   SearchChoices choices;
   PlanLimits limits;
   Objective objective = Objective::kCost;
-  std::int64_t global_batch = 128;  // training: samples of one optimizer step
-  bool global_batch_assumed =
-      false;  // it was not given, and may be adjusted to a number of GPUs that does not divide it
+  std::int64_t global_batch = 128;        // training: samples of one optimizer step
+  bool global_batch_assumed = false;      // not given; may be adjusted to a number of GPUs that does not divide it
   std::optional<bool> from_scratch = {};  // training: random weights instead of a checkpoint
   market::OfferFilter filter;
-  std::vector<market::OwnHardware> own;     // machines the user owns, in addition to what can be rented
-  market::OwnPrices prices;                 // the user's prices where they differ from the list
+  std::vector<market::OwnHardware> own;     // machines the user owns, in addition to rentable ones
+  market::OwnPrices prices;                 // the user's prices, which override list prices
   market::JobAssumptions assumptions;       // start-up and restart come from assumptions_on() (startup.h)
   std::optional<Seconds> startup, restart;  // as given by the user
   bool lengths_assumed = false;             // serving: request lengths were not given
   bool sequence_assumed = false;        // training, models that answer in one pass: the sequence length was not given
   std::optional<Watts> power_cap = {};  // of each GPU
-  bool best_power_cap = false;          // the search chooses it
+  bool best_power_cap = false;          // the search chooses the cap
   std::optional<double> pue = {};       // of every data center; empty: market::pue_of() of the provider
   std::optional<market::CarbonChoice> carbon = {};  // of the electricity
   std::optional<std::int64_t> max_model_len = {};   // serving: longest request as given, prompt and answer together
   double day_share = 1;                             // training and offline jobs: share of each day in which they run
   std::vector<std::string> assumed = {};            // how ambiguous settings were understood, for the report
   int top = 5;
-  bool plans_only = false;  // without front, changes, breakpoints, fixes, mixes and confidence, which take longest
+  bool plans_only = false;  // omit front, changes, breakpoints, fixes, mixes and confidence: they take longest
 };
 
 // The request lengths of a service without mix and trace.
 sim::RequestShape request_lengths(const Request& request);
 
-// Fills every empty choice except `precisions` with what the request's stack supports.
+// Fills every empty choice except `precisions` with the values that the request's stack supports.
 void fill_choices(Request& request);
 
-// The default number formats, where `choices.precisions` is empty. Full training: 16-bit arithmetic over 32-bit master
+// The default number formats, if `choices.precisions` is empty. Full training: 16-bit arithmetic with 32-bit master
 // weights and states; adapters: a frozen 16-bit base; serving: 16 bits.
 std::vector<model::Precision> precisions_for(const Request& request, model::Method method);
 
-// An error where experts are to be spread and the model has none or the framework does not.
+// Fails if experts are to be spread but the model has none or the framework does not support it.
 Result<> check_experts(const Request& request);
 
-// Whether a format of precisions_for() is tried on a GPU: default formats only where the GPU supports them.
+// Whether to try a format of precisions_for() on a GPU: default formats only if the GPU supports them.
 bool suits(const Request& request, model::Precision precision, const catalog::Gpu& gpu);
 
-// Whether the stack does it so: autocast over 32-bit weights belongs to plain data parallelism, 16-bit weights beside
-// their 32-bit masters to sharded optimizers; adapters shard all weights or nothing, 4-bit ones nothing. A precision or
-// stage the user named is taken as it is.
+// Whether the stack usually runs this combination: autocast over 32-bit weights with plain data parallelism, 16-bit
+// weights and 32-bit masters with sharded optimizers. Adapters shard all weights or nothing, 4-bit weights are not
+// sharded. A precision or stage named by the user is always accepted.
 bool is_usual(const Request& request, const model::Job& job);
 
 }  // namespace rightsize::plan

@@ -1,4 +1,4 @@
-// The same request has one answer, whatever runs at the same time and in any order of threads.
+// The same request has one answer, regardless of other work and of the order of threads.
 #include <gtest/gtest.h>
 
 #include "plan/search_serving.h"
@@ -30,8 +30,8 @@ void expect_same(const std::vector<Plan>& a, const std::vector<Plan>& b) {
   }
 }
 
-// The variants of a request run on other threads at the same time and share its simulations.
-TEST(SameAnswer, WhetherOrNotVariantsAreExploredBesideIt) {
+// Variants of a request run concurrently on other threads and share its simulations.
+TEST(SameAnswer, WithAndWithoutExploringVariants) {
   Request request = busy_service();
   const Recommendation first = recommend(request, built_in_prices(), built_in_constants());
   const Recommendation second = recommend(request, built_in_prices(), built_in_constants());

@@ -14,14 +14,14 @@
 
 namespace rightsize::plan {
 
-// The best way to use some machines of one class.
+// The best way to use a number of machines of one class.
 struct Option : Deployment {
   std::size_t machines_class = 0;
   // Serving: first screened by formulas, then sized with the fewest machines, then confirmed by simulation.
   bool sized = true, confirmed = true;
   std::size_t replica = 0;   // index in the capacity planner
-  int replicas_each = 1;     // per machine, or per `machines_each` machines where a replica spans several
-  int machines_each = 1;     // that a replica spans
+  int replicas_each = 1;     // per machine, or per `machines_each` machines if a replica spans several
+  int machines_each = 1;     // machines that a replica spans
   double replica_takes = 0;  // most requests per second of one replica
   int least_machines = 1;    // fewer would not survive the loss of a replica
   // Once confirmed: machines that meet the limits if everything takes speed.high times as long, with the best layout;
@@ -31,7 +31,7 @@ struct Option : Deployment {
   std::vector<int> machines_by_hour = {};  // where the rate is known by hour
   double memory_used = 0;                  // training: share of the GPU's memory at the high end of the need
 
-  // Share of a month that is paid where machines follow the hours: the mean over the most.
+  // The paid share of a month if machines follow the hours: mean divided by maximum.
   double paid_share() const {
     if (machines_by_hour.empty()) return 1;
     const double all = std::accumulate(machines_by_hour.begin(), machines_by_hour.end(), 0.0);
@@ -42,7 +42,7 @@ struct Option : Deployment {
 // Why configurations of one GPU were rejected: how many, and the one closest to working.
 struct Obstacle {
   double count = 0;
-  double distance = 1e300;  // of the nearest: need over have
+  double distance = 1e300;  // of the nearest: need divided by have
   Shortfall nearest = {};
 
   // Records rejected configurations.
@@ -67,7 +67,7 @@ struct FoundOptions {
   }
 };
 
-// Whether a setting turned out not to fit on a GPU when its exact memory was computed.
+// Whether the exact memory of a setting proved too large for a GPU.
 using Excluded = std::function<bool(const model::Job&, const catalog::Gpu&)>;
 
 // `only`: only the classes of this GPU; nullptr: all.

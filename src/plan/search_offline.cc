@@ -53,7 +53,7 @@ class OfflineSearch {
     }
   }
 
-  // The same for all machines with this GPU, because replicas stay inside a machine.
+  // One result for all machines with this GPU, because replicas stay inside a machine.
   const Capacity& capacity_of(const MachineClass& machines, const Job& job) {
     const std::pair key(static_cast<int>(job.precision), job.parallel.tensor);
     auto found = capacities_.find(key);
@@ -96,7 +96,7 @@ class OfflineSearch {
     return false;
   }
 
-  // At job.serve.concurrency requests in flight.
+  // The estimate at job.serve.concurrency requests in flight.
   Result<perf::ServeEstimate> estimate(const MachineClass& machines, const Job& job) {
     ++result_.effort.estimates;
     return perf::estimate_serving(constants_, work_, job, machines.speed, machines.cluster,

@@ -20,8 +20,8 @@ using model::Job;
 
 double asked_rate(const Request& request) { return in_requests_per_s(request.work.rate); }
 
-// A replica whose requests are queries with `documents` pairs each: a query is done when all its pairs are. More pairs
-// than fit a pass take several.
+// A replica that serves queries with `documents` pairs each: a query is done when all its pairs are. Pairs that do not
+// fit one pass take several.
 capacity::Replica of_queries(capacity::Replica pairs, int documents) {
   const sim::ServiceTimes each = pairs.times;
   const int most = each.max_batch();
@@ -84,7 +84,7 @@ ServingSearch::ServingSearch(const Request& request, const std::vector<MachineCl
       work_(work),
       batches_(perf::serves_batches(work)),
       sizes_(request.work.mix),
-      // Without a rate, the capacity of the replicas decides; see confirm().
+      // Without a rate, the capacity of the replicas sets it; see confirm().
       planner_(service_of(request, work, asked_rate(request) > 0 ? asked_rate(request) : 1), {}, 1,
                std::move(run_cache)) {
   if (sizes_.empty()) sizes_ = {{request.job.serve.isl, std::max<std::int64_t>(1, request.job.serve.osl), 1}};
@@ -112,7 +112,8 @@ void ServingSearch::screen_class(std::size_t index) {
   for (Option& option : options) result_.options.push_back(std::move(option));
 }
 
-// A replica that fits no machine spans as few as hold it: tensor parallel inside each, one pipeline stage on each.
+// A replica that fits no single machine spans the fewest that hold it: tensor parallel within a machine, with one
+// pipeline stage on each.
 void ServingSearch::screen_machines(std::size_t index, model::Precision precision, std::vector<Option>& options) {
   constexpr int kMostMachines = 8;
   const MachineClass& machines = classes_[index];
@@ -139,8 +140,8 @@ void ServingSearch::screen_machines(std::size_t index, model::Precision precisio
   }
 }
 
-// Plain replicas, attention in groups, separate workers. The screen knows only means, so it does not compare these
-// layouts: all are passed on, and each is simulated when nothing cheaper is left.
+// Plain replicas, attention in groups, separate workers. The screen knows only means, so it cannot compare these
+// layouts: all are passed on, and each is simulated only if nothing cheaper is left.
 void ServingSearch::screen_format(std::size_t index, Job job, std::vector<Option>& options) {
   const MachineClass& machines = classes_[index];
   const auto add = [&](const Job& tried) {
@@ -168,8 +169,7 @@ void ServingSearch::screen_format(std::size_t index, Job job, std::vector<Option
 }
 
 // Splits the workers of a machine between prefill and decode, based on the rates of plain replicas. The more lengths
-// vary, the less load prefill workers can carry before requests queue too long, so splits for several loads are
-// tried.
+// vary, the less load prefill workers can carry before requests queue too long, so splits for several loads are tried.
 std::vector<Job> ServingSearch::separations(const MachineClass& machines, Job job) {
   std::vector<Job> found;
   if (batches_ || !may_separate(request_)) return found;
@@ -354,7 +354,7 @@ capacity::ReplicaCounts ServingSearch::counts_of(const MachineClass& machines, c
   return counts;
 }
 
-// No more machines than are of interest, and not fewer than are known to be needed.
+// Limits counts to the machines of interest, and to the minimum already known.
 capacity::ReplicaCounts ServingSearch::within(capacity::ReplicaCounts counts, const Option& option,
                                               int of_interest) const {
   if (!(asked_rate(request_) > 0)) return counts;
@@ -363,7 +363,7 @@ capacity::ReplicaCounts ServingSearch::within(capacity::ReplicaCounts counts, co
   return counts;
 }
 
-// The fewest replicas by a short simulation, where they need more machines than are of interest.
+// The fewest replicas by a short simulation, if they need more machines than are of interest.
 std::optional<int> ServingSearch::takes_more(const Option& option, int of_interest) const {
   if (!(asked_rate(request_) > 0)) return std::nullopt;
   const int least = planner_.at_least(option.replica, counts_of(classes_[option.machines_class], option));
@@ -421,7 +421,7 @@ void ServingSearch::set_replicas(int replicas, Option& option) const {
   follow_hours(option);
 }
 
-// By proportion, as long as the option is not simulated.
+// Scales in proportion until the option is simulated.
 void ServingSearch::follow_hours(Option& option) const {
   option.machines_by_hour.clear();
   const double peak = asked_rate(request_), groups = option.machines / option.machines_each;
@@ -466,7 +466,7 @@ void ServingSearch::take(const capacity::Assessment& found, Option& option) cons
   option.sequences = found.configuration.engine.max_sequences;
   option.token_budget = found.configuration.engine.token_budget;
   option.job.serve.concurrency = std::max<std::int64_t>(1, std::llround(std::ceil(option.running)));
-  // Requests of all sizes run together, so memory and speed are those of the mean.
+  // Requests of all sizes run together, so memory and speed follow their mean.
   double isl = 0, osl = 0;
   for (const RequestSize& size : sizes_) {
     isl += size.share * static_cast<double>(size.isl);
@@ -513,7 +513,7 @@ std::vector<int> ServingSearch::machines_by_hour(const Option& option) {
   std::map<int, int> known;
   std::vector<int> machines;
   for (double rate : request_.work.rate_by_hour) {
-    if (!(rate > 0)) {  // without requests no machine is needed, not even a spare one
+    if (!(rate > 0)) {  // no requests: no machine is needed, not even a spare one
       machines.push_back(0);
       continue;
     }

@@ -1,4 +1,4 @@
-// Services: every kind of replica is screened by formulas; what is shown is confirmed by the capacity planner.
+// Services: formulas screen every kind of replica, and the capacity planner confirms the plans that are shown.
 #pragma once
 
 #include <map>
@@ -21,21 +21,21 @@ class ServingSearch {
   // enough to decide which option is worth confirming.
   void size(Option& option) const;
 
-  // Simulates the fewest machines that meet every SLO, and what they then deliver. If it clearly needs more than
-  // `of_interest` machines, it stays unconfirmed with that number; if no allowed number works, the obstacle is
+  // Simulates the fewest machines that meet every SLO, and records their performance. An option that clearly needs more
+  // than `of_interest` machines stays unconfirmed with that number; if no allowed number works, the obstacle is
   // recorded. The result does not depend on `of_interest`.
   enum class Confirmed { kKept, kTakesMore, kNever };
   Confirmed confirm(Option& option, Obstacles& obstacles, int of_interest);
 
-  // Simulates in advance what confirm() of this option will need; may run at the same time. Needs a rate.
+  // Runs the simulations that confirm() of this option will need in advance, possibly concurrently. Needs a rate.
   void look_ahead(const Option& option, int of_interest) const;
 
-  // Sets what a confirmed option needs at the slow end of its speed: the fewest machines of its class with the best of
-  // the layouts in `all`, estimated by short simulations.
+  // Sets the need of a confirmed option at the slow end of its speed: the fewest machines of its class with the best
+  // layout in `all`, estimated by short simulations.
   void find_slow_end(const std::vector<Option>& all, Option& option);
 
-  // Machines of a confirmed option in each hour of request.work.rate_by_hour; never more than at the peak.
-  // Simulated.
+  // Simulates the machines that a confirmed option needs in each hour of request.work.rate_by_hour; never more than at
+  // the peak.
   std::vector<int> machines_by_hour(const Option& option);
 
   // Whether different machines behind one router meet every SLO together.

@@ -1,4 +1,4 @@
-// The services that recommend shows agree with the capacity planner when it is called directly, as `batch` does.
+// The services in recommendations agree with direct calls of the capacity planner, as in `batch`.
 #include "plan/search_serving.h"
 
 #include <gtest/gtest.h>
@@ -17,8 +17,7 @@ std::vector<Plan> all_shown(const Recommendation& found) {
   return shown;
 }
 
-// Every plan meets every limit when it is simulated again with other random numbers and for longer, and the reported
-// figures match that simulation.
+// Every plan meets every limit in a longer simulation with other random numbers, and the reported figures match it.
 void expect_kept(const Request& request, const Recommendation& found) {
   const perf::ModelWork work = perf::work_of(request.model);
   for (const Plan& plan : all_shown(found)) {
@@ -67,7 +66,7 @@ RC_GTEST_PROP(RecommendAndBatch, AgreeOnRandomEncoderServices, ()) {
   expect_kept(request, found);
 }
 
-// `batch --slo` tries many settings at length; recommend's count of replicas is no more than a machine above its best.
+// `batch --slo` tries many settings at length; `recommend` needs at most one machine more than its best result.
 TEST(RecommendAndBatch, RecommendAndBatchFindTheSameNumberOfReplicas) {
   for (const char* rate : {"5/s", "20/s", "45/s"}) {
     const Request request = request_of({{"model", "llama-3.1-8b"},
@@ -106,7 +105,7 @@ TEST(RecommendAndBatch, RecommendAndBatchFindTheSameNumberOfReplicas) {
 }
 
 // A mix of short and long requests: percentiles over all of them, and no plan breaks its own limits.
-TEST(RecommendAndBatch, AMixOfSizesKeepsItsLimits) {
+TEST(RecommendAndBatch, AMixOfSizesMeetsItsLimits) {
   const Request request = request_of({{"model", "llama-3.1-8b"},
                                       {"job", "serve"},
                                       {"rate", "20/s"},
@@ -123,8 +122,8 @@ TEST(RecommendAndBatch, AMixOfSizesKeepsItsLimits) {
   }
 }
 
-// A higher percentile, a tighter limit or more traffic never needs less.
-TEST(RecommendAndBatch, AskingForMoreNeverCostsLess) {
+// A higher percentile, a tighter limit or more traffic never costs less.
+TEST(RecommendAndBatch, MoreDemandingRequestsNeverCostLess) {
   double last = 0;
   for (const char* percentile : {"50", "95", "99"}) {
     const Recommendation found = recommend(request_of({{"model", "llama-3.1-8b"},
@@ -143,7 +142,7 @@ TEST(RecommendAndBatch, AskingForMoreNeverCostsLess) {
 }
 
 // Long prompts delay the tokens of other requests; with a tight TPOT, separate prefill workers need fewer GPUs.
-TEST(ServingLayouts, SeparateWorkersAreChosenWhereTheyPay) {
+TEST(ServingLayouts, SeparateWorkersAreChosenIfTheyPayOff) {
   std::vector<std::pair<std::string, std::string>> settings{
       {"model", "llama-3.1-8b"}, {"job", "serve"}, {"gpu", "h100-sxm"}, {"rate", "40/s"},
       {"isl", "8000"},           {"osl", "200"},   {"ttft-slo", "1s"},  {"tpot-slo", "15ms"},
@@ -165,7 +164,7 @@ TEST(ServingLayouts, SeparateWorkersAreChosenWhereTheyPay) {
     EXPECT_LE(in_seconds(least_seen(*again, slo)), in_seconds(slo.limit));
 }
 
-// They are one more layout to choose from: to leave them out is never cheaper.
+// Separate workers are one more layout to choose from, so excluding them is never cheaper.
 RC_GTEST_PROP(ServingLayouts, LeavingSeparateWorkersOutNeverCostsLess, ()) {
   std::vector<std::pair<std::string, std::string>> settings{
       {"model", *rc::gen::element<std::string>("llama-3.1-8b", "qwen2.5-1.5b", "llama-3.1-70b")},
@@ -189,8 +188,8 @@ RC_GTEST_PROP(ServingLayouts, LeavingSeparateWorkersOutNeverCostsLess, ()) {
   RC_ASSERT(open.plans.front().cost <= plain.plans.front().cost * (1 + 1e-9));
 }
 
-// Experts spread over the GPUs of a copy are one more layout to choose from: asking for it is never cheaper than
-// leaving it open.
+// Expert parallelism within a replica is one more layout to choose from: requiring it is never cheaper than leaving it
+// open.
 TEST(ServingLayouts, SpreadExpertsAreSearched) {
   std::vector<std::pair<std::string, std::string>> settings{{"model", "gpt-oss-120b"}, {"job", "serve"},
                                                             {"rate", "20/s"},          {"tpot-slo", "40ms"},

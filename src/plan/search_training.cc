@@ -17,7 +17,7 @@ using model::Job;
 struct Core {
   Job job;
   double least = 0;
-  std::size_t group = 0;  // cores that differ in their batch alone
+  std::size_t group = 0;  // cores that differ only in their batch
 };
 
 // The Trainer of transformers falls back to fp16 with loss scaling; other frameworks do not.
@@ -29,7 +29,7 @@ bool lacks_bf16(const Request& request, const Job& job, const perf::GpuSpeed& gp
   return wants && !gpu.has_bf16 && !falls_back;
 }
 
-// Steps large enough that costs per step are negligible.
+// Steps so large that fixed costs per step are negligible.
 constexpr int kEndlessAccumulation = 1 << 20;
 
 perf::Cluster ideal_cluster(const perf::Cluster& cluster) {
@@ -78,8 +78,8 @@ class TrainingSearch {
 
   int most_gpus() const { return request_.limits.gpus.value_or(request_.limits.max_gpus); }
 
-  // Whole experts over a tensor-parallel group or several take no more memory than slices, and no more time. Slices
-  // only where the experts cannot be divided so, or as asked.
+  // Whole experts over one or more tensor-parallel groups need no more memory or time than slices. Slices are used only
+  // if the experts cannot be divided that way, or on request.
   bool spreads(int expert, int tensor) const {
     const std::vector<int>& all = request_.choices.expert;
     if (expert % tensor == 0) return expert <= most_gpus();
@@ -124,7 +124,7 @@ class TrainingSearch {
     job.parallel.zero = *std::max_element(request_.choices.zero.begin(), request_.choices.zero.end());
     job.batch = request_.choices.batches.front();
     if (memory_.floor(job) <= machines.gpu->capacity()) return true;
-    is_within(machines, job);  // notes by how much
+    is_within(machines, job);  // records the shortfall
     too_large(machines, static_cast<double>(request_.choices.batches.size()));
     return false;
   }
@@ -157,7 +157,7 @@ class TrainingSearch {
 
   void search_class(std::size_t index) {
     const MachineClass& machines = classes_[index];
-    if (cores_.empty()) return;  // no format or no memory for it, which make_cores() has noted
+    if (cores_.empty()) return;  // no format or no memory: make_cores() recorded it
     if (!machines.networked && !request_.limits.gpus) {
       obstacle(machines, RejectionStage::kNetwork)
           .add(machines.all_offers * static_cast<double>(cores_.size()), 1, {.kind = Shortfall::Kind::kNoNetwork});
@@ -199,15 +199,15 @@ class TrainingSearch {
               .have_gpus = request_.limits.gpus.value_or(machines.gpus)});
   }
 
-  // Whether even the fastest settings without any loss miss the deadline. The most machines are always searched, and
-  // say how far off the GPU is.
+  // Whether even the fastest settings without any loss miss the deadline. The largest number of machines is always
+  // searched, to show how far off the GPU is.
   bool is_hopeless(int gpus) const {
     if (!request_.limits.deadline || cores_.empty()) return false;
     const Seconds least = seconds(request_.work.amount * cores_.front().least / gpus);
     return least > *request_.limits.deadline;
   }
 
-  // Whether for some split of the model the samples of a step are divisible by the replicas.
+  // Whether some split of the model has a number of replicas that divides the samples of a step.
   bool divides_batch(const MachineClass& machines, int gpus) const {
     for (int tensor : request_.choices.tensor) {
       for (int pipeline : request_.choices.pipeline) {
@@ -267,15 +267,15 @@ class TrainingSearch {
     if (best.units_per_second > 0) result_.options.push_back(std::move(best));
   }
 
-  // The largest batch of at most the assumed size that the replicas divide, so that no number of GPUs wins by larger
-  // steps. 0 if it is much smaller; where the number of GPUs was given, one sample for each replica.
+  // The largest batch up to the assumed size that is divisible by the replicas: no number of GPUs may win by larger
+  // steps. 0 if it would be much smaller. If the number of GPUs was given, at least one sample per replica.
   std::int64_t adjusted_batch(int replicas) const {
     const std::int64_t samples = request_.global_batch / replicas * replicas;
     if (static_cast<double>(samples) >= kLeastShareOfBatch * static_cast<double>(request_.global_batch)) return samples;
     return request_.limits.gpus ? std::max<std::int64_t>(samples, replicas) : 0;
   }
 
-  // Sets replicas and micro-batches; false where the GPUs are not divisible.
+  // Sets replicas and micro-batches; false if the GPUs are not divisible.
   bool lay_out(const MachineClass& machines, int gpus, Job& job) {
     const int replica = job.parallel.tensor * job.parallel.pipeline;
     // Tensor parallelism across machines would wait for the network in every layer.
@@ -336,7 +336,7 @@ class TrainingSearch {
     const bool hopeless = need > capacity;
     if (!hopeless) need = memory_.high(job);
     if (need <= capacity && !excluded_(job, *machines.gpu)) return true;
-    // Settings whose weights and states alone do not fit are never the closest.
+    // Settings with weights and states that alone do not fit are never the closest.
     constexpr double kFar = 1e6;
     obstacle(machines, RejectionStage::kMemory)
         .add(0, need / capacity * (hopeless ? kFar : 1),
@@ -360,7 +360,7 @@ class TrainingSearch {
   MemoryTable& memory_;
   const Excluded& excluded_;
   std::vector<Core> cores_;  // of the current GPU
-  // By group of cores, on the last number of GPUs asked for.
+  // By group of cores, for the last number of GPUs.
   struct KnownFit {
     const catalog::Gpu* of = nullptr;
     int gpus = 0;

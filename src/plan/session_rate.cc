@@ -10,7 +10,7 @@ namespace {
 
 bool waits(const Request& request) { return request.work.sessions && request.work.trace && request.work.trace->closed; }
 
-// On a grid of 5 %, so that different ways to a plan end with the same traffic.
+// Rounds to a 5 % grid: different paths to a plan must end with the same traffic.
 Seconds rounded(Seconds latency) {
   const double step = std::log(1.05);
   return seconds(std::exp(std::round(std::log(in_seconds(latency)) / step) * step));

@@ -17,8 +17,8 @@ Request users_with(const std::string& tpot, const std::string& think) {
                      {"providers", "aws,gcp,lambda"}});
 }
 
-// How often users ask follows from how long the plan lets them wait, whatever the limits are.
-TEST(SessionRate, IsThatOfThePlansOwnLatency) {
+// The request rate of users follows from the plan's latency, whatever the limits.
+TEST(SessionRate, FollowsFromThePlansLatency) {
   for (const char* think : {"2s", "30s"}) {
     std::vector<double> before;
     for (const char* tpot : {"20ms", "40ms", "80ms"}) {
@@ -37,7 +37,7 @@ TEST(SessionRate, IsThatOfThePlansOwnLatency) {
   }
 }
 
-// "Twice the TPOT limit" promises what the changed request gives.
+// The reported effect of "twice the TPOT limit" is that of the changed request.
 TEST(SessionRate, ChangesOfTheRequestSettleTheirOwnTraffic) {
   const Request request = settled(users_with("20ms", "2s"), built_in_prices(), built_in_constants());
   const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
@@ -50,8 +50,7 @@ TEST(SessionRate, ChangesOfTheRequestSettleTheirOwnTraffic) {
   EXPECT_EQ(in_usd(rerun.best()->cost), in_usd(change->plan.cost));
 }
 
-// A rate that was given stays.
-TEST(SessionRate, AGivenRateStays) {
+TEST(SessionRate, AGivenRateIsKept) {
   const Request request = users_with("40ms", "2s");
   Request open = request;
   auto trace = std::make_shared<sim::Trace>(*request.work.trace);

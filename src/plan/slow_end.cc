@@ -14,8 +14,8 @@ struct Layout {
 
 }  // namespace
 
-// Steps that take longer by a factor are steps as predicted in slow motion: with that many times the requests, and
-// limits that many times shorter.
+// Slower steps by a factor are equivalent to the predicted steps with that factor more requests and limits shorter by
+// the same factor.
 ServingSearch::Slower& ServingSearch::slower_by(double factor) {
   if (const auto found = slower_.find(factor); found != slower_.end()) return found->second;
   capacity::Service service = service_of(request_, work_, in_requests_per_s(request_.work.rate) * factor);
@@ -42,8 +42,8 @@ void ServingSearch::find_slow_end(const std::vector<Option>& all, Option& option
     if (takes > 0)
       layouts.push_back({rate * other.speed.high / takes / other.replicas_each * other.machines_each, &other});
   }
-  // What the formulas find cheapest comes first; what they find much more expensive would not need fewer when
-  // simulated.
+  // The cheapest layout by formula comes first. A layout that is much more expensive by formula would not need fewer
+  // machines when simulated.
   std::sort(layouts.begin(), layouts.end(), [](const Layout& a, const Layout& b) { return a.machines < b.machines; });
   constexpr double kMuchMore = 1.2;
   option.machines_if_slow = 0;
@@ -55,7 +55,7 @@ void ServingSearch::find_slow_end(const std::vector<Option>& all, Option& option
     capacity::ReplicaCounts counts = counts_of(classes_[option.machines_class], tried);
     const int most = counts.most;
     if (!request_.limits.gpus) counts.at_least = least_replicas(tried.replica, rate * tried.speed.high);
-    counts.most += counts.step;  // where that is needed, no allowed number is enough
+    counts.most += counts.step;  // if this many are needed, no allowed number is enough
     const int needed = slower.planner.at_least(replica_in(slower, tried.replica), counts);
     if (needed > most) continue;
     const int machines = std::max(option.machines, needed / tried.replicas_each * tried.machines_each);

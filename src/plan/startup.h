@@ -1,4 +1,4 @@
-// Start-up from the order of a machine to its first step: machine and processes, container image, weights.
+// Start-up time from ordering a machine to the first step: machine and processes, container image, weights.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ std::string serving_image(model::Stack stack, bool amd);
 std::optional<Bytes> image_size(std::string_view image);
 
 struct Startup {
-  Seconds machine;                  // until it is available, and the start of its processes
+  Seconds machine;                  // until it is available and its processes run
   std::string image;                // its name
   std::optional<Bytes> image_size;  // compressed; empty: unknown and not counted
   Seconds image_pull;               // including unpacking
@@ -27,7 +27,7 @@ struct Startup {
 };
 Startup startup_on(const Request& request, const perf::ModelWork& work, const catalog::Gpu& gpu);
 
-// The request's assumptions, with start-up and restart on this GPU unless the user gave them.
+// The request's assumptions, with start-up and restart times for this GPU unless the user gave them.
 market::JobAssumptions assumptions_on(const Request& request, const perf::ModelWork& work, const catalog::Gpu& gpu);
 
 }  // namespace rightsize::plan

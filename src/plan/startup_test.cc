@@ -39,7 +39,7 @@ TEST(Startup, GrowsWithTheImage) {
   EXPECT_EQ(assumptions_on(request, work, **built_in_catalog().find_gpu("mi300x")).restart, amd.total());
 }
 
-TEST(Startup, IsWhatTheUserSays) {
+TEST(Startup, AGivenStartupIsUsed) {
   const Request request = request_of({{"model", "gpt2"}, {"tokens", "1B"}, {"startup", "1h"}});
   const market::JobAssumptions assumed =
       assumptions_on(request, perf::work_of(request.model), **built_in_catalog().find_gpu("h100-sxm"));

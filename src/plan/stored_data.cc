@@ -31,7 +31,7 @@ double picture_bytes(const Request& request) {
   return frames > 1 ? pixels * frames * kVideoBytesPerPixel : pixels * kPngBytesPerPixel;
 }
 
-// Of one item.
+// The data of one item.
 DataSize item_size(const Request& request) {
   constexpr double kAudioBytesPerSecond = 8000, kPromptImageBytes = 300e3;  // 64 kbit/s; a JPEG of a megapixel
   const model::ModelShape& model = request.model;

@@ -30,7 +30,7 @@ void add_spot(const market::PriceBook& book, const Request& request, Plan& plan)
   }
 }
 
-// Compared with on demand in the region of the commitment, where that price is known.
+// Compares with the on-demand price in the region of the commitment, if known.
 void add_commitment(const market::PriceBook& book, const Request& request, Plan& plan, Purchase purchase) {
   std::optional<market::Offer> best;
   for (const market::Offer& offer : same_machine(book, request, plan, purchase)) {

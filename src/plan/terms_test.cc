@@ -33,7 +33,7 @@ class Quotas : public ::testing::Test {
   catalog::Catalog catalog_ = *catalog::load_catalog("");
 };
 
-TEST_F(Quotas, AreThoseTheProviderGrants) {
+TEST_F(Quotas, NameTheQuotaOfTheProvider) {
   EXPECT_EQ(code("p5.48xlarge"), "L-417A185B");
   EXPECT_EQ(code("g6.xlarge", Purchase::kSpot), "L-3819A6DF");
   EXPECT_EQ(code("Standard_ND96isr_H100_v5"), "standardNDSH100v5Family");
@@ -45,7 +45,7 @@ TEST_F(Quotas, AreThoseTheProviderGrants) {
   EXPECT_EQ(code("g2-standard-4"), "NVIDIA_L4_GPUS");
 }
 
-// vCPUs where the provider counts those, else GPUs; of all machines together.
+// vCPUs if the provider counts them, otherwise GPUs; for all machines together.
 TEST_F(Quotas, GrowWithTheMachines) {
   std::set<std::string> providers;
   for (const catalog::Machine& machine : catalog_.machines) {

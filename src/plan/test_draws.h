@@ -1,4 +1,4 @@
-// For tests: random settings of requests. RIGHTSIZE_RANDOM_REQUESTS takes more of them.
+// For tests: random settings of requests. RIGHTSIZE_RANDOM_REQUESTS sets their number.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace rightsize::plan {
 
-// Other requests: RIGHTSIZE_RANDOM_SEED.
+// RIGHTSIZE_RANDOM_SEED selects other requests.
 inline std::uint64_t first_seed() {
   const char* given = std::getenv("RIGHTSIZE_RANDOM_SEED");
   return given == nullptr ? 1 : std::strtoull(given, nullptr, 10);
@@ -27,7 +27,7 @@ class Draw {
   std::string one_of(std::initializer_list<const char*> list) {
     return *(list.begin() + static_cast<std::ptrdiff_t>(random_.uniform() * static_cast<double>(list.size())));
   }
-  // Between the two, evenly over magnitudes.
+  // Log-uniform between the two.
   double between(double low, double high) { return low * std::pow(high / low, random_.uniform()); }
   std::string whole(double low, double high) { return std::to_string(std::lround(between(low, high))); }
 

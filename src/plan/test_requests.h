@@ -1,4 +1,4 @@
-// For tests: requests made of settings, and the prices that ship with the program.
+// For tests: requests from settings, and the built-in prices.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// For tests: the service of a plan, built from what the plan says.
+// For tests: the service of a plan, rebuilt from the plan.
 #pragma once
 
 #include "plan/plan.h"
@@ -6,7 +6,7 @@
 
 namespace rightsize::plan {
 
-// The replica a plan is made of, as `batch --model --gpu --tp` makes it.
+// The replica of a plan, as `batch --model --gpu --tp` builds it.
 inline capacity::Replica replica_of(const Request& request, const perf::Constants& constants,
                                     const perf::ModelWork& work, const Plan& plan) {
   const catalog::Gpu& gpu = *plan.offer.gpu;
@@ -30,8 +30,7 @@ inline capacity::Configuration configuration_of(const Plan& plan) {
   return c;
 }
 
-// The plan under the request's load with other random numbers than it was confirmed with, for long enough to see its
-// tail.
+// Simulates the plan under the request's load with new random numbers, long enough to see the tail.
 inline std::optional<capacity::Assessment> run_again(const Request& request, const perf::Constants& constants,
                                                      const Plan& plan, std::uint64_t seed) {
   const perf::ModelWork work = perf::work_of(request.model);
@@ -42,8 +41,8 @@ inline std::optional<capacity::Assessment> run_again(const Request& request, con
   return planner.assess(configuration_of(plan), {requests, seed});
 }
 
-// What another run says of a limit at least. Where a few slow requests are nearly as many as a percentile allows, its
-// value may be theirs in one run and not in another: then the ranks it might be decide.
+// The lowest plausible value of a limit's percentile in another run. If slow requests are nearly as many as the
+// percentile allows, runs may differ in whether the percentile is one of them, so neighbouring ranks count too.
 inline Seconds least_seen(const capacity::Assessment& again, const capacity::Slo& slo) {
   constexpr double kOtherSeed = 1.05;
   return std::min(again.value(slo) * (1 / kOtherSeed), again.low(slo));

@@ -10,10 +10,10 @@ namespace rightsize::plan {
 namespace {
 
 constexpr int kMost = 65'536;  // the largest --max-gpus
-constexpr double kStep = 8;    // at least this much is added at a time, so that slower and cheaper GPUs are in reach
+constexpr double kStep = 8;    // smallest increase factor, to reach slower and cheaper GPUs
 constexpr double kCheaper = 0.9;
 
-// How many times as many GPUs the rejected plan that came closest needs; 0: more GPUs would not help.
+// The factor on GPUs that the closest rejected plan needs; 0: more GPUs would not help.
 double times_more(const Recommendation& found) {
   using Kind = Shortfall::Kind;
   double least = 1e300;
@@ -32,8 +32,8 @@ int wider_limit(int limit, double times) {
   return std::bit_ceil(static_cast<unsigned>(std::min<double>(kMost, limit * times * kStep)));
 }
 
-// Whether the limit may have decided: it leaves little room, or only prices to confirm, or a GPU misses the deadline
-// with all that it allows.
+// Whether the limit may have decided the outcome: the plan uses most of it, only doubtful prices are left, or a GPU
+// misses the deadline with all that the limit allows.
 bool may_decide(const Request& request, const Recommendation& found) {
   if (request.objective != Objective::kCost) return false;
   const bool used_up = 2 * found.best()->gpus > request.limits.max_gpus;
@@ -51,7 +51,7 @@ std::string machines_in(const std::vector<market::OwnHardware>& own) {
 
 bool is_on_own(const Plan& plan) { return plan.offer.machine->provider == market::kOwn; }
 
-// The own machines alone, where other plans are better.
+// The result on the user's machines alone, if other plans are better.
 std::optional<UnusedOwn> unused_own(const Request& request, const Recommendation& found, const market::PriceBook& book,
                                     const perf::Constants& constants) {
   const std::vector<std::string>& providers = request.filter.providers;

@@ -5,9 +5,9 @@
 
 namespace rightsize::plan {
 
-// Like recommend(), but where --max-gpus was not given and our default leaves no plan, or a plan with more GPUs costs
-// 10 % less, the limit is raised. `request` then has the limit that was used. Where no plan shown uses the user's own
-// machines, it says why.
+// Like recommend(), but raises our default for --max-gpus if it leaves no plan, or if a plan with more GPUs costs 10 %
+// less. `request` then has the limit that was used. If no listed plan uses the user's own machines, the result says
+// why.
 Recommendation recommend_widely(Request& request, const market::PriceBook& book, const perf::Constants& constants);
 
 }  // namespace rightsize::plan

@@ -1,4 +1,4 @@
-// Our own limits never hide a plan, and machines that the user owns or switches off are counted as such.
+// Our default limits never hide a plan, and owned machines and switched-off hours are accounted for.
 #include "plan/widen.h"
 
 #include <cmath>
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 Recommendation widely(Request& request) { return recommend_widely(request, built_in_prices(), built_in_constants()); }
 
-// Whatever is possible within a limit that the user gives is possible without it, and costs at most a tenth more.
+// A plan that is possible within a user's limit is also possible without it, and costs at most 10 % more.
 RC_GTEST_PROP(Widen, OurLimitHidesNoPlan, ()) {
   const int days = *rc::gen::inRange(2, 40);
   const double tokens = std::pow(10, *rc::gen::inRange(95, 130) / 10.0);
@@ -46,12 +46,12 @@ TEST(Widen, ThousandsOfGpusMeetTheDeadlineOfALargeRun) {
   EXPECT_LE(found.best()->elapsed(), days(60));
   EXPECT_GT(found.best()->gpus, 1000);
   EXPECT_GE(request.limits.max_gpus, found.best()->gpus);
-  // Every replica has a sample of each step.
+  // Every replica gets a sample in each step.
   const model::Job& job = found.best()->job;
   EXPECT_LE(job.batch * job.parallel.data() * job.train.accumulation, request.global_batch);
 }
 
-// A larger limit only adds numbers of machines, and no step is longer than an eighth.
+// A larger limit only adds numbers of machines, and no gap exceeds one eighth.
 RC_GTEST_PROP(MachineCounts, SparseNumbersAreNested, ()) {
   MachineClass machines;
   machines.networked = true;
@@ -85,7 +85,7 @@ TEST(OwnMachines, AMixedFleetIsAListAndEachKindIsAPlan) {
       read_given({{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"on-prem", "4xl40s"}, {"on-prem-machines", "2,3"}}));
 }
 
-// Machines that are too small are named with what they lack and the setting that helps.
+// Machines that are too small are named, with the reason and the setting that helps.
 TEST(OwnMachines, RejectedOnesAreNamedWithWhatWouldHelp) {
   catalog::Catalog catalog = built_in_catalog();
   Request request = request_of({{"model", "qwen2.5-32b"},
@@ -125,7 +125,7 @@ TEST(HoursPerDay, JobsTakeLongerAndCostTheSame) {
   EXPECT_LE(c.best()->elapsed(), *hurried.limits.deadline);
 }
 
-// Cost, budget and cost per token are those of machines that follow the hours; committed ones are paid all the time.
+// Cost, budget and cost per token are for machines that follow the hours; committed machines are paid all the time.
 RC_GTEST_PROP(HoursPerDay, ServicesCostWhatTheirMachinesRun, ()) {
   const int hours = *rc::gen::inRange(1, 24);
   const Given given = {{"model", "llama-3.1-8b"},

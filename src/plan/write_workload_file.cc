@@ -41,7 +41,7 @@ const Setting* find(const std::vector<Setting>& settings, std::string_view name)
   return found == settings.end() ? nullptr : &*found;
 }
 
-// Whether a setting applies to the work: not settings of training to a service, nor its rate to offline work.
+// Whether a setting applies to the work: training settings do not apply to a service, and a rate not to offline work.
 bool suits(std::string_view name, const std::vector<Setting>& settings) {
   constexpr std::string_view kOnline[] = {"rate", "mix", "ttft-slo", "tpot-slo", "latency-slo"};
   const Setting* job = find(settings, "job");
@@ -66,7 +66,7 @@ std::string explanation(std::string_view name) {
   const settings::Setting& row = settings::get(name);
   std::string values = settings::placeholder(row);
   constexpr std::size_t kLongest = 60;
-  if (values.size() > kLongest) {  // so that it can be wrapped
+  if (values.size() > kLongest) {  // make it wrappable
     for (std::size_t at = values.find('|'); at != std::string::npos; at = values.find('|', at + 3))
       values.replace(at, 1, " | ");
   }
@@ -114,7 +114,7 @@ std::string write_workload_file(const std::vector<Setting>& settings) {
   const std::size_t before = out.size();
   while (!left.empty()) take(std::string(left.front()), true);
   const std::vector<std::string> known = request_settings();
-  for (const Setting& setting : settings) {  // of other jobs: rl
+  for (const Setting& setting : settings) {  // settings of other jobs (rl)
     if (std::find(known.begin(), known.end(), setting.name) == known.end()) out += line(setting.name, &setting);
   }
   if (out.size() > before)

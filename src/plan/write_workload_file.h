@@ -1,4 +1,4 @@
-// Writes a first workload file: the given settings, and the other ones as comments.
+// Writes a first workload file: the given settings, and the others as comments.
 #pragma once
 
 #include <string>

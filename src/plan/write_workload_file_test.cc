@@ -74,7 +74,7 @@ TEST(WriteWorkloadFile, ListsOnlySettingsOfTheWorkWithin100Columns) {
   }
 }
 
-// Names are the one value that may be any text.
+// Names are the only values that may be any text.
 RC_GTEST_PROP(WriteWorkloadFile, AnyNameReadsBack, (const std::vector<char>& letters)) {
   std::string name = "x";
   for (char c : letters) {

@@ -32,13 +32,13 @@ SliceCounter::SliceCounter(const mig::Geometry& geometry) {
 int SliceCounter::fewest(const std::vector<int>& counts) {
   if (is_none(counts)) return 0;
   if (const auto found = known_.find(counts); found != known_.end()) return found->second;
-  constexpr int kMostSearched = 16;  // instances; beyond, the solver is faster
+  constexpr int kMostSearched = 16;  // instances; with more, the solver is faster
   const int total = std::accumulate(counts.begin(), counts.end(), 0);
   const int answer = total <= kMostSearched ? search(counts) : solve_large(counts);
   return known_[counts] = answer;
 }
 
-// The largest instance is on some GPU, and a GPU with a maximal layout is as good as any.
+// The largest instance must be on some GPU, and a maximal layout is at least as good as any other.
 int SliceCounter::search(const std::vector<int>& counts) {
   const auto largest = std::ranges::find_if(by_size_, [&](int p) { return counts[static_cast<std::size_t>(p)] > 0; });
   int best = std::numeric_limits<int>::max();

@@ -1,4 +1,4 @@
-// What a choice costs. Every number that users see comes from here; solvers only propose choices.
+// The cost of a choice. Every number that users see comes from here; solvers only propose choices.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace rightsize::portfolio {
 
-// The fewest GPUs whose layouts hold a number of MIG instances of each profile. Remembers its answers.
+// The fewest GPUs with layouts that hold a number of MIG instances of each profile. Caches its answers.
 class SliceCounter {
  public:
   explicit SliceCounter(const mig::Geometry& geometry);
@@ -24,11 +24,11 @@ class SliceCounter {
   int solve_large(const std::vector<int>& counts) const;
 
   std::vector<std::vector<int>> layouts_;
-  std::vector<int> by_size_;  // positions, the profile with the most memory first
+  std::vector<int> by_size_;  // positions; the profile with the most memory first
   std::map<std::vector<int>, int> known_;
 };
 
-// A workload that runs in one of its ways.
+// A workload with one of its options.
 struct User {
   std::size_t workload = 0;
   int option = 0;
@@ -36,19 +36,19 @@ struct User {
   bool operator==(const User&) const = default;
 };
 
-// What runs in a pool.
+// The use of a pool.
 struct PoolUse {
   std::vector<int> gpus;   // whole GPUs by block
   std::vector<int> needs;  // MIG instances by position in plain_profiles(); empty: none
 };
 
-// What a pool pays on demand. `excess`: GPUs above the quota, at most one block's.
+// The on-demand cost of a pool. `excess`: GPUs above the quota, the maximum over blocks.
 struct PoolCost {
   double usd = 0;
   int excess = 0;
 };
 
-// Refers to the organisation, which must outlive it. Not for several threads at once.
+// Refers to the organisation, which must outlive it. Not thread-safe.
 class CostModel {
  public:
   explicit CostModel(const Organisation& organisation);
@@ -67,11 +67,11 @@ class CostModel {
   int machines(std::size_t pool, int used) const;
   PoolCost cost(std::size_t pool, const PoolUse& use) const;
 
-  // The whole, reservations included; empty if it breaks a quota or a rule.
+  // The total cost, including reservations; empty if the choice breaks a quota or a rule.
   std::optional<double> cost(const Choice& choice) const;
-  // Of an option if nothing else ran, without reservations and quotas.
+  // The cost of an option if nothing else ran, without reservations and quotas.
   double alone(const Option& option) const;
-  // The cheapest of a workload's options alone.
+  // The cost of a workload's cheapest option alone.
   double alone(const Workload& workload) const;
 
  private:
@@ -79,7 +79,7 @@ class CostModel {
   std::vector<std::shared_ptr<SliceCounter>> slices_;  // by pool; null: not partitioned
 };
 
-// Whether workloads that must be apart are, and no more move than may.
+// Whether workloads that must be apart are, and no more workloads move than allowed.
 bool meets_rules(const Organisation& organisation, const Choice& choice);
 
 }  // namespace rightsize::portfolio

@@ -116,7 +116,7 @@ void Descent::insert(std::vector<std::size_t> workloads) {
   std::ranges::stable_sort(workloads, [&](std::size_t a, std::size_t b) { return alone_[a] > alone_[b]; });
   for (std::size_t w : workloads) {
     const Move move = cheapest(w);
-    // Nothing is allowed when as many as may move have moved: the option in use is.
+    // If the limit on moves is reached, no other option is allowed, so the current one stays.
     put(w, move.option >= 0 ? move.option : organisation_.workloads[w].now.value_or(0));
   }
 }
@@ -229,7 +229,7 @@ void Descent::perturb(int rounds, const std::function<bool()>& stop) {
       take(w);
       removed.push_back(w);
     }
-    // In random order, each at its cheapest place: another order than build()'s.
+    // In random order, each at its cheapest place: the order differs from build()'s.
     for (std::size_t w : removed) {
       const Move move = cheapest(w);
       put(w, move.option >= 0 ? move.option : organisation_.workloads[w].now.value_or(0));

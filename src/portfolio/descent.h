@@ -16,23 +16,23 @@ class Descent {
  public:
   explicit Descent(const CostModel& costs);
 
-  // Inserts workloads one by one, the most expensive first, each where it adds least; then improve().
+  // Inserts workloads one by one, most expensive first, each where it adds the least cost; then calls improve().
   void build();
   // Starts from a choice.
   void start_from(const Choice& choice);
-  // Single moves until none helps; with `near`, only of workloads in pools that changed since.
+  // Single moves until none helps; with `near`, only of workloads in recently changed pools.
   void improve(bool near = false);
   // Removes some workloads that share pools, inserts them again and improves, `rounds` times or until `stop()`.
   void perturb(int rounds, const std::function<bool()>& stop);
 
-  // Chooses again which workloads run in a pool, all at once: each is worth what it would save elsewhere. False if the
-  // current ones are as good.
+  // Chooses the workloads of a pool again, all at once: each is worth its cost elsewhere. False if the current ones are
+  // as good.
   bool refill(const PoolPricing& pricing);
 
   // The cheapest choice so far that breaks nothing; empty: none was found.
   const Choice& best() const { return best_; }
   double best_cost() const { return best_cost_; }  // infinite without one
-  double penalized_cost() const;                   // of the current choice, with what it pays for breaking quotas
+  double penalized_cost() const;                   // of the current choice, including penalties for broken quotas
 
  private:
   struct Move {
@@ -44,7 +44,7 @@ class Descent {
   void update(std::size_t pool);
   void put(std::size_t workload, int option);
   void take(std::size_t workload);
-  // Where a workload that is not placed adds least, except in one pool.
+  // Where an unplaced workload adds the least cost, except in one pool.
   Move cheapest(std::size_t workload, int except = -1);
   bool may_take(const Workload& workload, int option) const;
   void insert(std::vector<std::size_t> workloads);

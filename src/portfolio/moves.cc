@@ -47,7 +47,7 @@ class Mover {
   }
 
  private:
-  // The move, if it takes no more GPUs above quotas than are taken now.
+  // The move, if it does not increase the GPUs above quotas.
   std::optional<Move> try_move(std::size_t w, int to, bool interim) const {
     Choice then = now_;
     then[w] = to;
@@ -76,7 +76,7 @@ class Mover {
     return best;
   }
 
-  // Moves a workload out of the way; each at most once, so that it ends.
+  // Moves a workload out of the way; each at most once, so the search ends.
   std::optional<Move> best_interim() const {
     std::optional<Move> best;
     for (std::size_t w = 0; w < plan_.size(); ++w) {

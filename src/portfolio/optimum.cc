@@ -35,7 +35,7 @@ Result<> solve_exactly(const CostModel& costs, const SearchLimits& limits, const
   constexpr double kFirstSlice = 2, kLongestSlice = 5, kSlack = 1e-6;
   if (clock.stop()) return {};
   const PlanModel model(costs);
-  constexpr std::size_t kMostColumns = 15'000;  // beyond, the solver exceeds its time limit by minutes
+  constexpr std::size_t kMostColumns = 15'000;  // with more, the solver exceeds its time limit by minutes
   if (model.model().columns().size() > kMostColumns) return {};
   const double constant = costs.organisation().reserved_usd();
   for (double slice = kFirstSlice; !clock.stop(); slice = std::min(2 * slice, kLongestSlice)) {
@@ -94,7 +94,7 @@ void search_widely(const CostModel& costs, double gap, const Clock& clock, Desce
   if (!descent.best().empty()) descent.start_from(descent.best());
   refill(costs.organisation(), relaxation, clock, descent);
   if (!descent.best().empty()) take_better(costs, descent.best(), best);
-  double part = 0.3;  // of the time left for each of bound, combination and local search
+  double part = 0.3;  // share of the remaining time for each of bound, combination and local search
   while (!clock.stop()) {
     const double until = clock.left() * (1 - part), before = relaxation.bound(), cost = best.usd;
     relaxation.improve(known(), gap, [&] { return stop() || clock.left() < until; });
@@ -117,7 +117,7 @@ void search_widely(const CostModel& costs, double gap, const Clock& clock, Desce
 }  // namespace
 
 Result<Optimum> find_optimum(const CostModel& costs, const SearchLimits& limits, const Choice& start) {
-  constexpr double kLargeGap = 1e-3;  // of organisations for which a proof would take too long
+  constexpr double kLargeGap = 1e-3;  // for organisations that are too large for a proof
   constexpr int kRounds = 20;
   const Clock clock(limits.seconds);
   const bool small = is_small(costs.organisation());
@@ -146,7 +146,7 @@ Result<std::vector<ShadowPrice>> shadow_prices(const CostModel& costs, const Opt
   std::vector<ShadowPrice> prices;
   Organisation changed = now;
   const CostModel with(changed);
-  // Out of time, and for large organisations, local search from the plan finds most of the saving.
+  // If time is short, and for large organisations, local search from the plan finds most of the saving.
   const auto price = [&](std::string what) -> Result<> {
     if (exact && !clock.stop()) {
       RIGHTSIZE_TRY(const Optimum better, find_optimum(with, {clock.left(), limits.gap}, optimum.choice));
@@ -191,8 +191,8 @@ Result<std::vector<Purchase>> what_to_reserve(const CostModel& costs, const Opti
     for (std::size_t p = 0; p < changed.pools.size(); ++p) {
       Pool& pool = changed.pools[p];
       if (!pool.offer_usd) continue;
-      // More GPUs than the pool rents now, in whole machines, are of use only if other workloads move there: one
-      // machine more shows whether that pays, and the next round continues from there.
+      // More GPUs than the pool rents now, in whole machines, are useful only if other workloads move there: one more
+      // machine shows whether that pays off, and the next round continues from there.
       int rented = 0;
       const PoolUse use = with.uses(now.choice)[p];
       for (int gpus : use.gpus)

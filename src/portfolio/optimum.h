@@ -1,5 +1,4 @@
-// The cheapest plan of an organisation, with a bound, what scarce GPUs are worth, and each workload's share of the
-// cost.
+// The cheapest plan of an organisation, with a bound, the value of scarce GPUs, and each workload's share of the cost.
 #pragma once
 
 #include <string>
@@ -30,11 +29,11 @@ struct Optimum {
 // a feasible choice, or empty.
 Result<Optimum> find_optimum(const CostModel& costs, const SearchLimits& limits, const Choice& start = {});
 
-// What one more would save a month.
+// The monthly saving of one more unit.
 struct ShadowPrice {
   std::string what;  // "reserved:POOL", "quota:POOL"
   double usd = 0;
-  bool exact = true;  // else the saving that was found: it may be more
+  bool exact = true;  // false: the saving found so far, possibly more
 };
 
 // One more reserved GPU in every pool, and one more GPU of every quota. Exact as long as `limits` allow.
@@ -45,17 +44,17 @@ Result<std::vector<ShadowPrice>> shadow_prices(const CostModel& costs, const Opt
 struct Purchase {
   std::size_t pool = 0;
   int gpus = 0;
-  double saves = 0;  // dollars a month, after what they cost
+  double saves = 0;  // dollars per month, net of their cost
 };
 
 // What to reserve at the pools' offers: the purchase that saves most, then the next one on top of it, until none saves.
-// Only for organisations whose optimum is proved; empty without offers.
+// Only for organisations with a proved optimum; empty without offers.
 Result<std::vector<Purchase>> what_to_reserve(const CostModel& costs, const Optimum& optimum,
                                               const SearchLimits& limits);
 
-// Each workload's dollars a month; they add up to the plan's cost. Workloads pay for the GPU-hours they use at what
-// these cost; idle reservations are shared in proportion to what each workload would cost alone. None pays more than
-// alone unless reservations or quotas make the whole cost more than that; then all pay the same factor more at most.
+// Each workload's dollars per month; they add up to the plan's cost. Workloads pay for the GPU-hours they use; idle
+// reservations are shared in proportion to each workload's cost alone. No workload pays more than alone, unless
+// reservations or quotas make the total exceed that sum; then all pay at most the same factor more.
 std::vector<double> cost_shares(const CostModel& costs, const Choice& choice);
 
 }  // namespace rightsize::portfolio

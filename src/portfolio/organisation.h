@@ -1,9 +1,9 @@
-// An organisation: pools of GPUs, and workloads with the ways to run each.
+// An organisation: pools of GPUs, and workloads with the options to run each.
 //
 //   Checked<Organisation> organisation = read_organisation(path, text, catalog);
 //
-// optimum.h finds the cheapest plan. docs/portfolio.md describes the file and what a plan costs. Dollars are plain
-// numbers here, per month: they are the solver's costs.
+// optimum.h finds the cheapest plan. docs/portfolio.md describes the file and the cost of a plan. Dollars are plain
+// numbers here, per month, because solvers use them as costs.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@
 
 namespace rightsize::portfolio {
 
-// A part of every month: the hours of it add up over the days.
+// A part of every month, such as all nights; its hours are summed over the days.
 struct Block {
   std::string name;
   double hours = 0;
@@ -34,8 +34,8 @@ struct Pool {
   int gpus_per_machine = 1;
   std::optional<int> quota;              // on-demand GPUs at a time
   int reserved = 0;                      // GPUs that are owned or committed
-  double reserved_usd = 0;               // what they cost a month, used or not
-  std::optional<double> offer_usd;       // a month for each further GPU that could be reserved, for a year
+  double reserved_usd = 0;               // their cost per month, used or not
+  std::optional<double> offer_usd;       // per month and additional reserved GPU, for a one-year term
   std::optional<double> long_offer_usd;  // the same for three years
   bool mig = false;
   std::optional<mig::Geometry> geometry;  // set if its GPUs may be partitioned
@@ -52,9 +52,9 @@ struct Option {
   int pool = -1;           // index of the pool; -1: bought by itself
   std::vector<int> gpus;   // whole GPUs by block; of a pool only
   std::vector<int> needs;  // MIG instances by position in Geometry::plain_profiles(); empty: none
-  double usd = 0;          // a month, beside the GPUs
+  double usd = 0;          // per month, in addition to the GPUs
   How how = How::kDedicated;
-  std::string region;                            // of one bought by itself
+  std::string region;                            // of an option bought by itself
   std::string takes;                             // of one bought by itself: "8x h100-sxm"; empty: unknown
   std::vector<std::optional<Seconds>> p95 = {};  // of requests to a small model, or to each member of a group
 
@@ -69,7 +69,7 @@ struct Workload {
   std::vector<std::size_t> members;    // of a group of small models (small_models.h): positions in the file
   std::vector<model::Setting> work;    // instead of options: a request of `recommend`
   std::vector<std::pair<std::string, std::string>> rate_by_block;  // of a service: block, rate
-  std::vector<std::string> regions;                                // where its data may be; empty: anywhere
+  std::vector<std::string> regions;                                // allowed regions of its data; empty: anywhere
   std::string apart;                // workloads with the same word run in different pools
   std::vector<std::string> blocks;  // the only blocks in which it may run; empty: all
   std::optional<int> now;           // the option in use
@@ -82,7 +82,7 @@ struct Workload {
 // A group of workloads with a budget.
 struct Team {
   std::string name;
-  std::optional<double> budget;  // dollars a month
+  std::optional<double> budget;  // dollars per month
 };
 
 // Machines and the pods that run on them: packed as a whole, at no cost in the plan.
@@ -91,7 +91,7 @@ struct Cluster {
   std::vector<solve::ClusterTask> pods;
 };
 
-// Demand in relation to that of the file.
+// Demand relative to that of the file.
 struct DemandRange {
   double low = 1, likely = 1, high = 1;
 };
@@ -103,7 +103,7 @@ struct Organisation {
   std::vector<Team> teams;
   std::optional<Cluster> cluster;
   std::optional<DemandRange> demand;
-  std::optional<double> budget;  // dollars a month that all workloads together may cost
+  std::optional<double> budget;  // dollars per month for all workloads together
   std::optional<int> moves;      // workloads that may change their option at once
 
   double month_hours() const;

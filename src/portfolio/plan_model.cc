@@ -83,7 +83,7 @@ void PlanModel::add_patterns(std::size_t pool, const std::vector<std::vector<Use
   extend(0);
 }
 
-// One column for each layout of the GPUs that are cut into slices; none if no user needs slices.
+// One column for each layout of partitioned GPUs; none if no user needs slices.
 std::vector<int> PlanModel::add_layouts(std::size_t pool, const std::vector<User>& users) {
   if (std::ranges::none_of(users, [&](const User& user) { return !costs_.option(user).needs.empty(); })) return {};
   const std::vector<std::vector<int>>& layouts = costs_.slices(pool)->layouts();
@@ -107,7 +107,7 @@ std::vector<int> PlanModel::add_layouts(std::size_t pool, const std::vector<User
 void PlanModel::add_machines(std::size_t pool, const std::vector<User>& users) {
   const Pool& p = organisation_.pools[pool];
   const std::vector<int> layouts = add_layouts(pool, users);
-  std::map<std::vector<int>, double> periods;  // what every user needs: for how many hours
+  std::map<std::vector<int>, double> periods;  // the needs of all users: their hours
   for (std::size_t b = 0; b < organisation_.blocks.size(); ++b) {
     std::vector<int> needs;
     for (const User& user : users) needs.push_back(costs_.option(user).gpus[b]);

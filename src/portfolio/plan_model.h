@@ -1,7 +1,7 @@
 // The choice as a mixed-integer program.
 //
-// One column for each option; a workload's add up to 1. A pool that few options could use has one column for each set
-// of them, at its exact cost, so that the relaxation knows what whole machines cost. Other pools count machines by
+// One column for each option; a workload's add up to 1. A pool that only a few options can use has one column for each
+// set of them, at its exact cost: the relaxation then knows the cost of whole machines. Other pools count machines by
 // block, and layouts of partitioned GPUs.
 #pragma once
 

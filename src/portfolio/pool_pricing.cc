@@ -28,20 +28,20 @@ bool needs_no_more(const Option& a, const Option& b) {
 
 }  // namespace
 
-// Depth first over workloads, the most valuable for their GPUs first.
+// Depth-first search over workloads, those with the highest value per GPU first.
 //
-// Bound: every GPU above the reservation costs its rate r, so that for values 0 <= v <= r of a GPU in each block, a set
-// costs at least the sum of v (use - reservation); with a quota q, v may be higher, less (v - r) q. Then workloads are
-// independent, and what those not yet decided add is a sum over the rest of the list. The best values are those of the
-// linear relaxation: a subgradient method finds them at the root and near it. A set also costs at least what the part
-// of it that is decided costs, whole machines included; if v is a part of r, that part of the first and the rest of the
+// Bound: every GPU above the reservation costs its rate r. For values 0 <= v <= r of a GPU in each block, a set
+// therefore costs at least the sum of v (use - reservation); with a quota q, v may be higher, less (v - r) q. Workloads
+// are then independent, and the undecided ones add a sum over the rest of the list. The best values are those of the
+// linear relaxation: a subgradient method finds them at the root and near it. A set also costs at least as much as its
+// decided part, including whole machines; if v is a fraction of r, that fraction of the first bound and the rest of the
 // second hold together. The lowest of these bounds counts.
 struct PoolPricing::Search {
   struct Candidate {
     const Item* item;
     double value;
     std::uint32_t id, group;
-    std::array<double, kBounds> adds = {};  // see Frame: what it adds to each bound
+    std::array<double, kBounds> adds = {};  // what it adds to each bound; see Frame
   };
   using Group = std::vector<Candidate>;  // of one workload
 
@@ -49,8 +49,8 @@ struct PoolPricing::Search {
   struct Frame {
     std::vector<Group> groups;
     std::vector<double> values;
-    std::array<double, kBounds> sum = {};           // of the chosen set: what each bound says without the rest
-    std::vector<std::array<double, kBounds>> rest;  // by position: what groups from there on may add
+    std::array<double, kBounds> sum = {};           // of the chosen set: each bound without the rest
+    std::vector<std::array<double, kBounds>> rest;  // by position: what the groups from there on may add
   };
 
   const PoolPricing& pricing;
@@ -80,7 +80,7 @@ struct PoolPricing::Search {
   double cost_at(const std::vector<double>& values, const std::vector<double>& of) const {
     return std::inner_product(values.begin(), values.end(), of.begin(), 0.0);
   }
-  // What the reservation and the quota are worth.
+  // The value of the reservation and the quota.
   double free_at(const std::vector<double>& values) const {
     double sum = 0;
     for (std::size_t b = 0; b < values.size(); ++b) {
@@ -90,7 +90,7 @@ struct PoolPricing::Search {
     return sum;
   }
 
-  // The bound at the frame's values; `used` becomes the GPUs of the chosen set and of what the rest adds.
+  // The bound at the frame's values; `used` becomes the GPUs of the chosen set and the additions of the rest.
   double limit_of(const Frame& frame, std::vector<double>& used) const {
     used = load;
     double limit = worth + free_at(frame.values) - cost_at(frame.values, load);
@@ -107,7 +107,7 @@ struct PoolPricing::Search {
     return limit;
   }
 
-  // How the bound falls as the value of a GPU rises from `value`, if `used` GPUs are in use.
+  // The decrease of the bound as the value of a GPU rises from `value`, if `used` GPUs are in use.
   double slope_at(double value, double rate, double used) const {
     const double over = used - pool.reserved;
     if (value > rate) return over - pricing.quota_;
@@ -115,7 +115,8 @@ struct PoolPricing::Search {
     return value <= 0 ? std::max(0.0, over) : over;
   }
 
-  // The values of a GPU at which the bound is lowest, from those given. The bound has a kink where they equal the rate.
+  // Finds the values of a GPU with the lowest bound, starting from the given ones. The bound has a kink where they
+  // equal the rate.
   void tune(Frame& frame, int steps) const {
     constexpr int kPatience = 4;
     std::vector<double> best_values = frame.values, used;
@@ -144,8 +145,8 @@ struct PoolPricing::Search {
     frame.values = best_values;
   }
 
-  // Fills the bounds of a frame and drops what cannot be in a set that is better than the best known. False if nothing
-  // can.
+  // Fills the bounds of a frame and drops candidates that cannot be in a set better than the best known. False if none
+  // is left.
   bool prepare(Frame& frame) const {
     const auto most_of = [](const Group& group, std::size_t k) {
       double most = 0;
@@ -207,7 +208,7 @@ struct PoolPricing::Search {
     for (std::size_t k = 0; frame != nullptr && k < kBounds; ++k) frame->sum[k] += times * c.adds[k];
   }
 
-  // What the chosen GPUs are worth; infinitely little above the quota.
+  // The value of the chosen set; minus infinity above the quota.
   double value() const {
     const PoolCost now = cost();
     return now.excess > 0 ? -kNever : worth - now.usd;
@@ -215,7 +216,7 @@ struct PoolPricing::Search {
 
   using Set = std::vector<const Candidate*>;
 
-  // Takes what helps, `first` first and then in order. Leaves the set chosen.
+  // Adds candidates that help, `first` first and then in order. The set stays chosen.
   void fill(const std::vector<Group>& groups, const Set& first, Set& in) {
     double now = value();
     const auto take = [&](const Candidate& c) {
@@ -232,7 +233,7 @@ struct PoolPricing::Search {
     }
   }
 
-  // Replaces one by another or by none as long as that helps.
+  // Replaces or removes single candidates as long as that helps.
   void exchange(const std::vector<Group>& groups, Set& in) {
     constexpr int kMostPasses = 5;
     bool better_found = true;
@@ -275,7 +276,7 @@ struct PoolPricing::Search {
     in.clear();
   }
 
-  // Sets without which nothing can be excluded.
+  // Initial sets, without which no branch can be excluded.
   void find_sets(const std::vector<Group>& groups, const std::vector<std::vector<User>>& known) {
     taken.assign(groups.size(), 0);
     Set in, best_in;
@@ -301,7 +302,7 @@ struct PoolPricing::Search {
     clear(in);
   }
 
-  // A set with a candidate is not the best without every better one: of a workload before it that is worth more and
+  // The best set with a candidate contains every better candidate: one of an earlier workload that is worth more and
   // needs no more.
   void find_better(const std::vector<Group>& groups) {
     taken.assign(groups.size(), 0);
@@ -320,9 +321,9 @@ struct PoolPricing::Search {
     }
   }
 
-  // Another frame for what extends the chosen set by groups of `frame` from `at` on.
+  // Searches the sets that extend the chosen one by groups of `frame` from `at` on, in a new frame.
   void descend(const Frame& frame, std::size_t at, int depth) {
-    constexpr int kSteps = 10, kNodes = 20;  // steps that the values take; nodes that this costs
+    constexpr int kSteps = 10, kNodes = 20;  // steps of the values; nodes that this costs
     nodes -= kNodes;
     Frame inner{{frame.groups.begin() + static_cast<std::ptrdiff_t>(at), frame.groups.end()}, frame.values, {}, {}};
     tune(inner, kSteps);
@@ -332,7 +333,7 @@ struct PoolPricing::Search {
 
   void run(Frame& frame, std::size_t at, int depth) {
     constexpr int kTunedDepth = 3;
-    constexpr std::size_t kFewGroups = 12, kLongRun = 10;  // below, new values are not worth their time
+    constexpr std::size_t kFewGroups = 12, kLongRun = 10;  // with fewer, new values are not worth their time
     const PoolCost now = cost();
     if (now.excess > 0) return;  // use only grows
     if (worth - now.usd > best.value) best.value = worth - now.usd, best.users = chosen;
@@ -386,7 +387,7 @@ PoolPricing::PoolPricing(const CostModel& costs, std::size_t pool, const std::ve
   values_ = rates_;
   for (const User& user : users) {
     const Option& option = costs.option(user);
-    // A workload would never choose an option if another costs and needs no more.
+    // A workload never chooses an option if another one costs no more and needs no more.
     const bool beaten = std::ranges::any_of(items_, [&](const Item& other) {
       return other.user.workload == user.workload && option.usd >= other.option->usd &&
              needs_no_more(*other.option, option);
@@ -417,7 +418,7 @@ PricedSet PoolPricing::best(const std::vector<double>& prices, int nodes,
   Search::Frame root{{}, values_, {}, {}};
   for (const Item& item : items_) {
     const double value = prices[item.user.workload] - item.option->usd;
-    // Where nothing can be shared, a workload pays its GPUs in full.
+    // If nothing can be shared, a workload pays for its GPUs in full.
     const bool alone = search.pool.reserved == 0 && search.pool.gpus_per_machine == 1 && !sliced_;
     if (value <= (alone ? item.at_rates : 0)) continue;
     const bool same = !root.groups.empty() && root.groups.back().front().item->user.workload == item.user.workload;

@@ -8,7 +8,7 @@
 
 namespace rightsize::portfolio {
 
-// A set of workloads in a pool: what it is worth less what it costs.
+// A set of workloads in a pool; its value is its worth minus its cost.
 struct PricedSet {
   std::vector<User> users;
   double value = 0;  // of the best set found; the empty one has 0
@@ -26,17 +26,17 @@ class PoolPricing {
   std::size_t pool() const { return pool_; }
   bool has_users() const { return !items_.empty(); }
   bool has_slices() const { return sliced_; }
-  // What a GPU is worth in each block at the optimum of the linear relaxation (rate_prices.h): where best() starts.
+  // The value of a GPU in each block at the optimum of the linear relaxation (rate_prices.h): the start of best().
   void use_values(const double* by_block);
-  // Branch and bound in at most `nodes` steps; `prices` by workload. `known` are sets that may be good.
+  // Branch and bound in at most `nodes` steps; `prices` by workload. `known` are promising sets.
   PricedSet best(const std::vector<double>& prices, int nodes, const std::vector<std::vector<User>>& known = {}) const;
 
  private:
   struct Item {
     User user;
     const Option* option = nullptr;
-    std::vector<double> load;  // GPUs by block, slices as their least part of a GPU
-    double at_rates = 0;       // what they cost on demand, if machines could be rented in parts
+    std::vector<double> load;  // GPUs by block, slices as their smallest share of a GPU
+    double at_rates = 0;       // their on-demand cost if machines could be rented in parts
   };
   struct Search;
 

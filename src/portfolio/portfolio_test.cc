@@ -1,4 +1,4 @@
-// Random organisations: the optimum, its bound and shadow prices against trying every choice.
+// Random organisations: compares the optimum, its bound and shadow prices with exhaustive search.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -109,7 +109,7 @@ TEST(Portfolio, FindsTheCheapestChoiceAndProvesIt) {
   }
 }
 
-TEST(Portfolio, ShadowPricesAreWhatOneMoreSaves) {
+TEST(Portfolio, ShadowPricesAreTheSavingOfOneMore) {
   for (std::uint64_t seed = 100; seed < 120; ++seed) {
     SCOPED_TRACE(seed);
     Organisation organisation = random_organisation(seed, 4);
@@ -129,7 +129,7 @@ TEST(Portfolio, ShadowPricesAreWhatOneMoreSaves) {
   }
 }
 
-TEST(Portfolio, SharesAddUpAndNobodyPaysMoreThanAlone) {
+TEST(Portfolio, SharesAddUpAndNoWorkloadPaysMoreThanAlone) {
   for (std::uint64_t seed = 200; seed < 260; ++seed) {
     SCOPED_TRACE(seed);
     const Organisation organisation = random_organisation(seed, 6);
@@ -163,7 +163,7 @@ TEST(Portfolio, TheRelaxationNeverExceedsTheOptimum) {
   }
 }
 
-// The best set of workloads for a pool at random prices, compared with trying every set.
+// Compares the best set of workloads for a pool at random prices with exhaustive search.
 TEST(Portfolio, PoolsArePricedExactly) {
   int sets = 0;
   for (std::uint64_t seed = 800; seed < 840; ++seed) {
@@ -238,7 +238,7 @@ TEST(Portfolio, TheFewestGpusHoldAllSlices) {
       EXPECT_EQ(counter.fewest(more), 2);
     }
   }
-  // The solver, which counts many instances, agrees with the search, which counts few.
+  // The solver, used for many instances, agrees with the search, used for few.
   Dice dice(7);
   for (int round = 0; round < 20; ++round) {
     std::vector<int> few(profiles, 0);
@@ -250,7 +250,7 @@ TEST(Portfolio, TheFewestGpusHoldAllSlices) {
   }
 }
 
-TEST(Portfolio, ReservationsThatItRecommendsSaveWhatItSays) {
+TEST(Portfolio, RecommendedReservationsSaveTheStatedAmount) {
   int bought = 0;
   for (std::uint64_t seed = 600; seed < 615; ++seed) {
     SCOPED_TRACE(seed);
@@ -274,7 +274,7 @@ TEST(Portfolio, ReservationsThatItRecommendsSaveWhatItSays) {
   EXPECT_GT(bought, 3);
 }
 
-// Reservations for a range of demand are worth what they say in every case, and none that saves more was next to them.
+// Reservations for a range of demand have the stated value in every case, and no neighbouring reservation saves more.
 TEST(Portfolio, ReservationsForARangeAreComparedWithTheOptimumOfEveryCase) {
   int bought = 0, risky = 0;
   for (std::uint64_t seed = 650; seed < 662; ++seed) {
@@ -314,8 +314,8 @@ TEST(Portfolio, ReservationsForARangeAreComparedWithTheOptimumOfEveryCase) {
   EXPECT_GT(risky, 0);
 }
 
-// What a later deadline or a longer SLO is worth, compared with planning the file with that limit.
-TEST(Portfolio, LimitsAreWorthWhatMovingThemSaves) {
+// Compares the value of a later deadline or a longer SLO with a plan of the file with that limit.
+TEST(Portfolio, TheValueOfALimitIsTheSavingOfMovingIt) {
   const market::PriceBook book(built_in_catalog());
   const perf::Constants& constants = built_in_constants();
   for (std::uint64_t seed = 900; seed < 903; ++seed) {

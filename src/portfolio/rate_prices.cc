@@ -56,7 +56,7 @@ class RateSearch {
       const Pool& pool = organisation_.pools[i / blocks_];
       if (scarce_[i / blocks_] == 0) continue;
       double s = used_[i] - pool.reserved;
-      // At its rate, more is rented; above it, only if the quota is exhausted.
+      // At the on-demand rate, more is rented; a value above it is possible only if the quota is exhausted.
       if (s > 0 && values_[i] >= rates_[i]) s = pool.quota ? std::max(0.0, s - *pool.quota) : 0;
       if (values_[i] > rates_[i]) s = used_[i] - pool.reserved - pool.quota.value_or(0);
       if (s < 0 && values_[i] <= 0) s = 0;
@@ -80,11 +80,11 @@ class RateSearch {
   struct Candidate {
     int option;
     std::size_t pool;
-    std::size_t load;  // where its GPUs by block begin in loads_
+    std::size_t load;  // start of its GPUs by block in loads_
     double usd;
   };
 
-  // Of options without scarce GPUs only the cheapest matters.
+  // Among options without scarce GPUs, only the cheapest matters.
   void add_options(std::size_t w) {
     const Workload& workload = organisation_.workloads[w];
     std::pair<int, double> cheapest{-1, kNever};

@@ -1,9 +1,8 @@
 // Prices of GPU-hours in pools with a reservation or a quota, and the bound they give.
 //
-// The linear relaxation, in which machines may be rented in parts: a GPU-hour of a pool is worth something between 0,
-// where the reservation is not full, and the on-demand rate, or more where the quota is exhausted. A subgradient method
-// finds these values; it is fast at any size, and its prices are where relaxation.h, which knows whole machines,
-// starts.
+// In the linear relaxation, machines may be rented in parts: the value of a GPU-hour in a pool is between 0 (the
+// reservation is not full) and the on-demand rate, or higher if the quota is exhausted. A subgradient method finds
+// these values; it is fast at any size, and relaxation.h, which models whole machines, starts from its prices.
 #pragma once
 
 #include <functional>
@@ -20,7 +19,7 @@ struct RatePrices {
   std::vector<double> values;  // of a GPU, by pool and block
 };
 
-// `best_cost` is what the best plan known costs.
+// `best_cost` is the cost of the best known plan.
 RatePrices find_rate_prices(const CostModel& costs, double best_cost, const std::function<bool()>& stop);
 
 }  // namespace rightsize::portfolio

@@ -31,7 +31,7 @@ Result<double> parse_dollars(std::string_view text) {
   return in_usd(*amount);
 }
 
-// It may carry its unit: 60k/month.
+// The amount may have its unit: 60k/month.
 Result<double> parse_monthly(std::string_view text) {
   for (const std::string_view unit : {"/month", "/mo"}) {
     if (text.ends_with(unit)) text.remove_suffix(unit.size());
@@ -251,7 +251,7 @@ class OrganisationReader {
     double gpus = 0, cpu = 0;
     Bytes memory;
     std::string name, kind;          // of a node
-    std::vector<std::string> kinds;  // that a pod may run on
+    std::vector<std::string> kinds;  // kinds that a pod may run on
   };
 
   void read_counted(const YamlValue& list, const std::function<void(const YamlValue&, const Counted&)>& use) {
@@ -398,7 +398,7 @@ class OrganisationReader {
     } else {
       reader.take(value, parse_word, text);
     }
-    // What people call services; the model and its settings say the rest.
+    // Common names for services; the model and its settings determine the rest.
     constexpr std::array<std::string_view, 6> kServices = {"embed", "rerank", "chat", "inference", "api", "transcribe"};
     constexpr std::array<std::string_view, 7> kTraining = {"lora",       "qlora",       "finetune", "fine-tune",
                                                            "finetuning", "fine-tuning", "sft"};

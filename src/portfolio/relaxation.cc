@@ -49,7 +49,7 @@ void Relaxation::keep(std::size_t pool, const std::vector<User>& users) {
 }
 
 Relaxation::Step Relaxation::evaluate(const std::vector<double>& prices, const std::function<bool()>& stop) {
-  constexpr int kNodes = 2'000'000;  // half a second; most pools need few
+  constexpr int kNodes = 2'000'000;  // half a second; most pools need fewer
   constexpr unsigned kThreads = 2;
   std::vector<PricedSet> found(pools_.size());
   std::atomic<bool> stopped = false;
@@ -63,7 +63,7 @@ Relaxation::Step Relaxation::evaluate(const std::vector<double>& prices, const s
   std::vector<std::size_t> together;
   for (std::size_t p = 0; p < pools_.size(); ++p) {
     if (pools_[p].has_slices())
-      price(p);  // they share counts of slices
+      price(p);  // these pools share counts of slices
     else
       together.push_back(p);
   }
@@ -103,7 +103,7 @@ void Relaxation::improve(double best_cost, double gap, const std::function<bool(
       factor_ *= kShorter, since = 0, prices_ = best_prices_;
       std::ranges::fill(direction_, 0);
     }
-    // Earlier directions count less and less: they keep prices from moving back and forth.
+    // Earlier directions count with decreasing weight: they keep prices from oscillating.
     double norm = 0;
     for (std::size_t w = 0; w < prices_.size(); ++w) {
       direction_[w] = kInertia * direction_[w] + (1 - step.covered[w]);

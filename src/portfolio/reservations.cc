@@ -12,7 +12,7 @@
 namespace rightsize::portfolio {
 namespace {
 
-// As a forecast's 10th and 90th percentile with its median: the three-point rule of Pearson and Tukey.
+// Low and high count as the 10th and 90th percentiles of a forecast: the three-point rule of Pearson and Tukey.
 constexpr double kOuter = 0.25, kMiddle = 0.5;
 
 class Planner {
@@ -84,7 +84,7 @@ class Planner {
     return true;
   }
 
-  // By pool, what the commitment planner would commit to beside the GPUs that are reserved already.
+  // By pool, what the commitment planner would commit to in addition to the GPUs already reserved.
   std::vector<Reservation> proposed(const Choice& likely) const {
     const CostModel costs(organisations_[1]);
     const std::vector<PoolUse> uses = costs.uses(likely);
@@ -108,7 +108,7 @@ class Planner {
       if (pool.long_offer_usd) prices.three_years = *pool.long_offer_usd / hours;
       const market::CommitmentMix mix = market::CommitmentPlanner(demand, prices, futures).best();
       Reservation r{p, static_cast<int>(std::lround(mix.one_year)), static_cast<int>(std::lround(mix.three_years))};
-      // What is reserved already carries the demand that never goes away.
+      // Existing reservations carry the constant part of demand.
       const int have = std::min(pool.reserved, r.gpus()), of_long = std::min(have, r.three_years);
       r.three_years -= of_long, r.one_year -= have - of_long;
       made.push_back(r);
@@ -116,8 +116,8 @@ class Planner {
     return made;
   }
 
-  // One GPU or machine more or less in one pool. The commitment planner decides what is needed for three years, because
-  // it knows what can be bought later; this changes what is reserved for the shortest term.
+  // One GPU or machine more or less in one pool. The commitment planner decides the three-year amounts, because it
+  // considers later purchases; this only changes the shortest term.
   std::vector<std::vector<Reservation>> neighbours(const std::vector<Reservation>& now) const {
     std::vector<std::vector<Reservation>> all;
     for (std::size_t p = 0; p < pools().size(); ++p) {

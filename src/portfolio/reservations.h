@@ -1,4 +1,4 @@
-// How much to reserve if demand is a range: what each amount costs in every case, what it risks, and the plan if the
+// How much to reserve if demand is a range: the cost of each amount in every case, its risk, and the plan if the
 // reservation falls through.
 #pragma once
 
@@ -18,7 +18,7 @@ struct Reservation {
   int gpus() const { return one_year + three_years; }
 };
 
-// The optimum of one demand, with the reservations and without them; dollars a month.
+// The optimum for one demand, with and without the reservations, in dollars per month.
 struct DemandCase {
   std::string name;  // low, likely, high
   double factor = 1, probability = 1;
@@ -26,22 +26,22 @@ struct DemandCase {
 };
 
 struct ReservationPlan {
-  std::vector<Reservation> reservations;  // empty: none pays
+  std::vector<Reservation> reservations;  // empty: none pays off
   std::vector<DemandCase> cases;
   Choice with, without;  // the plans of the likely case
 
   double expected_saving() const;
-  // What the reservations cost more than none in the worst case; 0 if they never do.
+  // The additional cost of the reservations in the worst case; 0 if they never cost more.
   double at_risk() const;
-  double fallback_cost() const;  // what the likely case costs more if they fall through
+  double fallback_cost() const;  // additional cost of the likely case if they fall through
 };
 
 // The organisation with `factor` times the demand: GPUs, slices and dollars of every option.
 Organisation scaled(const Organisation& organisation, double factor);
 
-// Amounts are proposed by the commitment planner (market/commitment.h) from what the likely plan uses of each pool, and
-// then changed as long as the expected cost of the optima falls. Empty without a range, without offers, if a case has
-// no proved plan or if time is short.
+// The commitment planner (market/commitment.h) proposes amounts from the likely plan's use of each pool; they are then
+// changed as long as the expected cost of the optima falls. Empty without a range, without offers, if a case has no
+// proved plan or if time is short.
 Result<std::optional<ReservationPlan>> reserve_for_range(const Organisation& organisation, const SearchLimits& limits);
 
 }  // namespace rightsize::portfolio

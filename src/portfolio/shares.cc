@@ -6,7 +6,7 @@
 namespace rightsize::portfolio {
 namespace {
 
-// GPU-hours that an option occupies of its pool, by block. Slices count as their part of the GPUs that are cut.
+// GPU-hours that an option occupies of its pool, by block. Slices count as their share of the partitioned GPUs.
 double part_of_cut(const CostModel& costs, const Option& option, const PoolUse& use) {
   if (option.needs.empty()) return 0;
   const mig::Geometry& geometry = *costs.organisation().pools[static_cast<std::size_t>(option.pool)].geometry;
@@ -19,8 +19,8 @@ double part_of_cut(const CostModel& costs, const Option& option, const PoolUse& 
   return all > 0 ? own / all : 0;
 }
 
-// Lowers shares above their limits and raises the others in proportion to what is left below theirs. The limits add up
-// to at least the sum of the shares.
+// Lowers shares above their limits and raises the others in proportion to the room below theirs. The limits add up to
+// at least the sum of the shares.
 void cap(std::vector<double>& shares, const std::vector<double>& limits) {
   double over = 0, room = 0;
   for (std::size_t w = 0; w < shares.size(); ++w) {

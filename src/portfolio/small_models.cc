@@ -52,7 +52,7 @@ std::optional<Seconds> p95_on(const mig::Workload& w, const catalog::Gpu& gpu, d
   return sharing::alone(demand.tenants[0][0], share).p95;
 }
 
-// The slices that hold one replica and of which none smaller does.
+// The smallest slices that hold one replica.
 void add_slices(const Organisation& organisation, std::size_t pool, const perf::SpeedTable& speeds, Workload& w) {
   const mig::Geometry& geometry = *organisation.pools[pool].geometry;
   int least = geometry.memory_slices() + 1;
@@ -99,7 +99,7 @@ std::map<std::string, SharingInput> classes_of(const Organisation& organisation)
           !first.allows(static_cast<int>(option - first.options.begin())))
         continue;
       input.pools.push_back(p);
-      constexpr double kOwned = 0.01;  // of machines that cannot be rented: only few of them matter
+      constexpr double kOwned = 0.01;  // nominal price of machines that cannot be rented, to use few of them
       const double price = std::max(kOwned, pool.usd_per_gpu_hour);
       input.types.push_back({pool.gpu, std::nullopt, usd_per_gpu_hour(price), pool.name});
     }

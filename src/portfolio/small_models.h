@@ -11,8 +11,9 @@ namespace rightsize::portfolio {
 Checked<> add_small_options(Organisation& organisation, const perf::SpeedTable& speeds);
 
 // The same organisation with small models in groups that share a GPU: the cheapest groups at on-demand prices
-// (sharing/sharing.h), each as one workload with `members`, in any pool whose GPU meets all their limits. Models that
-// are better alone stay as they are. Empty if sharing helps none. Models in a group have the same regions and blocks.
+// (sharing/sharing.h), each as one workload with `members`, in any pool with a GPU that meets all their limits. Models
+// that are better alone stay as they are. Empty if sharing helps none. Models in a group have the same regions and
+// blocks.
 Result<std::optional<Organisation>> with_shared_gpus(const Organisation& organisation, const perf::SpeedTable& speeds);
 
 }  // namespace rightsize::portfolio

@@ -71,7 +71,7 @@ class OptionMaker {
       option.gpus.assign(organisation_.blocks.size(), 0);
       option.usd = in_usd(plan.cost);
       option.takes = fmt::format("{}x {}", plan.gpus, plan.offer.gpu->name);
-      // The provider's regions were matched by the request, which knows more names than the file's prefixes.
+      // The request has already matched the provider's regions; it knows more names than the file's prefixes.
       if (!w.regions.empty()) option.region = w.regions.front();
       w.options.push_back(std::move(option));
     }
@@ -98,7 +98,8 @@ class OptionMaker {
       w.options.push_back(std::move(option));
       return;
     }
-    // Work with an amount runs once a month, in a block or in all of them, on few GPUs for long or on many.
+    // Work with an amount runs once a month, in one block or in all, on few GPUs for a long time or on many for a short
+    // time.
     option.how = How::kQueue;
     const std::size_t blocks = organisation_.blocks.size();
     for (const int gpus : {0, 1, 2, 4, 8, 16, 32}) {
@@ -124,7 +125,7 @@ class OptionMaker {
     int gpus = 0;  // 0: no plan
     double hours = 0;
   };
-  // What the best plan on this GPU uses. Pools of one GPU share it.
+  // The use of the best plan on this GPU. Pools with the same GPU share the result.
   Found fewest(Request request, const catalog::Gpu& gpu) {
     request.filter = {.gpus = {gpu.name}, .community = true};
     request.top = 1;
@@ -172,7 +173,7 @@ Checked<std::vector<RelaxedLimit>> relaxed_limits(const Organisation& organisati
         const bool is_slo = setting.name.ends_with("-slo");
         if (deadline ? setting.name != "deadline" : !is_slo) continue;
         const Result<Seconds> limit = parse_duration(setting.value);
-        if (!limit) continue;                                    // a day by its name
+        if (!limit) continue;                                    // a named day
         constexpr double kMoreSlo = 0.01, kMoreDeadline = 3600;  // seconds
         setting.value = fmt::format("{:.9g}s", in_seconds(*limit) + (deadline ? kMoreDeadline : kMoreSlo));
         any = true;

@@ -23,7 +23,7 @@ ModelShape preset(const char* name) {
   return *shape;
 }
 
-TEST(Adapters, DenseModelsAreAdaptedButForTheirOutputLayer) {
+TEST(Adapters, DenseModelsAreAdaptedExceptForTheirOutputLayer) {
   const ModelShape llama = preset("llama-3.1-8b");
   EXPECT_EQ(ranks(llama, "q_proj"), 1);
   EXPECT_EQ(ranks(llama, "down_proj"), 1);
@@ -31,8 +31,8 @@ TEST(Adapters, DenseModelsAreAdaptedButForTheirOutputLayer) {
   EXPECT_EQ(ranks(llama, "down_proj", Stack::kHf, LoraTargets::kAttention), 0);
 }
 
-// As peft 0.21 chose for small models of these families.
-TEST(Adapters, PeftAdaptsExpertsOrTheMlpsBesideThem) {
+// The choices of peft 0.21 for small models of these families.
+TEST(Adapters, PeftAdaptsEitherExpertsOrOtherMlps) {
   const ModelShape qwen3 = preset("qwen3-30b-a3b"), deepseek = preset("deepseek-v2-lite");
   EXPECT_TRUE(adapts_experts(qwen3));
   EXPECT_EQ(ranks(qwen3, "experts.gate_up_proj"), 2);

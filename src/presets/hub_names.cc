@@ -32,7 +32,8 @@ std::vector<std::string> name_words(std::string_view name) {
   return words;
 }
 
-// The same with letters and numbers apart, "llama3.1" is llama 3.1, except for sizes and versions: 8b, 8x7b, a3b, v0.1.
+// The same with letters and numbers separated ("llama3.1" is llama 3.1), except for sizes and versions: 8b, 8x7b, a3b,
+// v0.1.
 std::vector<std::string> name_parts(std::string_view name) {
   std::vector<std::string> parts;
   for (const std::string& word : name_words(name)) {
@@ -67,7 +68,7 @@ constexpr FormatWord kFormats[] = {
     {"q5 q6", "int8"},
     {"q2 q3 iq3 iq2", "int4"},
 };
-// Further words that such names have.
+// Other words in such names.
 constexpr std::string_view kFormatFillers =
     "bnb bitsandbytes unsloth dynamic block quantized quant gguf mlx autoround marlin gs128 g128 128g w4a16 k m s l xl "
     "0 1 xs xxs nl kv bf16 fp16 ct compressed tensors ggml onnx trt";
@@ -154,7 +155,7 @@ std::optional<NamedShape> by_table(std::string_view name) {
   return shape;
 }
 
-// Words for models whose shape differs from the one they are named after.
+// Words for models with a shape that differs from the model they are named after.
 constexpr std::string_view kOtherShapes =
     "vl vision visual audio omni moe mini nano micro tiny small large next embed embedding embeddings rerank reranker "
     "minitron pruned eagle eagle3 medusa draft mtp clip llava tts asr speech diffusion linear mamba hybrid super ultra "
@@ -171,7 +172,7 @@ std::optional<NamedShape> by_parts(std::string_view name, std::span<const std::s
       return std::find(typed.begin(), typed.end(), part) != typed.end();
     };
     if (!sized || wanted.size() <= most || !std::all_of(wanted.begin(), wanted.end(), has)) continue;
-    // Nothing else may say that it is another shape: another size, or the word for another kind.
+    // No other word may indicate a different shape: another size, or a word for another kind.
     const bool other = std::any_of(typed.begin(), typed.end(), [&](const std::string& part) {
       const bool ours = std::find(wanted.begin(), wanted.end(), part) != wanted.end();
       const bool active = part.size() > 2 && part.front() == 'a' && is_size(std::string_view(part).substr(1));
@@ -189,8 +190,7 @@ std::optional<NamedShape> by_parts(std::string_view name, std::span<const std::s
 std::optional<Precision> format_in_name(std::string_view name) {
   const std::vector<std::string> words = name_words(name);
   std::string_view format;
-  // A GGUF repository holds files of several widths; Q4_K_M is what llama.cpp and Ollama download unless told
-  // otherwise.
+  // A GGUF repository holds files of several widths; Q4_K_M is the default download of llama.cpp and Ollama.
   const bool gguf = is_gguf(words);
   const bool bnb = std::find(words.begin(), words.end(), "bnb") != words.end();
   for (const std::string& word : words) {

@@ -16,7 +16,7 @@ struct NamedShape {
   std::string preset;
   std::optional<Precision> format;
   std::int64_t context = 0;  // as in its config.json; 0: that of the shape
-  std::string note;          // how sure that is, as a sentence without a full stop; empty for a built-in model
+  std::string note;          // how certain that is, as a sentence without a full stop; empty: built in
 };
 
 // By data/hub_models.csv, otherwise by rules: a name without the words for its format and tuning, or a name that
@@ -24,18 +24,19 @@ struct NamedShape {
 // the built-in names.
 std::optional<NamedShape> shape_of_name(std::string_view name, std::span<const std::string> presets);
 
-// The Hub ID of a name without its organization that data/hub_models.csv has once, or the built-in model that a short
-// name such as "bge-large" is taken for. Empty for others.
+// The Hub ID of a name without its organization that is unique in data/hub_models.csv, or of the built-in model that a
+// short name such as "bge-large" means. Empty for others.
 std::string listed_id(std::string_view name);
 
 // The number format in a name: FP8, AWQ, GPTQ, NVFP4, bnb-4bit, q4_K_M.
 std::optional<Precision> format_in_name(std::string_view name);
-// How weights in a format that no modelled engine has are counted, as a sentence without a full stop; empty for others.
+// For formats that no modelled engine supports: how their weights are counted, as a sentence without a full stop;
+// otherwise empty.
 std::string note_on_format(std::string_view name);
-// The name without it: "Qwen2.5-72B-Instruct-AWQ" is "Qwen2.5-72B-Instruct".
+// The name without its format: "Qwen2.5-72B-Instruct-AWQ" is "Qwen2.5-72B-Instruct".
 std::string without_format(std::string_view name);
 
-// The parameters in a name, in billions: 13 of "foo-13b-chat", 0.27 of "gemma-3-270m". Nothing for mixtures (8x7b).
+// The parameters in a name, in billions: 13 of "foo-13b-chat", 0.27 of "gemma-3-270m". Empty for mixtures (8x7b).
 std::optional<double> billions_in_name(std::string_view name);
 
 }  // namespace rightsize::model

@@ -37,7 +37,7 @@ TEST(HubNames, EveryRowResolves) {
   }
 }
 
-// A name without its organization that one model has is the name of that model; a short name has the built-in one's ID.
+// A unique name without its organization means that model; a short name has the ID of the built-in model.
 TEST(HubNames, NamesWithoutAnOrganizationHaveAnId) {
   const Csv csv = *Csv::parse("hub_models.csv", std::string(embedded_file("hub_models.csv")));
   std::map<std::string, std::set<std::string>> ids;
@@ -61,7 +61,7 @@ TEST(HubNames, NamesWithoutAnOrganizationHaveAnId) {
   EXPECT_EQ(hub_id("bge-reranker-v2-m3"), "BAAI/bge-reranker-v2-m3");
 }
 
-// A quantized copy has the shape of the model it was made from, in the format that its name says.
+// A quantized copy has the shape of its original, in the format given by its name.
 TEST(HubNames, CopiesHaveTheShapeOfTheOriginal) {
   const std::pair<const char*, Precision> suffixes[] = {
       {"-FP8", Precision::kFp8},        {"-FP8-dynamic", Precision::kFp8},  {"-AWQ", Precision::kInt4},
@@ -85,8 +85,8 @@ TEST(HubNames, CopiesHaveTheShapeOfTheOriginal) {
   }
 }
 
-// No modelled engine runs GGUF, so the answer must say what stands in for it.
-TEST(HubNames, GgufCopiesSayHowTheyAreModelled) {
+// No modelled engine runs GGUF, so the answer must say which format replaces it.
+TEST(HubNames, GgufCopiesExplainHowTheyAreModelled) {
   for (const char* name : {"bartowski/Meta-Llama-3.1-8B-Instruct-GGUF", "Qwen/Qwen2.5-7B-Instruct-GGUF:Q4_K_M",
                            "someone/Unknown-13B-GGUF", "TheBloke/Llama-2-13B-chat-GGUF"}) {
     EXPECT_NE(note_on_name(name).find("modelled as int4 weights"), std::string::npos) << name << note_on_name(name);
@@ -96,7 +96,8 @@ TEST(HubNames, GgufCopiesSayHowTheyAreModelled) {
     EXPECT_EQ(note_on_name(name).find("GGUF"), std::string::npos) << name;
 }
 
-// Long-context encoders are not short ones: rotary positions and gated MLPs make another size and another limit.
+// Long-context encoders differ from short ones: rotary positions and gated MLPs give a different size and a different
+// limit.
 TEST(HubNames, RotaryEncodersHaveTheirOwnShape) {
   for (const auto& [name, millions] : {std::pair{"nomic-ai/nomic-embed-text-v1.5", 137.0},
                                        {"nomic-ai/nomic-embed-text-v1", 137.0},
@@ -109,7 +110,7 @@ TEST(HubNames, RotaryEncodersHaveTheirOwnShape) {
   }
 }
 
-// A model with the shape of a built-in one may have another context, and so have copies of it.
+// A model with the shape of a built-in one may have another context, and so may its copies.
 TEST(HubNames, ContextOfTheModelItself) {
   const Csv csv = *Csv::parse("hub_models.csv", std::string(embedded_file("hub_models.csv")));
   for (const CsvRow& row : csv.rows()) {
@@ -123,14 +124,14 @@ TEST(HubNames, ContextOfTheModelItself) {
   EXPECT_EQ(find_model("Qwen/Qwen3-Coder-30B-A3B-Instruct-AWQ")->context, 262'144);
 }
 
-TEST(HubNames, AnotherShapeIsNotTakenForTheSame) {
+TEST(HubNames, ModelsWithOtherShapesAreNotConfused) {
   for (const char* name : {"Qwen2.5-VL-7B", "Llama-3.1-Minitron-8B", "llama-3.1-9b"}) {
     const auto found = shape_of_name(name, preset_names());
     EXPECT_TRUE(!found || found->preset.find("vl") != std::string::npos) << name << " " << found->preset;
   }
 }
 
-// A scaled model has about the parameters that were asked for.
+// A scaled model has about the requested number of parameters.
 TEST(Scaled, HasTheParameters) {
   Random random(6);
   for (int i = 0; i < 40; ++i) {

@@ -142,7 +142,7 @@ void fill_lengths(const ModelShape& model, bool isl_given, bool osl_given, Job& 
     return;
   }
   if (model.context <= 0 || serve.isl + serve.osl <= model.context) return;
-  // Four fifths of the context are for the prompt, as in 1024 to 256.
+  // 80 % of the context is for the prompt, as in 1024 to 256.
   if (!isl_given && !osl_given) serve.osl = std::min(serve.osl, std::max<std::int64_t>(1, model.context / 5));
   if (!isl_given && osl_given) serve.isl = std::max<std::int64_t>(1, model.context - serve.osl);
   if (!isl_given) serve.isl = std::min(serve.isl, std::max<std::int64_t>(1, model.context - serve.osl));

@@ -1,5 +1,5 @@
 // Combines a job with its model: fills in the model's defaults and refuses settings that do not apply to the model.
-// Every command reads its model and job through this file, so that flags mean the same everywhere.
+// Every command reads its model and job through this file, so flags mean the same everywhere.
 #pragma once
 
 #include <string_view>
@@ -23,8 +23,8 @@ struct ModelJob {
 // encoders stays 0 if it was not given.
 Checked<ModelJob> fit_to_model(std::string_view name, Job job, const std::vector<Setting>& given);
 
-// The same for a shape that was already found at the job's resolution. Not for prompts with images (has_images()),
-// which change the shape.
+// The same for a shape that was already found at the job's resolution. Do not use it for prompts with images
+// (has_images()), because they change the shape.
 Checked<Job> fit_job(const ModelShape& model, Job job, const std::vector<Setting>& given);
 bool has_images(const ModelShape& model, const Job& job);
 

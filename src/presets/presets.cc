@@ -65,7 +65,7 @@ std::string comparable(std::string_view name) {
   return kept;
 }
 
-// Whether the name or an alias of a built-in model is `wanted` in the form that `fold` gives it.
+// Whether the name or an alias of a built-in model, after `fold`, is `wanted`.
 bool answers_to(const JsonMember& entry, const std::string& wanted, std::string (*fold)(std::string_view)) {
   const std::vector<JsonValue>& aliases = items_at(entry.value, "aliases");
   return fold(entry.name) == wanted || std::any_of(aliases.begin(), aliases.end(),
@@ -110,7 +110,7 @@ const JsonMember* preset_called(std::string_view text) {
   return nullptr;
 }
 
-// A built-in model and the format of the weights that the name asks for.
+// A built-in model, and the weight format given by the name.
 struct FoundPreset {
   const JsonMember* entry = nullptr;
   std::optional<Precision> format;
@@ -147,7 +147,7 @@ std::optional<std::string> as_path(std::string_view text) {
   if (text.find("://") != std::string_view::npos) return std::nullopt;
   std::error_code ignored;
   const std::filesystem::path path(text);
-  // A server must not reveal which files exist: one it may not read is a path only if it looks like one.
+  // A server must not reveal which files exist: a file that it may not read counts as a path only if it looks like one.
   const bool readable = may_read(std::string(text));
   if (readable && std::filesystem::is_directory(path, ignored)) return (path / "config.json").string();
   if (text == "-" || (readable && std::filesystem::exists(path, ignored))) return std::string(text);
@@ -155,8 +155,8 @@ std::optional<std::string> as_path(std::string_view text) {
   return looks_like_path && !is_hub_id(text) ? std::optional(std::string(text)) : std::nullopt;
 }
 
-// Reads a model unless it was read before. A model that is read again shares its forward pass with the first, so that
-// cached replays are found again (memory/kept_replays.h).
+// Reads a model unless it was read before. Repeated reads share the forward pass, which makes cached replays reusable
+// (memory/kept_replays.h).
 template <class Read>
 Checked<ModelShape> read_once(const std::string& what, const ReadOptions& options, const Read& read) {
   if (options.resolution || options.frames) return read();
@@ -184,7 +184,7 @@ Checked<ModelShape> read_model_file(const std::string& path, const ReadOptions& 
   return read_once(name + '\n' + *text, options, [&] { return read_model(name, *text, options); });
 }
 
-// Models whose weights are not public.
+// Models without public weights.
 bool is_closed(std::string_view name) {
   const std::string folded = fold_name(name);
   constexpr std::string_view kClosed[] = {"gpt35", "gpt4", "gpt5", "claude", "gemini", "o1", "o3", "o4mini"};
@@ -301,7 +301,7 @@ Checked<ModelShape> scaled_model(const ScaledName& wanted, const std::string& na
   constexpr std::string_view kPlain[] = {"llama", "qwen2", "qwen3", "mistral"};
   std::optional<ModelShape> from;
   double nearest = 0;
-  std::int64_t context = 0;  // of the newest of the family: older ones of the same size read less
+  std::int64_t context = 0;  // of the newest in the family: older ones have a shorter context
   for (const std::string& family : {wanted.like, std::string("llama")}) {
     for (const std::string& preset : preset_names()) {
       if (from && family != wanted.like) break;
@@ -342,7 +342,7 @@ bool names_diffusion_model(std::string_view id) {
   });
 }
 
-// The size of an unknown model of the Hub, and the family that its name has.
+// The size of an unknown model of the Hub, and the family in its name.
 std::optional<ScaledName> size_of_unknown(std::string_view text) {
   const std::string id = as_name(text);
   std::error_code ignored;

@@ -18,7 +18,7 @@ struct Preset {
   std::string name;  // lower case: "llama-3.1-8b"
   std::vector<std::string> aliases;
   std::optional<std::int64_t> published_parameters;  // unset if no count was published
-  bool rounded = false;                              // published with a few digits only
+  bool rounded = false;                              // published with only a few digits
   bool unverified = false;                           // the framework has not counted this configuration
   std::string source;
   std::string date;  // when the entry was last checked, ISO
@@ -28,14 +28,13 @@ struct Preset {
 std::vector<Preset> presets();
 std::vector<std::string> preset_names();
 
-// The Hub ID ("owner/name") of the model that the user typed: a typed ID or address of the Hub as it is, since a chat
-// model has the shape of its base model but other weights; a built-in model's own ID for its names, also for short ones
-// that are taken for it. Empty for paths, and for names such as "llama-2-13b-chat": its shape is built in, its ID not.
+// The Hub ID ("owner/name") of the model that the user typed. A typed ID or Hub address is kept, because a chat model
+// has the shape of its base model but other weights. The names of a built-in model, including short ones, give its own
+// ID. Empty for paths, and for names such as "llama-2-13b-chat", which have a built-in shape but no known ID.
 std::string hub_id(std::string_view typed);
 
-// How a name was understood where it is not that of a built-in model, as a sentence without a full stop: "X has the
-// shape of qwen2.5-32b by its name; its config.json was not checked". Empty for built-in models, files and unknown
-// names.
+// How a name that is not built in was interpreted, as a sentence without a full stop: "X has the shape of qwen2.5-32b
+// by its name; its config.json was not checked". Empty for built-in models, files and unknown names.
 std::string note_on_name(std::string_view name);
 
 // Whether find_model() would find a model of this name without reading a file.
@@ -43,11 +42,10 @@ bool is_known_name(std::string_view name);
 
 // The shape of a built-in model by name or alias (case, '-' and '_' do not matter), or of the config.json at a path:
 // anything with a '/', ending in ".json", "-" for standard input, a file, or a folder that holds a config.json. A text
-// that begins with '{' is a configuration itself.
-// Fine-tunes and quantized copies on the Hub have the shape of a built-in model (hub_names.h). "34B like llama" is a
-// built-in model scaled to that size, and so is an unknown name of the Hub that contains a size.
-// Models that generate images include their text encoders and image decoder.
-// Fails with every mistake of the file, or for an unknown name with similar names. Builds only the one shape.
+// that begins with '{' is a configuration itself. Fine-tunes and quantized copies on the Hub have the shape of a
+// built-in model (hub_names.h). "34B like llama" is a built-in model scaled to that size, and so is an unknown name of
+// the Hub that contains a size. Models that generate images include their text encoders and image decoder. Fails with
+// every mistake of the file, or for an unknown name with similar names. Builds only the one shape.
 Checked<ModelShape> find_model(std::string_view name_or_path, const ReadOptions& options = {});
 
 }  // namespace rightsize::model

@@ -1,4 +1,4 @@
-// What the newer families add to a shape, worked out by hand.
+// Additions of newer families to a shape, calculated by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ TEST(Families, MambaKeepsAStateAndNoCache) {
   EXPECT_EQ(mamba.state_bytes, 64LL * (128 * 64 * 128 * 4 + 3 * (8192 + 2048) * 2));
 }
 
-TEST(Families, HybridsCacheOnlyWhereTheyAttend) {
+TEST(Families, HybridsCacheOnlyInAttentionLayers) {
   EXPECT_EQ(shape_of("nemotron-h-8b").layers - shape_of("nemotron-h-8b").uncached_layers, 4);
   EXPECT_EQ(shape_of("qwen3-next-80b-a3b").layers - shape_of("qwen3-next-80b-a3b").uncached_layers, 12);
   EXPECT_EQ(shape_of("llama-3.1-8b").uncached_layers, 0);
@@ -60,7 +60,7 @@ TEST(Families, Llama4AlternatesItsLayers) {
 }
 
 TEST(Families, ImagesTakeTokensByTheirSize) {
-  // 1024 / 28 = 36.6 patches of 2 x 2 a side, rounded.
+  // 1024 / 28 = 36.6 patches of 2 x 2 per side, rounded.
   EXPECT_EQ(image_tokens(*shape_of("qwen2.5-vl-7b").vision, {1024, 1024}), 37 * 37);
   EXPECT_EQ(image_tokens(*shape_of("llava-1.5-7b").vision, {4000, 3000}), 576);
   EXPECT_EQ(image_tokens(*shape_of("gemma-3-4b").vision, {896, 896}), 256);
@@ -77,7 +77,7 @@ TEST(Families, ImagesOfAPromptAreTokensOfIt) {
   EXPECT_THAT(refusal("llama-3.1-8b", {{"job", "serve", {}}, {"images", "1", {}}}), HasSubstr("reads no images"));
 }
 
-TEST(Families, GlmHasBiasesWhereAFileDoesNotSay) {
+TEST(Families, GlmHasBiasesByDefault) {
   const Checked<ModelShape> glm =
       read_model("config.json", R"({"model_type": "glm4", "architectures": ["Glm4ForCausalLM"],
     "hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,
@@ -102,7 +102,7 @@ TEST(ModelJob, ADecoderIsServedTokensInAndOut) {
   EXPECT_EQ(fitted("llama-3.1-8b", {{"job", "serve", {}}})->job.serve.isl, 1024);
 }
 
-// GPT-2 has 1024 positions, Whisper 448 for what it writes.
+// GPT-2 has 1024 positions, Whisper 448 for its output.
 TEST(ModelJob, UsualLengthsFitTheModel) {
   for (const char* name : {"gpt2", "whisper-large-v3", "opt-1.3b", "llama-2-7b"}) {
     const Checked<ModelJob> read = fitted(name, {{"job", "serve", {}}});
@@ -112,7 +112,7 @@ TEST(ModelJob, UsualLengthsFitTheModel) {
   }
 }
 
-TEST(ModelJob, ImagesHaveStepsAndSizesOnlyWhereTheyAreMade) {
+TEST(ModelJob, OnlyImageGeneratorsHaveStepsAndSizes) {
   const Checked<ModelJob> sdxl =
       fitted("sdxl", {{"job", "serve", {}}, {"steps", "20", {}}, {"resolution", "768x512", {}}});
   ASSERT_TRUE(sdxl) << describe(sdxl.error());
@@ -126,7 +126,7 @@ TEST(ModelJob, ImagesHaveStepsAndSizesOnlyWhereTheyAreMade) {
   EXPECT_THAT(refusal("vit-b-16", {{"job", "serve", {}}, {"resolution", "384", {}}}), HasSubstr("224x224 only"));
 }
 
-TEST(FindModel, HubIdsThatAreNotBuiltInSayHowToGiveAConfiguration) {
+TEST(FindModel, UnknownHubIdsExplainHowToPassAConfiguration) {
   EXPECT_EQ(shape_of("Qwen/Qwen3-Next-80B-A3B-Instruct").name, "qwen3-next-80b-a3b");
   const Checked<ModelShape> unknown = find_model("google/vit-base-patch16-384");
   ASSERT_FALSE(unknown);

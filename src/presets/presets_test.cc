@@ -105,7 +105,7 @@ TEST(HubId, IsTheOneThatWasTyped) {
   EXPECT_EQ(hub_id("mpt-7b-foundry"), "");
 }
 
-TEST(HubId, NamesOfBuiltInModelsHaveTheirFirst) {
+TEST(HubId, BuiltInModelsUseTheirFirstHubId) {
   EXPECT_EQ(hub_id("llama-3.1-8b"), "meta-llama/Llama-3.1-8B");
   EXPECT_EQ(hub_id("META-LLAMA/llama_3.1_8b"), "meta-llama/Llama-3.1-8B");
   for (const Preset& preset : presets()) {

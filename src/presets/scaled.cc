@@ -30,7 +30,7 @@ DecoderSizes scale_decoder(const DecoderSizes& from, double parameters) {
   DecoderSizes best = from;
   double best_error = 1e300;
   const int group = std::max(1, from.heads / std::max(1, from.key_heads));
-  // Heads come in groups that share a key head, and tensor parallelism wants multiples of eight.
+  // Heads come in groups that share a key head, and tensor parallelism needs multiples of eight.
   const int step = from.heads >= 16 ? std::max(8, group) : group;
   for (int heads = step; heads <= 512; heads += step) {
     const double hidden = heads * head, wider = hidden / from.hidden;

@@ -14,14 +14,14 @@ struct ScaledName {
 };
 std::optional<ScaledName> parse_scaled_name(std::string_view name);
 
-// The sizes of a dense decoder, as its configuration has them.
+// The sizes of a dense decoder, as in its configuration.
 struct DecoderSizes {
   double parameters = 0, embeddings = 0;  // all, and those of embedding and head
   int hidden = 0, layers = 0, intermediate = 0, heads = 0, key_heads = 0;
 };
 
-// The sizes for another number of parameters. Width and depth grow together, as in published families (layers per
-// width stay between those of Llama 8B and 70B); the vocabulary and the width of a head stay.
+// The sizes for another number of parameters. Width and depth grow together, as in published families (layers per width
+// stay between those of Llama 8B and 70B); the vocabulary and the width of a head stay.
 DecoderSizes scale_decoder(const DecoderSizes& from, double parameters);
 
 }  // namespace rightsize::model

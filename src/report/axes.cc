@@ -8,7 +8,7 @@
 namespace rightsize::report {
 namespace {
 
-// 1, 2 or 5 times a power of ten, so that `span` has about that many steps.
+// 1, 2 or 5 times a power of ten, which divides `span` into about `about` steps.
 double nice_step(double span, int about) {
   const double raw = span / std::max(1, about);
   const double power = std::pow(10.0, std::floor(std::log10(raw)));
@@ -23,7 +23,7 @@ void widen(Range& range) {
   range.high = std::ceil(range.high / step - 1e-9) * step;
 }
 
-// A margin, so that no point lies on the frame.
+// Adds a margin to keep points off the frame.
 void widen_logarithms(Range& range) {
   const double margin = std::max(0.02, 0.04 * (range.high - range.low));
   range.low -= margin;

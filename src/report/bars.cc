@@ -75,7 +75,7 @@ std::string markdown_bars(const Bars& bars) {
   return out;
 }
 
-// Labels are above their bars, so that long labels leave the bars their width.
+// Labels are above their bars: long labels do not shorten the bars.
 std::string svg_bars(const Bars& bars, double width) {
   const double room_for_number = width < 600 ? 90 : 150;
   constexpr double kRow = 42, kBox = 18, kTop = 20;
@@ -89,7 +89,7 @@ std::string svg_bars(const Bars& bars, double width) {
     const std::string shown = escape_html(row.shown);
     std::string label = row.label, detail = row.detail.empty() ? "" : "  " + row.detail;
     const std::string title = escape_html(fmt::format("{} {}{}", label, row.shown, detail));
-    // On a phone a detail that does not fit is in the title alone.
+    // On a phone, a detail that does not fit is only in the title.
     if (display_width(label + detail) > letters) detail.clear();
     if (display_width(label) > letters) label = fitted(label, letters);
     label = escape_html(label), detail = escape_html(detail);
@@ -178,7 +178,7 @@ std::string svg_stacked_bar(const StackedBar& bar, double width) {
     at += segment.value * scale;
   }
   double row = 0;
-  for (const StackedBar::Line& line : bar.lines) {  // labels in three rows so that near ones stay readable
+  for (const StackedBar::Line& line : bar.lines) {  // labels in three rows, to keep close ones readable
     const double x = 10 + line.value * scale;
     shapes += fmt::format(
         "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\" stroke=\"currentColor\" stroke-dasharray=\"3 3\"/>\n"

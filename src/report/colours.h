@@ -1,5 +1,5 @@
 // Series colours that people with red-green colour blindness can tell apart (Okabe and Ito, jfly.uni-koeln.de/color),
-// on white and on black, and the letters that text charts draw instead.
+// on white and on black, and the letters that text charts use instead.
 #pragma once
 
 #include <cstddef>

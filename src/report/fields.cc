@@ -18,7 +18,7 @@ constexpr Dimension kSeconds{.second = 1}, kUsdPerSecond{.second = -1, .usd = 1}
     kUsdPerGpuSecond{.second = -1, .usd = 1, .gpu = -1}, kUsdPerMachineSecond{.second = -1, .usd = 1, .machine = -1},
     kGpuTime{.second = 1, .gpu = 1}, kJoules{.joule = 1};
 
-// The units a dimension is written in: the first whose words are in the name, else the last of the dimension.
+// The units of a dimension: the first with its words in the name, else the last of the dimension.
 struct UnitRule {
   Dimension dimension;
   std::string_view words;
@@ -121,7 +121,7 @@ class JsonSink final : public FieldSink {
   std::string key_;
 };
 
-// Passes the objects of a row on, and the values where wanted; lists and maps are skipped.
+// Passes on the objects of a row and, if wanted, its values; lists and maps are skipped.
 template <class OnObject, class OnValue>
 class FlatSink final : public FieldSink {
  public:
@@ -261,7 +261,7 @@ Json type_schema(const FieldRow& row, const FieldType& type, const FieldTable& r
 struct Members {
   Json properties = Json::object();
   std::vector<std::string_view> required;
-  bool others = false;  // has members whose names are data
+  bool others = false;  // has members with names that are data
 };
 
 void merge(Json& known, const Json& other);
@@ -291,7 +291,7 @@ void merge_members(Json& known, const Json& other) {
   known["required"] = std::move(both);
 }
 
-// One name may be in several included tables, of which a document has one: the schema then allows either type.
+// A name may be in several included tables, and a document has one of them: the schema then allows either type.
 void merge(Json& known, const Json& other) {
   const std::string* said = known.find("description") ? known.find("description")->text() : nullptr;
   const std::string* more = other.find("description") ? other.find("description")->text() : nullptr;

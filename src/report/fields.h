@@ -18,8 +18,8 @@
 //   report.blocks.emplace_back(table_of(kOfferFields, answer.offers, {"gpu", "gpus", spare("usd_per_hour")}));
 //
 // A row is {name, title, meaning, getter}. The name is the key in JSON and CSV and ends in its unit. The title heads a
-// column of a text table; omit it for fields that no table shows. The meaning is the description in the schema.
-// The getter is a member pointer or a lambda without captures. Its return type determines the rest:
+// column of a text table; omit it for fields that no table shows. The meaning is the description in the schema. The
+// getter is a member pointer or a lambda without captures. Its return type determines the rest:
 //
 //   bool, integers, double, text, Date       the value itself; a double that is not finite becomes null
 //   enums                                    name_of(value), found by argument-dependent lookup
@@ -42,7 +42,7 @@
 //
 //   {kTrainingFields, [](const View& v) { return v.training; }},  // a pointer or an optional: no members if empty
 //
-// A row without a name whose getter returns a map adds the entries of the map to the same object.
+// A row without a name and with a getter that returns a map adds the entries of the map to the same object.
 //
 // A getter that needs more than the result (the request, a rank) takes a small view struct that contains both. If the
 // view has an operator const Plan&(), its table can still use &Plan::cost. A list getter returns std::vector<View> by
@@ -79,7 +79,7 @@ class FieldTable;
 
 enum class FieldKind : unsigned char { kBool, kInteger, kNumber, kText, kObject, kList, kMap };
 
-// What a getter returns, as data.
+// The return type of a getter, as data.
 struct FieldType {
   FieldKind kind = FieldKind::kText;
   bool nullable = false;
@@ -98,7 +98,7 @@ struct FieldUnit {
 // One value as it was read. Quantities are in their base unit; text is valid until the call returns.
 using FieldValue = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string_view>;
 
-// Receives what a getter returned.
+// Receives the values of a getter.
 class FieldSink {
  public:
   virtual void value(const FieldValue& value) = 0;
@@ -326,7 +326,7 @@ void give(const X& x, const FieldTable* inner, FieldSink& sink) {
   }
 }
 
-// The class a member pointer belongs to.
+// The class of a member pointer.
 template <class Getter>
 struct MemberOwner {
   using Class = void;

@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// The example of the header.
+// The example in the header.
 struct Offer {
   std::string gpu;
   int count = 1;
@@ -38,7 +38,7 @@ const Document<Answer> kOffersDocument("offers", "Machines for rent", kAnswerFie
 
 const Answer kAnswer{{{"l4", 1, usd_per_hour(0.7), {}}, {"h100-sxm", 8, usd_per_hour(24), seconds(90)}}};
 
-TEST(Fields, TheExampleOfTheHeaderIsADocument) {
+TEST(Fields, TheExampleInTheHeaderIsADocument) {
   const Json expected = {
       {"schema", "rightsize/offers/1"},
       {"offers", Json::array({{{"gpu", "l4"}, {"gpus", 1}, {"usd_per_hour", 0.7}},
@@ -46,7 +46,7 @@ TEST(Fields, TheExampleOfTheHeaderIsADocument) {
   EXPECT_EQ(kOffersDocument.of(kAnswer).dump(), expected.dump());
 }
 
-TEST(Fields, TheExampleOfTheHeaderIsATable) {
+TEST(Fields, TheExampleInTheHeaderIsATable) {
   const Table table = table_of(kOfferFields, kAnswer.offers, {"gpu", "gpus", spare("usd_per_hour"), "startup_seconds"});
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_EQ(table.columns[2].title, "$/h");
@@ -62,7 +62,7 @@ TEST(Fields, TheExampleOfTheHeaderIsATable) {
   EXPECT_EQ(table.rows[1][3].exact, "90");
 }
 
-TEST(Fields, TheExampleOfTheHeaderHasASchema) {
+TEST(Fields, TheExampleInTheHeaderHasASchema) {
   const Json schema = kOffersDocument.schema();
   const Json& offers = *schema.find("properties")->find("offers");
   EXPECT_EQ(*offers.find("type"), Json("array"));
@@ -201,10 +201,10 @@ TEST(Fields, SchemasHaveTypesUnitsChoicesAndRequiredFields) {
   const std::string required = schema.find("required")->dump();
   EXPECT_THAT(required, HasSubstr("\"other\""));
   EXPECT_THAT(required, Not(HasSubstr("another")));
-  EXPECT_THAT(required, Not(HasSubstr("\"name\"")));  // of a part that only some results have
+  EXPECT_THAT(required, Not(HasSubstr("\"name\"")));  // belongs to a part that only some results have
 }
 
-// A view of an offer and what is not in it.
+// A view of an offer with additional data.
 struct RankedOffer {
   const Offer& offer;
   int rank;

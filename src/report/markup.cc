@@ -45,7 +45,7 @@ std::string html_table(const Table& table) {
     out += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
       std::string cell = open("td", table.columns[i].align, row[i].shown);
-      // The sort key, where it differs from the shown text.
+      // The sort key, if it differs from the shown text.
       if (row[i].exact != row[i].shown) cell.insert(cell.size() - 1, " data-v=\"" + escape_html(row[i].exact) + "\"");
       out += cell + escape_html(row[i].shown) + "</td>";
     }
@@ -64,7 +64,7 @@ std::string both_widths(Draw draw) {
 
 // One block as Markdown.
 struct BlockMarkdown {
-  bool in_section = false;  // behind a heading, titles are one level lower
+  bool in_section = false;  // after a heading, titles are one level lower
 
   std::string operator()(const Paragraph& paragraph) const { return paragraph.text + '\n'; }
   std::string operator()(const Heading& heading) {
@@ -159,7 +159,7 @@ std::string render_html(const Report& report) {
   std::string body;
   for (const Block& block : report.blocks) body += std::visit(BlockHtml{}, block);
   for (const Block& block : report.pictures) body += std::visit(BlockHtml{}, block);
-  // The page is cut at its placeholders; inserted text is never searched for others.
+  // The page is split at its placeholders; inserted text is never searched for further ones.
   std::string_view page = embedded_file("report/page.html");
   std::string out;
   for (std::size_t open = page.find("{{"); open != std::string_view::npos; open = page.find("{{")) {

@@ -21,7 +21,7 @@ std::string padded(const std::string& text, std::size_t width, Align align, bool
 // Exactly `width` columns; longer text ends in an ellipsis. Cuts between code points.
 std::string fitted(const std::string& text, std::size_t width);
 
-// Pictures are drawn at both widths, so that their text is readable on a phone and on a screen.
+// Pictures are drawn at both widths, to be readable on a phone and on a screen.
 inline constexpr double kNarrowPicture = 380, kWidePicture = 960;
 // markup.cc: a picture as wide as the page.
 std::string svg(double width, double height, const std::string& shapes);

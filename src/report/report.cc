@@ -15,7 +15,7 @@ namespace rightsize::report {
 std::string exact_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string{}; }
 
 Json json_number(double value) {
-  constexpr double kExactBelow = 9007199254740992.0;  // 2^53: beyond it a double is no longer every whole number
+  constexpr double kExactBelow = 9007199254740992.0;  // 2^53: beyond it, a double cannot represent every whole number
   if (!std::isfinite(value)) return nullptr;
   if (value == std::floor(value) && std::fabs(value) < kExactBelow) return static_cast<std::int64_t>(value);
   return value;
@@ -37,7 +37,7 @@ Result<Format> parse_format(std::string_view name) {
 
 namespace {
 
-// Spreadsheets run a cell that begins like a formula; names in input files may.
+// Spreadsheets execute a cell that begins like a formula, and names in input files may.
 std::string safe_cell(const std::string& exact) {
   const bool formula = !exact.empty() && std::string_view("=+-@\t\r").find(exact.front()) != std::string_view::npos;
   return csv_cell(formula && exact != "-" && !parse_number(exact) ? "'" + exact : exact);

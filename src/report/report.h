@@ -1,7 +1,7 @@
 // One Report value, written as text, JSON, CSV, Markdown or HTML.
 //
-// A report holds what people read (a heading, sentences, tables) and the JSON document that scripts read. Commands
-// derive the document and the tables from field tables (report/fields.h). Renderers know nothing about GPUs.
+// A report has the text for people (a heading, sentences, tables) and the JSON document for scripts. Commands derive
+// the document and the tables from field tables (report/fields.h). Renderers know nothing about GPUs.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ struct Column {
   bool spare = false;      // omitted first if the terminal is too narrow
 };
 
-// `shown` for people; `exact` for CSV (plain SI, full precision, empty when unknown).
+// `shown` for people; `exact` for CSV (plain SI, full precision, empty if unknown).
 struct Cell {
   std::string shown;
   std::string exact;
@@ -42,7 +42,7 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
   std::size_t most_shown = 0;  // text shows at most this many rows and counts the rest; 0 shows all
-  // Further rows, created when a format needs them. Text shows only `most_shown` rows and never does.
+  // Further rows, created only if a format needs them. Text shows only `most_shown` rows and never needs them.
   std::size_t later_rows = 0;
   std::function<std::vector<Cell>(std::size_t index)> later_row = {};
 
@@ -89,14 +89,14 @@ struct Bars {
     std::string label;
     std::string shown;
     double value = 0;
-    std::string detail = {};  // beside the number
+    std::string detail = {};  // next to the number
   };
   std::string title, unit;
   std::vector<Row> rows;
 };
 
 // Curves over one axis. Text draws each with a letter; HTML draws an SVG. Joined points ascend in x; values that are
-// not finite are omitted. HTML draws the label of a point beside it if there is room, and shows it as a tooltip; text
+// not finite are omitted. HTML draws the label of a point next to it if there is room, and shows it as a tooltip; text
 // omits it.
 struct LineChart {
   struct Point {
@@ -114,7 +114,7 @@ struct LineChart {
   bool logarithmic = false;       // both axes; values that are not positive are omitted
 };
 
-// Text whose line breaks and spaces are preserved, such as a configuration file.
+// Text with preserved line breaks and spaces, such as a configuration file.
 struct Verbatim {
   std::string title, text;
 };

@@ -43,8 +43,8 @@ TEST(Report, TextCountsOmittedRows) {
   EXPECT_EQ(text.find("$10.50"), std::string::npos);
 }
 
-// A table whose rows are made when they are asked for reads like one that has them all.
-TEST(Report, RowsMadeLaterAreShownByEveryFormat) {
+// A table with rows that are created on demand gives the same output as one with all rows.
+TEST(Report, RowsCreatedLaterAreShownInEveryFormat) {
   Report whole = sample(), later = sample();
   Table& table = std::get<Table>(later.blocks[0]);
   std::get<Table>(whole.blocks[0]).most_shown = table.most_shown = 1;
@@ -56,7 +56,7 @@ TEST(Report, RowsMadeLaterAreShownByEveryFormat) {
   }
 }
 
-TEST(Report, LongListsAreAddedToTheDocumentWhenAsked) {
+TEST(Report, LongListsAreAddedToTheDocumentOnRequest) {
   Report report = sample();
   report.long_lists = [](Json& document) { document["rows"] = 3; };
   EXPECT_TRUE(report.with_document([](const Json& document) { return document.find("rows") != nullptr; }));
@@ -126,7 +126,7 @@ TEST(Report, MarkdownEscapesBars) {
   EXPECT_NE(text.find("| GPU | $/h |\n|---|---:|\n| h100\\|sxm | $6.88 |"), std::string::npos);
 }
 
-TEST(Report, HtmlEscapesAndStandsAlone) {
+TEST(Report, HtmlIsEscapedAndSelfContained) {
   std::string page = render(sample(), Format::kHtml);
   EXPECT_NE(page.find("&lt;t4&gt;"), std::string::npos);
   EXPECT_EQ(page.find("http"), std::string::npos) << "no outside resource";
@@ -194,7 +194,7 @@ TEST(Report, PicturesAreShownInHtmlAndTheRecordInMarkdown) {
   EXPECT_EQ(page.find("record"), std::string::npos);
 }
 
-TEST(LineChart, PointsAloneAreNotJoinedAndCarryLabels) {
+TEST(LineChart, UnjoinedPointsHaveNoLineButLabels) {
   LineChart chart;
   chart.series = {{"best", {{1, 1, "l4"}, {2, 2, "a100"}}}, {"others", {{2, 1, "t4"}, {1, 2}}, false}};
   Report report;

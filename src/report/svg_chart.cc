@@ -20,14 +20,14 @@ struct Box {
   bool meets(const Box& o) const { return left < o.right && o.left < right && top < o.bottom && o.top < bottom; }
 };
 
-// Places labels beside their points where they cover no point and no earlier label; leaves out those that do not fit.
+// Places labels next to their points without covering other points or labels; omits those that do not fit.
 class PointLabels {
  public:
   explicit PointLabels(Box frame) : frame_(frame) {}
 
   void keep_free(double x, double y) { taken_.push_back({x - 4, y - 4, x + 4, y + 4}); }
 
-  // An empty text where there is no room.
+  // Empty if there is no space.
   std::string place(double x, double y, const std::string& label) {
     const double width = kLetter * static_cast<double>(display_width(label));
     for (double dy : {-6.0, 4.0, 16.0, -18.0, 28.0}) {
@@ -49,7 +49,7 @@ class PointLabels {
   std::vector<Box> taken_;
 };
 
-// One marker shape per series, so that colour is not the only difference.
+// One marker shape per series: colour must not be the only difference.
 std::string mark(std::size_t series, double x, double y, const std::string& title) {
   const char* fill = series_colour(series).fill;
   std::string shape;
@@ -97,7 +97,7 @@ class Drawing {
   double at_x(double v) const { return kLeft + axes_.at_x(v) * (width_ - kLeft - kRight); }
   double at_y(double v) const { return height_ - kBottom - axes_.at_y(v) * (height_ - kTop - kBottom); }
 
-  // A tick's number is left out where it would touch the last one.
+  // The number of a tick is omitted if it would touch the previous one.
   void grid() {
     double last = -1e9;
     for (double x : axes_.ticks(axes_.x, width_ < 600 ? 4 : 8)) {

@@ -16,12 +16,12 @@ bool streams(const RlJob& job) { return job.framework == Framework::kVerl; }
 // verl's asynchronous trainer uses the engine's log-probabilities; its pipeline of whole steps computes them again.
 bool recomputes_log_probs(const RlJob& job) { return !(job.layout.split && streams(job) && job.async < 1); }
 
-// Passes without gradients over all sequences.
+// The number of passes without gradients over all sequences.
 double forward_passes(const RlJob& job) {
   return (recomputes_log_probs(job) ? 1 : 0) + (job.reference ? 1 : 0) + (job.has_critic() ? 1 : 0);
 }
 
-// What moves to the engine: all weights, or adapters that are a hundredth of them.
+// The bytes sent to the engine: all weights, or adapters, which are about 1 % of them.
 Bytes moved_bytes(const model::ModelShape& model, const RlJob& job) {
   constexpr double kAdapterShare = 0.01;
   const Bytes all = memory::model_weight_bytes(model, model::Precision::kBf16, {}, false);
@@ -35,8 +35,8 @@ struct Parts {
   Seconds training() const { return log_prob + update; }
 };
 
-// The time of a step in which the engine works beside the trainer, weights included. The trainer gathers and sends
-// them; a running engine only stops to load them.
+// The time of a step in which the engine works at the same time as the trainer, including the transfer of weights. The
+// trainer gathers and sends them; a running engine only stops to load them.
 Seconds overlapped(const RlJob& job, const Rollout& rollout, const Parts& parts, double optimizer_steps) {
   const Seconds training = parts.training();
   if (streams(job)) {
@@ -69,7 +69,7 @@ void add_idle(const RlJob& job, const Rollout& rollout, const Parts& parts, RlEs
 void add_phases(const RlJob& job, const Parts& parts, RlEstimate& e) {
   const bool together = job.layout.split;
   const Seconds training = parts.training();
-  // In a split step the trainer's work counts in full, and generation for what the trainer waits.
+  // In a split step the trainer's work counts in full, and generation counts as far as the trainer waits for it.
   const Seconds rest = e.step - parts.sync - parts.between;
   const Seconds waits = together ? std::max(Seconds{}, rest - training) : parts.generate;
   e.phases = {{PhaseKind::kGenerate, parts.generate, waits},

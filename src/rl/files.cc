@@ -69,8 +69,8 @@ std::string start_of(const RlPlan& plan) {
                      accelerate_offloads(plan), file_of(framework));
 }
 
-// What a framework moves to the host by itself when trainer and engine share GPUs: NeMo-RL everything (the reference
-// always), OpenRLHF the weights with --deepspeed_enable_sleep.
+// Items that a framework moves to the host automatically if trainer and engine share GPUs: NeMo-RL everything (the
+// reference always), OpenRLHF the weights with --deepspeed_enable_sleep.
 std::string own_offloads(const RlPlan& plan) {
   std::vector<std::string_view> own;
   for (const Offload what : plan.memory.offloads) {
@@ -81,7 +81,8 @@ std::string own_offloads(const RlPlan& plan) {
   return fmt::format("{}", fmt::join(own, ", "));
 }
 
-// What the files do not do of DAPO: verl's trainer that drops groups of equal rewards runs colocated, and TRL has none.
+// The parts of DAPO that the files lack: verl's trainer that drops groups of equal rewards runs colocated, and TRL has
+// none.
 std::string unfiltered(const RlJob& job) {
   if (job.algorithm != Algorithm::kDapo) return {};
   if (job.framework == Framework::kTrl) return "TRL drops no groups of equal rewards; the plan counts on it.";

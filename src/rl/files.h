@@ -13,7 +13,7 @@ namespace rightsize::rl {
 std::vector<std::string_view> file_names(Framework framework);
 
 // Values that only the user knows are written as REPLACE-BY-NAME. Fails for unknown names, for the configuration of
-// another framework, and where SkyPilot does not rent the machines.
+// another framework, and if SkyPilot does not offer the machines.
 Result<std::string> file_for(std::string_view name, const RlRequest& request, const RlPlan& plan);
 
 }  // namespace rightsize::rl

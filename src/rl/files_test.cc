@@ -1,4 +1,4 @@
-// Files of random plans: what the frameworks would refuse does not occur.
+// Files of random plans contain nothing that the frameworks would refuse.
 #include "rl/files.h"
 
 #include <array>
@@ -81,8 +81,8 @@ RC_GTEST_PROP(RlFiles, VerlBatchesDivide, ()) {
   RC_ASSERT(text.find("\\\n\n") == std::string::npos);  // a blank line would end the command
 }
 
-// Every file says what the plan costs, and how often it saves its work; prompt and answer fit the model's context.
-RC_GTEST_PROP(RlFiles, SayCostAndKeepWithinTheContext, ()) {
+// Every file states the plan's cost and its checkpoint interval; prompt and answer fit the model's context.
+RC_GTEST_PROP(RlFiles, StateTheCostAndStayWithinTheContext, ()) {
   for (const Framework framework : {Framework::kVerl, Framework::kNemoRl, Framework::kOpenRlhf, Framework::kTrl}) {
     const auto made = draw_plan(framework);
     for (const std::string_view name : file_names(framework)) {
@@ -110,7 +110,7 @@ RC_GTEST_PROP(RlFiles, ASkyPilotJobEndsWithTheTraining, ()) {
 }
 
 // DAPO clips higher and drops groups of equal rewards, or the file says that it does not.
-RC_GTEST_PROP(RlFiles, DapoIsMoreThanItsEstimator, ()) {
+RC_GTEST_PROP(RlFiles, OnlyDapoClipsHigherAndFiltersGroups, ()) {
   for (const Framework framework : {Framework::kVerl, Framework::kNemoRl, Framework::kOpenRlhf, Framework::kTrl}) {
     const auto made = draw_plan(framework);
     const bool dapo = made->plan.job.algorithm == Algorithm::kDapo;
@@ -151,7 +151,7 @@ RC_GTEST_PROP(RlFiles, OffloadsAreFlags, ()) {
   }
 }
 
-// data/flags.csv lists what OpenRLHF's parser knows.
+// data/flags.csv lists the flags of OpenRLHF's parser.
 RC_GTEST_PROP(RlFiles, FlagsOfOpenRlhfAreKnown, ()) {
   static const std::set<std::string> kKnown = [] {
     const Csv csv = *Csv::parse("flags.csv", std::string(embedded_file("flags.csv")));

@@ -16,7 +16,7 @@ using memory::Part;
 constexpr Bytes kAsleep = gib(1.5);
 // Weights are sent in buckets (verl: update_weights_bucket_megabytes 512, NeMo-RL: a share of free memory).
 constexpr Bytes kBucket = gib(1);
-// An engine with room for fewer answers than this is of no use.
+// An engine with room for fewer answers than this is useless.
 constexpr double kFewestAnswers = 8;
 
 // Everything that is in memory in some phase, on one GPU.
@@ -26,8 +26,8 @@ struct Items {
   Bytes engine_weights, engine_rest, cache_token;
 };
 
-// A bound from below: all GPUs together hold every weight, gradient and optimizer state at least once. Experts that are
-// spread over all GPUs have no copies whose states could be sharded further.
+// A lower bound: all GPUs together hold every weight, gradient and optimizer state at least once. Experts that are
+// spread over all GPUs have no copies, so their states cannot be sharded further.
 Bytes least_states(const model::ModelShape& model, const model::Job& job) {
   if (job.train.method != model::Method::kFull || job.train.optimizer != model::Optimizer::kAdamW ||
       job.train.offload != model::Offload::kNone)
@@ -53,7 +53,7 @@ Items items_of(const model::ModelShape& model, const RlJob& job, const catalog::
     items.update.device += missing;
     items.update.low = items.update.low * more, items.update.high = items.update.high * more;
   }
-  if (job.reference && peak.train.method == model::Method::kFull) {  // without its adapters, a model is the reference
+  if (job.reference && peak.train.method == model::Method::kFull) {  // with adapters, the base model is the reference
     items.reference = memory::model_weight_bytes(model, model::Precision::kBf16, peak.parallel, false);
     if (peak.parallel.zero >= 3) items.reference = items.reference / std::max(1, peak.parallel.data());
   }
@@ -165,7 +165,7 @@ RlMemory phase_memory(const model::ModelShape& model, const RlJob& job, const ca
                       const catalog::Gpu& rollout) {
   const Items items = items_of(model, job, train, rollout);
   RlMemory found;
-  // On separate GPUs, the engine does not make room, and the trainer has nothing to wait for.
+  // On separate GPUs, the engine need not make room, and the trainer never sleeps.
   const int most = job.layout.split ? static_cast<int>(Offload::kReference) + 1 : kOffloads;
   int used = 0;
   for (memory::Verdict wanted : {memory::Verdict::kFits, memory::Verdict::kTight}) {

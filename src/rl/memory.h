@@ -1,4 +1,4 @@
-// GPU memory of each phase of a step, and what must move to host memory so that all of them fit.
+// GPU memory of each phase of a step, and the items that must move to host memory for all phases to fit.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace rightsize::rl {
 
-// What can leave the GPUs while another phase runs, cheapest first.
+// Items that can leave the GPUs while another phase runs, cheapest first.
 enum class Offload { kEngine, kReference, kOptimizer, kWeights };
 inline constexpr int kOffloads = 4;
 std::string_view name_of(Offload offload);
@@ -31,13 +31,13 @@ struct RlMemory {
   std::vector<PhaseMemory> phases;
   std::vector<Offload> offloads;  // needed; if nothing helps, all that apply
   memory::Verdict verdict = memory::Verdict::kNo;
-  Bytes host;                   // host memory that the offloads take for one GPU
-  double answers_in_cache = 0;  // answers of mean length that the engine's cache holds, with what the offloads leave
+  Bytes host;                   // host memory of the offloads per GPU
+  double answers_in_cache = 0;  // answers of mean length that the engine's cache holds after offloading
 
   const PhaseMemory& fullest() const;  // relative to the GPU's capacity
 };
 
-// A bound from below on the trainer's memory on one GPU: its share of weights, gradients and optimizer states.
+// A lower bound on the trainer's memory on one GPU: its share of weights, gradients and optimizer states.
 Bytes least_memory(const model::ModelShape& model, const RlJob& job);
 
 // Memory on the fullest GPU of each side.

@@ -28,12 +28,12 @@ struct Smallest {
   const char* gpu;
   int gpus, tp, pp, rollout_tp;
 };
-// The rows marked MIN of verl's docs/perf/device_tuning.rst @0043240; H100 stands for H800, which has its memory.
+// The rows marked MIN of verl's docs/perf/device_tuning.rst @0043240; H100 replaces H800, which has the same memory.
 constexpr Smallest kSmallest[] = {{"qwen2.5-7b", "h100-sxm", 2, 1, 1, 2},
                                   {"qwen2.5-14b", "h100-sxm", 4, 1, 1, 2},
                                   {"qwen2.5-32b", "h20", 8, 4, 2, 4}};
 
-TEST(RlMemoryOfPublishedRuns, TheSmallestFitAndHalfOfThemDoNot) {
+TEST(RlMemoryOfPublishedRuns, TheSmallestRunsFitButNotOnHalfTheGpus) {
   for (const Smallest& s : kSmallest) {
     const RlMemory fits = memory_of(s.model, s.gpu, s.gpus, s.tp, s.pp, s.rollout_tp);
     EXPECT_NE(fits.verdict, memory::Verdict::kNo) << s.model << " needs " << in_gib(fits.fullest().need.device);

@@ -1,4 +1,4 @@
-// Published runs: step times, and which of two layouts is faster.
+// Published runs: step times, and the faster of two layouts.
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -27,7 +27,7 @@ struct PublishedRun {
   double number(const char* name) const { return at(name).empty() ? 0 : *parse_number(at(name)); }
   double measured() const { return number("step_seconds"); }
   double log_error() const { return std::log(in_seconds(step.step) / measured()); }
-  // Published tokens per second and GPU; of runs that publish none, any unit.
+  // Published tokens per second and GPU, or any unit for runs without them.
   double speed() const { return number("tok_s_gpu") > 0 ? number("tok_s_gpu") : 1 / (measured() * number("gpus")); }
   std::string kind() const {
     std::string kind;
@@ -106,7 +106,7 @@ TEST(PublishedRuns, StepTimesAreWithinTwentyPercent) {
   EXPECT_GE(inside / count, 0.8);
 }
 
-// They ran, so every phase fits.
+// These runs completed, so every phase must fit.
 TEST(PublishedRuns, TheirMemoryFits) {
   for (const PublishedRun& run : runs()) {
     if (!run.at("not_scored").empty()) continue;  // its batch and layout are not published

@@ -52,7 +52,7 @@ std::shared_ptr<sim::Trace> batch_of(const RlJob& job, std::size_t count, bool h
 
 Seconds from_ns(double ns) { return seconds(ns * 1e-9); }
 
-// Large models get more memory than usual: up to what the engine can use of a GPU.
+// Large models get more memory than usual: up to the share of a GPU that the engine can use.
 constexpr double kMostMemory = 0.95;
 
 Result<capacity::Replica> replica_for(const capacity::Predictor& predictor, model::Job engine, const Pool& pool,
@@ -109,7 +109,7 @@ Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJ
   engine.serve.isl = std::max<std::int64_t>(1, std::llround(job.isl));
   engine.serve.osl = std::max<std::int64_t>(1, std::llround(job.answers.mean));
   engine.serve.concurrency = std::max<std::int64_t>(1, std::llround(std::min(most, rollout.per_replica)));
-  // Fitted to as many as may run at once, whatever `ahead` is, so that times at different ages are comparable.
+  // Fitted up to the maximum concurrency for any `ahead`, which makes times with different asynchrony comparable.
   RIGHTSIZE_TRY(capacity::Replica replica,
                 replica_for(predictor, engine, pool, job.longest() + 1, std::min(most, rollout.per_replica * 2)));
   rollout.basis = replica.basis;

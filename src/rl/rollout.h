@@ -13,11 +13,11 @@ struct Rollout {
   double replicas = 1, per_replica = 1;
   sim::LatencyProfile profile;  // of the slowest replica
   perf::Basis basis = perf::Basis::kMeasured;
-  double slower = 1;  // by interruptions; in all times but those of `profile`
+  double slower = 1;  // by interruptions; applies to all times except `profile`
 
   // Until this share of the answers is complete.
   Seconds until(double share) const;
-  // Machines of the engine are taken back and replaced: the answers on them are generated again, and the others go on.
+  // Machines of the engine are preempted and replaced: their answers are generated again, and the others continue.
   void interrupt(Seconds restart, Seconds between_interruptions);
 };
 
@@ -25,7 +25,7 @@ struct Rollout {
 Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJob& job, const Pool& pool,
                                  const StackConstants& constants, double ahead);
 
-// The step with a generation that was simulated before.
+// The step with an already simulated generation.
 Result<RlEstimate> estimate_step(const capacity::Predictor& predictor, const RlJob& job, const Pool& train,
                                  const Rollout& rollout, const StackConstants& constants);
 

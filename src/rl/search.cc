@@ -18,7 +18,7 @@ namespace rightsize::rl {
 namespace {
 
 constexpr int kSizes[] = {1, 2, 4, 8, 16, 32};
-// Room for the engine's cache beside its weights.
+// Leaves room for the engine's cache next to its weights.
 constexpr double kWeightShare = 0.8;
 
 bool is_power_or_half(int n) {
@@ -68,7 +68,7 @@ class Search {
     return estimate_step(predictor_, job, pool, rollout, stack_);
   }
 
-  // The fewest steps of asynchrony, up to `most`, with which a step is at most 1 % slower than with that many.
+  // The smallest asynchrony, up to `most`, with a step at most 1 % slower than with `most`.
   double enough_async(const plan::MachineClass& machines, RlJob job, double most) {
     constexpr double kClose = 1.01;
     job.async = most;
@@ -163,7 +163,7 @@ class Search {
     details.emplace_back(chosen, *best);
   }
 
-  // The fewest parts that fit, with everything offloaded that can be.
+  // The smallest split of the trainer that fits, with everything offloaded that can be.
   bool choose_trainer(const plan::MachineClass& machines, RlJob& job) {
     const model::ModelShape& model = request_.request.model;
     const Bytes capacity = machines.gpu->capacity();
@@ -330,7 +330,7 @@ std::optional<RolloutMachines> rollout_machines(const RlRequest& request,
   return best;
 }
 
-// Adds what the engine's machines cost. Plans whose provider does not have them are left out.
+// Adds what the engine's machines cost. Plans are dropped if their provider does not have them.
 void add_rollout_costs(const RlRequest& request, const std::vector<plan::MachineClass>& classes,
                        const std::vector<RlJob>& jobs, const plan::Option* first,
                        std::vector<plan::PricedOption>& candidates) {
@@ -365,7 +365,7 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
   if (request.has_other_machines()) {
     market::OfferFilter filter = wanted.filter;
     if (request.rollout_gpu != nullptr) filter.gpus = {request.rollout_gpu->name};
-    // Unless the user chooses spot, the engine is not rented there: its interruptions would not be counted.
+    // The engine uses spot only if the user chooses it: its interruptions would not be counted otherwise.
     filter.purchases = {request.rollout_purchase.value_or(catalog::Purchase::kOnDemand)};
     result.rollout_classes = std::make_shared<std::vector<plan::MachineClass>>(
         plan::machine_classes(book.offers(filter), book, plan::price_horizon(wanted), constants, {}));
@@ -373,7 +373,7 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
     for (const auto& [job, step] : search.details) jobs.push_back(job);
     add_rollout_costs(request, *result.rollout_classes, jobs, found->options.data(), candidates);
   }
-  // A GPU without benchmarks is a test, not a plan, unless the user asks for it.
+  // A GPU without benchmarks is an experiment, not a plan, unless the user requests it.
   const auto is_guess = [&](const plan::PricedOption& c) { return c.is_extrapolated() && wanted.filter.gpus.empty(); };
   std::sort(candidates.begin(), candidates.end(), [&](const plan::PricedOption& a, const plan::PricedOption& b) {
     return is_guess(a) != is_guess(b) ? is_guess(b) : plan::is_better(wanted, a, b);

@@ -1,4 +1,4 @@
-// Which GPUs for reinforcement learning, and how to split them: searched, priced and ranked as every other job.
+// Finds GPUs for reinforcement learning and their split: searched, priced and ranked like every other job.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace rightsize::rl {
 
 struct RlRequest {
   plan::Request request;  // filters, limits, prices and assumptions; its work is `steps` steps in tokens
-  RlJob job;              // what does not vary
+  RlJob job;              // settings that do not vary
   double steps = 1;
   // Given by the user; otherwise searched.
   std::optional<Layout> layout;
@@ -23,14 +23,14 @@ struct RlRequest {
   bool trainer_given = false, engine_given = false;   // parallel sizes
   const catalog::Gpu* rollout_gpu = nullptr;          // of the engine; null: the trainer's
   std::optional<catalog::Purchase> rollout_purchase;  // terms of its machines; empty: the trainer's
-  double max_async = 1;                               // most steps of asynchrony that are tried
+  double max_async = 1;                               // maximum asynchrony to try, in steps
 
   // Whether the engine has machines of other terms or another GPU.
   bool has_other_machines() const { return rollout_gpu != nullptr || rollout_purchase; }
 };
 
-// Machines of the same provider for an engine on other GPUs or terms than the trainer's; of any provider if the user
-// owns the trainer's.
+// Machines for an engine on other GPUs or terms than the trainer's: of the same provider, or of any provider if the
+// user owns the trainer's machines.
 struct RolloutMachines {
   const market::Offer* offer = nullptr;  // points into the recommendation
   int machines = 0;
@@ -63,12 +63,12 @@ struct RlRecommendation {
   std::vector<RlChange> changes;
   plan::Obstacles obstacles;
   double considered = 0;  // layouts on machines
-  // What the plans point into.
+  // The data that the plans point into.
   std::shared_ptr<const std::vector<plan::MachineClass>> classes, rollout_classes;
   std::shared_ptr<const plan::FoundOptions> found;
 };
 
-// Where --max-gpus was not given and our default leaves no plan, the limit is raised; `request` then has it.
+// If --max-gpus was not given and our default leaves no plan, the limit is raised; `request` then has the new limit.
 RlRecommendation recommend_rl(RlRequest& request, const market::PriceBook& book, const perf::Constants& constants);
 
 }  // namespace rightsize::rl

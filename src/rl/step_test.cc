@@ -68,7 +68,7 @@ RC_GTEST_PROP(RlStep, LongerAnswersTakeLonger, ()) {
   Drawn drawn = draw(*rc::gen::arbitrary<bool>());
   const Seconds before = drawn.step().step;
   drawn.job.answers.mean *= 1.5, drawn.job.answers.most *= 1.5;
-  // A cache that becomes too small gets more memory, which makes up for a little of the length.
+  // A cache that becomes too small gets more memory, which partly compensates for the length.
   RC_ASSERT(drawn.step().step > before * 0.98);
 }
 
@@ -80,7 +80,7 @@ RC_GTEST_PROP(RlStep, MoreGpusForTheEngineGenerateSooner, ()) {
   RC_ASSERT(drawn.step().phases.front().time <= before * 1.001);
 }
 
-// Whole steps and parts of a batch are different mechanisms, so each is compared with itself.
+// Whole steps and parts of a batch are different mechanisms, so each is compared only with itself.
 RC_GTEST_PROP(RlStep, OlderAnswersAreNeverSlower, ()) {
   Drawn drawn = draw(true);
   const bool whole = *rc::gen::arbitrary<bool>();
@@ -90,7 +90,7 @@ RC_GTEST_PROP(RlStep, OlderAnswersAreNeverSlower, ()) {
   RC_ASSERT(drawn.step().step <= before * 1.001);
 }
 
-// Interruptions of the engine's machines slow generation down, and more of them more.
+// Interruptions of the engine's machines slow down generation, more so if they are more frequent.
 RC_GTEST_PROP(RlStep, InterruptionsOfTheEngineCostTime, ()) {
   Drawn drawn = draw(true);
   drawn.job.async = *rc::gen::inRange(0, 3);

@@ -8,10 +8,10 @@
 namespace rightsize::rl {
 namespace {
 
-// Share of memory that frameworks give the engine: what the sleeping trainer leaves, or nearly all.
+// Share of memory that frameworks give the engine: the rest if the trainer shares the GPU, otherwise nearly all.
 constexpr double kSharedMemory = 0.6, kOwnMemory = 0.9;
 
-// Attention costs the square of a sequence's length, so that long sequences count more: E[L^2] / E[L].
+// Attention grows with the square of a sequence's length, so long sequences count more: E[L^2] / E[L].
 double weighted_length(const RlJob& job) {
   double sum = 0, squares = 0;
   for (const std::int32_t answer : sim::length_table(job.answers.mean, job.answers.variation, job.answers.most)) {
@@ -74,7 +74,7 @@ Result<Training> estimate_trainer(const perf::Constants& constants, const perf::
   const double scale = training.optimizer_steps * tokens / modelled;
   training.update = step.step * scale;
   training.basis = step.basis;
-  // Of a pass without recomputation, the forward part is a third.
+  // The forward part is a third of a pass without recomputation.
   model::Job plain = train;
   plain.train.recompute = model::Recompute::kNone;
   RIGHTSIZE_TRY(const perf::TrainEstimate kept,

@@ -20,7 +20,7 @@ Result<Training> estimate_trainer(const perf::Constants& constants, const perf::
 // The trainer's job at its peak: one micro-batch of the longest sequence.
 model::Job peak_training(const RlJob& job);
 
-// The software that a framework's trainer runs like: Megatron, or PyTorch's sharded data parallelism.
+// The stack that models a framework's trainer: Megatron, or PyTorch's sharded data parallelism.
 model::Stack trainer_stack(Framework framework, const model::Parallelism& parallel);
 
 }  // namespace rightsize::rl

@@ -1,4 +1,4 @@
-// Telemetry of GPUs: files, metrics servers, this machine, and what counts as waste.
+// Telemetry of GPUs: files, metrics servers, this machine, and thresholds for waste.
 #include "settings/rows.h"
 
 namespace rightsize::settings {

@@ -1,4 +1,4 @@
-// What is shown and how, and the arguments without a flag.
+// Output settings, and the arguments without a flag.
 #include "settings/rows.h"
 
 namespace rightsize::settings {

@@ -76,8 +76,7 @@ Result<double> parse_fraction(std::string_view text) {
   return parse_share(text).map([](Ratio ratio) { return ratio.fraction(); });
 }
 
-// Numbers may name what they count: "8 GPUs", "1B tokens". Without a space, only plurals are accepted: 8x is not a
-// number.
+// Numbers may have a noun: "8 GPUs", "1B tokens". Without a space, only plurals are accepted: 8x is not a number.
 template <auto kParse>
 Result<double> with_noun(std::string_view text) {
   Result<double> number = kParse(text);
@@ -147,7 +146,7 @@ std::string each_second(double limit) {
   return (limit < 1e-3 ? fmt::format("{:g}", limit) : four_digits(limit)) + "/s";
 }
 
-// How the values of a kind are read and written.
+// The reader and the writer of the values of a kind.
 struct KindRow {
   Kind kind;
   Result<double> (*parse)(const Setting& setting, std::string_view text);
@@ -183,7 +182,8 @@ std::string flag_name(const Setting& setting) {
   return argument ? std::string(setting.name) : "--" + std::string(setting.name);
 }
 
-// Whether the parsers of every module read this text. Days, nouns and grouped digits are rewritten as numbers.
+// Whether the parsers of every module read this text. False for days, nouns and grouped digits, which are rewritten as
+// numbers.
 bool is_plain(const Setting& setting, std::string_view text) {
   switch (setting.kind) {
     case Kind::kCount:

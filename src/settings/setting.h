@@ -55,7 +55,7 @@ enum class Kind {
   kMoment,      // 2026-08-01 or 2026-08-01T09:00:00Z
 };
 
-// Setting::unit of a rate that must name its time: some people mean 1M per day, others 1M per second.
+// Setting::unit of a rate that must name its time: some users mean 1M per day, others 1M per second.
 inline constexpr std::string_view kTimeRequired = "/TIME";
 
 // The kind of work that a setting applies to. A setting for one kind is refused for another.
@@ -98,13 +98,13 @@ struct Setting {
 std::span<const Setting> all();
 // By name or alias; nullptr if there is none.
 const Setting* find(std::string_view name);
-// A row that must exist; aborts otherwise. The tests of every command would notice.
+// A row that must exist; aborts otherwise. Tests of every command would detect that.
 const Setting& get(std::string_view name);
 
 // A value that was read and checked.
 struct Value {
   std::string text;   // trimmed; a choice is spelled as in the row
-  double number = 0;  // in the unit of a bare number (durations: seconds, bytes: bytes, rates: as the kind says)
+  double number = 0;  // in the unit of a bare number (durations: seconds, bytes: bytes, rates: by kind)
 };
 
 // Reads one value. Errors call the setting `name` ("--ttft-slo", "ttft-slo"), or by its flag if that is empty.

@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Settings, TheExampleOfTheHeaderWorks) {
+TEST(Settings, TheExampleInTheHeaderWorks) {
   const Setting& row = get("interruptions");
   const Result<Value> value = read(row, "0.05");
   ASSERT_TRUE(value);
@@ -53,7 +53,7 @@ TEST(Settings, ExamplesAndDefaultsAreAccepted) {
   }
 }
 
-TEST(Settings, LimitsMayHaveTheirSign) {
+TEST(Settings, LimitsMayHaveAComparisonSign) {
   for (const Setting& row : all()) {
     const std::string sign = row.name.starts_with("min-") ? ">" : row.name.starts_with("max-") ? "<" : "";
     if (sign.empty() || !is_number(row.kind)) continue;
@@ -128,7 +128,7 @@ TEST(Settings, ABareNumberHasTheUnitOfTheRow) {
   }
 }
 
-// What schemas and stubs say about a bare number is what read() accepts.
+// read() accepts exactly the range of a bare number in schemas and stubs.
 TEST(Settings, TheRangeOfABareNumberIsTheAcceptedOne) {
   for (const Setting& row : all()) {
     const std::optional<NumberRange> range = number_range(row);

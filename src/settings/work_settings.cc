@@ -1,10 +1,10 @@
-// How much work there is, its limits, and what is assumed about running it.
+// The amount of work, its limits, and assumptions about running it.
 #include "settings/rows.h"
 
 namespace rightsize::settings {
 namespace {
 
-constexpr double kMostWork = 1e18;  // a thousand times what anyone has trained on
+constexpr double kMostWork = 1e18;  // a thousand times the largest training set
 
 constexpr Setting kRows[] = {
     section("Training", Jobs::kTrain),

@@ -14,7 +14,7 @@ using Tenants = std::vector<const Tenant*>;
 
 constexpr double kSlack = 1e-9;              // 7 x 1/7 must fit
 constexpr std::size_t kMostMpsClients = 48;  // of one GPU (CUDA MPS documentation)
-constexpr double kHostMemory = 1.5;          // of the GPU's memory: what a machine has for each GPU, at least
+constexpr double kHostMemory = 1.5;          // times the GPU's memory: the least host memory per GPU
 
 double service_of(const Tenant& t) { return t.service ? in_seconds(*t.service) : 0; }
 double most_busy(const Tenant& t) { return 1 / (1 + t.headroom); }
@@ -42,24 +42,24 @@ double waiting_share(double misses, double rate, double seconds) {
   return std::min(1.0, misses * (1 + rate * seconds));
 }
 
-// What a busy neighbour adds to a request, which runs at `speed` beside it. It is slower while both run: for all of its
-// work, or until the neighbour is idle again. `active` is the share of the time for which the neighbour is busy.
+// Adds the delay by a busy neighbour to a request. The request runs at `speed` while both run: for all of its work, or
+// until the neighbour is idle again. `active` is the share of the time for which the neighbour is busy.
 void add_neighbour(double speed, const Tenant& t, double stay, const Tenant& other, double active, RequestTime& time) {
   const double whole = service_of(t) * (1 / speed - 1);
   if (other.rate <= 0 || !other.service) return time.add(active, whole);
   const double period = active / other.rate / (1 - std::min(active, 0.99));  // until it is idle again
-  const double met = active + other.rate * stay;                             // such periods during the request
+  const double met = active + other.rate * stay;                             // such periods met during the request
   if (met <= 1) return time.add(met, std::min(whole, period * (1 - speed)));
   time.add(1, std::min(whole, (met + 2 * std::sqrt(met)) * period * (1 - speed)));
 }
 
-// Several processes on a GPU. The shares of the time for which each is busy depend on each other; from the least on,
-// they only grow, so that the iteration ends at the least solution or exceeds 1.
+// Several processes on a GPU. The busy shares depend on each other. Starting from the lowest, they only grow, so the
+// iteration ends at the smallest solution or exceeds 1.
 std::optional<std::vector<Served>> side_by_side(Mechanism how, const Tenants& tenants,
                                                 const std::vector<Waking>& waking) {
   const std::size_t n = tenants.size();
   std::vector<double> busy(n), stay(n);
-  std::vector<std::vector<double>> speeds(n);  // of one beside another
+  std::vector<std::vector<double>> speeds(n);  // of each one next to each other one
   for (std::size_t i = 0; i < n; ++i) {
     busy[i] = tenants[i]->busy, stay[i] = service_of(*tenants[i]);
     for (const Tenant* other : tenants) speeds[i].push_back(speed_beside(how, tenants[i]->kind, other->kind));
@@ -127,13 +127,13 @@ double engine_wake() {
   return kSeconds;
 }
 
-// How often each model is asleep when a request arrives: the least recently used ones sleep. A model stays awake if its
-// last request is younger than an age that all share (Che et al. 2002): as many as fit are awake.
+// How often each model is asleep when a request arrives: the least recently used models sleep. A model stays awake if
+// its last request is younger than a common age (Che et al. 2002) at which as many models as fit are awake.
 std::optional<std::vector<Waking>> wake_ups(const Tenants& tenants, const SharedGpu& gpu) {
   const double room = in_bytes(gpu.memory);
   double weights = 0, largest = 0, running = 0, most = 0;
   for (const Tenant* t : tenants) {
-    // Without a rate, how often it wakes is unknown; without a limit, whether it may.
+    // Without a rate, the number of wake-ups is unknown; without a limit, it is unknown whether they are acceptable.
     if (!t->limit || t->rate <= 0) return std::nullopt;
     weights += in_bytes(t->weights), largest = std::max(largest, in_bytes(t->weights));
     running += t->busy * in_bytes(t->memory), most = std::max(most, in_bytes(t->memory));
@@ -271,7 +271,7 @@ std::optional<Group> evaluate(Mechanism how, const std::vector<const Tenant*>& t
   std::optional<Group> group = group_of(how, tenants, gpu);
   if (!group || !std::ranges::all_of(group->served, &Served::meets)) return std::nullopt;
   group->how = how;
-  // If all fit, none sleeps; one alone shares with none.
+  // If all fit, none sleeps; a single model shares with none.
   const bool all_fit = total_memory(tenants) <= gpu.memory * (1 + kSlack);
   if (how == Mechanism::kSleep && all_fit) group->how = Mechanism::kTimeSlicing;
   if (tenants.size() == 1 && how != Mechanism::kScaleToZero) group->how = Mechanism::kOwnGpu;

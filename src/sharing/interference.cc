@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kNames = {"dedicated", "mig",  "mps",          "time-slicing",
                                                     "sleep",     "lora", "scale-to-zero"};
 
-// A program beside another: both directions of a measured pair.
+// One program next to another: both directions of a measured pair.
 struct Pair {
   std::string how, kind, neighbour;
   double speed = 1;

@@ -1,4 +1,4 @@
-// How much neighbours on the same GPU slow a program down. The facts are rows of data/sharing.csv.
+// The slowdown of a program by its neighbours on the same GPU. The facts are rows of data/sharing.csv.
 #pragma once
 
 #include <string>
@@ -16,10 +16,10 @@ std::string_view name_of(Mechanism how);  // "dedicated", "mig", ...: the names 
 const std::vector<std::string>& known_kinds();
 Result<std::string> parse_kind(std::string_view text);
 
-// The speed of work of one kind while a neighbour of another kind runs without a pause, relative to its speed alone;
-// at most 1. Of several measured pairs the slowest counts. A pair that was not measured has the lowest speed of pairs
-// of its class: serving (decode, prefill, vision and unknown work) or heavy (training, saturating kernels). An empty
-// kind is unknown work. For `how` kMps and kTimeSlicing; a GPU whose models sleep and wake is shared by time slicing.
+// The speed of work of one kind while a neighbour of another kind runs without a pause, relative to its speed alone; at
+// most 1. If several pairs were measured, the slowest counts. A pair that was not measured has the lowest speed of
+// pairs of its class: serving (decode, prefill, vision and unknown work) or heavy (training, saturating kernels). An
+// empty kind is unknown work. For `how` kMps and kTimeSlicing; models that sleep and wake share a GPU by time slicing.
 double speed_beside(Mechanism how, const std::string& kind, const std::string& neighbour);
 
 // The speed of a base model with several adapters, relative to the base alone.

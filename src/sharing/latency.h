@@ -14,9 +14,9 @@ class RequestTime {
 
   double mean() const;
   double variance() const;
-  // A quantile of the time with the wait before it, if its server is busy for this share of the time; infinite from 1
-  // on. P(wait > t) = busy exp(-2 (1 - busy) t / s), with s the mean square of the server's requests over their mean
-  // (Kingman's exponential tail, exact in heavy traffic). `size` is s; 0: all requests are like this one.
+  // A quantile of the time including the wait, if the server is busy for this share of the time; infinite for `busy` >=
+  // 1. P(wait > t) = busy exp(-2 (1 - busy) t / s), where s is the mean square of the server's request times divided by
+  // their mean (Kingman's exponential tail, exact in heavy traffic). `size` is s; 0: all requests are like this one.
   double quantile(double share, double busy, double size = 0) const;
 
  private:

@@ -8,7 +8,7 @@
 namespace rightsize::sharing {
 namespace {
 
-constexpr std::size_t kMany = 2000;  // replicas: beyond, fewer orders and no solver
+constexpr std::size_t kMany = 2000;  // replicas: with more, fewer orders and no solver
 
 // Fills GPUs with replicas in a given order, each into the first GPU that can take it.
 class Filler {
@@ -19,7 +19,7 @@ class Filler {
       kind_.push_back(known.try_emplace(tenant, known.size()).first->second);
   }
 
-  // Replicas that belong together; they are left out if they fit not even alone.
+  // Places replicas that belong together; they are left out if they do not fit even alone.
   void place(const std::vector<std::size_t>& unit) {
     std::size_t tried = 0;
     const std::vector<std::size_t>* before = nullptr;
@@ -53,7 +53,7 @@ class Filler {
     return kinds;
   }
 
-  // Groups of replicas that are alike are judged once.
+  // Groups of equal replicas are evaluated only once.
   std::optional<Group> judged(std::vector<std::size_t> replicas) {
     const auto [at, fresh] = known_.try_emplace(kinds_of(replicas));
     if (fresh) {
@@ -79,7 +79,7 @@ void append(std::vector<Group>& all, std::vector<Group> more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-// The cheapest of the candidates with one replica, for each; then shared ones as long as they save.
+// For each replica the cheapest candidate with it alone; then shared ones as long as they save money.
 SharingPlan greedy(const std::vector<Group>& candidates, std::size_t count) {
   std::vector<const Group*> order;
   for (const Group& group : candidates) order.push_back(&group);
@@ -99,7 +99,7 @@ SharingPlan greedy(const std::vector<Group>& candidates, std::size_t count) {
   return plan;
 }
 
-// Replicas that two groups hold stay in the first of them.
+// Replicas that are in two groups stay in the first.
 void drop_repeats(SharingPlan& plan, std::size_t count) {
   std::vector<char> placed(count, 0);
   for (Group& group : plan.groups) {
@@ -116,7 +116,7 @@ void drop_repeats(SharingPlan& plan, std::size_t count) {
   }
 }
 
-// At equal cost, models that do not disturb each other are better.
+// At equal cost, models that do not slow each other down are better.
 double cost_in_solver(const Group& group) {
   constexpr double kDisturbed = 1e-6;
   const bool isolated = group.how == Mechanism::kOwnGpu || group.how == Mechanism::kMig;
@@ -172,7 +172,7 @@ std::vector<Group> propose(const Demand& demand) {
 Result<SharingPlan> cheapest(const std::vector<Group>& candidates, std::size_t count) {
   SharingPlan best = greedy(candidates, count);
   if (!best.unplaced.empty() && count <= kMany) {
-    // Replicas that groups of others cover: the solver below decides.
+    // Replicas that are already in other groups: the solver below decides.
     std::vector<char> held(count, 0);
     for (const Group& group : candidates) {
       for (std::size_t t : group.tenants) held[t] = 1;
@@ -181,7 +181,8 @@ Result<SharingPlan> cheapest(const std::vector<Group>& candidates, std::size_t c
   }
   constexpr std::size_t kMostColumns = 20'000;
   if (count > kMany || candidates.size() > kMostColumns || candidates.empty()) return best;
-  // Every replica is in at least one group: fewer on a GPU are never slower.
+  // Every replica must be in at least one group; a duplicate can be dropped, because fewer replicas on a GPU are never
+  // slower.
   solve::Model model;
   std::vector<char> unplaced(count, 0);
   for (std::size_t t : best.unplaced) unplaced[t] = 1;

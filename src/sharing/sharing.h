@@ -1,11 +1,11 @@
-// Small models on shared GPUs: which of several ways to share meets every latency limit at the least cost.
+// Small models on shared GPUs: finds the way to share that meets every latency limit at the lowest cost.
 //
 //   std::vector<Group> candidates = propose(demand);        // GPUs with the models on each, for every mechanism
 //   Result<SharingPlan> plan = cheapest(candidates, n);     // each model in one of them
 //
-// What a model gets (`evaluate`): its service time, delayed by neighbours that are busy at the same time
+// The latency of a model (`evaluate`): its service time, delayed by neighbours that are busy at the same time
 // (interference.h), by its own queue, and by wake-ups. Neighbours are busy independently of each other. Every part of
-// the model errs towards longer times: interference never makes a model faster.
+// this estimate errs towards longer times: interference never makes a model faster.
 #pragma once
 
 #include <compare>
@@ -21,10 +21,10 @@ namespace rightsize::sharing {
 // One replica of a small model on one kind of GPU.
 struct Tenant {
   Bytes memory;                    // while it runs
-  Bytes weights;                   // what a wake-up or start moves
-  double busy = 0;                 // share of the time for which it would keep the GPU busy, alone on it
+  Bytes weights;                   // moved by a wake-up or start
+  double busy = 0;                 // share of the time in which it would keep the GPU busy if alone
   double headroom = 0;             // kept free above that
-  std::optional<Seconds> service;  // one request, alone; empty: unknown, so that its latency is
+  std::optional<Seconds> service;  // one request, alone; empty: service time and latency are unknown
   double rate = 0;                 // requests per second; 0: unknown
   std::optional<Seconds> limit;    // on latency, at `percentile`
   double percentile = 0.95;
@@ -32,7 +32,7 @@ struct Tenant {
   std::string base;  // the model its adapter is for; empty: not an adapter
   Bytes adapter;     // its size
   int apart = -1;    // tenants with the same number are on different GPUs
-  bool fits = true;  // this kind of GPU can run it at all
+  bool fits = true;  // this kind of GPU can run it
 
   auto operator<=>(const Tenant&) const = default;
 };
@@ -43,7 +43,7 @@ struct SharedGpu {
   BytesPerSecond host_link;  // between host memory and the GPU; 0: unknown
 };
 
-// What a tenant gets.
+// The service that a tenant gets.
 struct Served {
   double busy = 0;             // share of the time it is busy, delays included
   std::optional<Seconds> p95;  // latency; empty without a service time
@@ -51,7 +51,7 @@ struct Served {
   double wakes = 0;            // share of requests that wait for a wake-up or start
 };
 
-// A GPU and what runs on it.
+// A GPU and its tenants.
 struct Group {
   Mechanism how = Mechanism::kOwnGpu;
   std::size_t gpu = 0;  // which kind
@@ -79,7 +79,7 @@ struct Demand {
 
 // GPUs of one mechanism that hold every replica, packed in one of several orders. Empty if one fits no GPU.
 std::vector<Group> pack(const Demand& demand, Mechanism how, std::size_t gpu, bool by_memory);
-// All of these, for every mechanism but MIG, and each replica alone on its cheapest GPU.
+// The groups of pack() for every mechanism except MIG, and each replica alone on its cheapest GPU.
 std::vector<Group> propose(const Demand& demand);
 
 struct SharingPlan {
@@ -88,7 +88,7 @@ struct SharingPlan {
   double usd_per_hour = 0;
 };
 
-// The candidates that hold every replica at the least cost: exact unless there are very many.
+// The candidates that hold every replica at the lowest cost: exact unless there are very many.
 Result<SharingPlan> cheapest(const std::vector<Group>& candidates, std::size_t count);
 
 }  // namespace rightsize::sharing

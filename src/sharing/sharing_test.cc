@@ -1,4 +1,4 @@
-// Random small models on shared GPUs: against a simulation, against a GPU for each, and against their limits.
+// Random small models on shared GPUs, compared with a simulation, with a GPU for each, and with their limits.
 #include "sharing/sharing.h"
 
 #include <algorithm>
@@ -101,7 +101,7 @@ TEST(Sharing, NeighboursAndWakeUpsNeverMakeAModelFaster) {
     SCOPED_TRACE(seed);
     const Demand demand = random_demand(seed, 6);
     for (const Group& group : propose(demand)) {
-      if (group.how == Mechanism::kLora) continue;  // one process: its requests have another length
+      if (group.how == Mechanism::kLora) continue;  // one process: its requests have a different length
       for (std::size_t i = 0; i < group.tenants.size(); ++i) {
         const Served best = alone(demand.tenants[group.gpu][group.tenants[i]]);
         EXPECT_GE(in_seconds(*group.served[i].p95), in_seconds(*best.p95) * (1 - 1e-5)) << name_of(group.how);

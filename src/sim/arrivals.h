@@ -25,7 +25,7 @@ struct Arrival {
   std::int32_t output = 1;
   std::int32_t timeout_us = 0;  // the request's own limit on its queueing time; 0: none
   std::int32_t kind = 0;  // continuous batching: requests of one kind, from 1, are also measured separately; 0: no kind
-  std::uint32_t prompt = 0;  // continuous batching: its prompt in Trace::prompts, from 1; 0: like no other
+  std::uint32_t prompt = 0;  // continuous batching: its prompt in Trace::prompts, from 1; 0: unique
 
   bool operator==(const Arrival&) const = default;
 };
@@ -51,12 +51,12 @@ struct Diurnal {
 
   auto operator<=>(const Diurnal&) const = default;
 };
-// Users who wait for an answer: the requests of each, one user after the other. `at` is the time of a user's first
-// request; of the others, the time since the answer before.
+// Users who wait for an answer, with the requests of each user in turn. `at` is the time of a user's first request or,
+// for later ones, the time since the previous answer.
 struct ClosedLoop {
   std::vector<Arrival> turns;
-  std::vector<std::uint32_t> first;  // of each user in `turns`, and the end
-  int side_by_side = 1;              // requests of a turn
+  std::vector<std::uint32_t> first;  // index of each user's first turn in `turns`, and the end
+  int side_by_side = 1;              // parallel requests per turn
 };
 // A rate over time, as Prometheus and Grafana export it.
 struct RateSeries {
@@ -69,12 +69,12 @@ struct Trace {
   std::vector<Arrival> arrivals;
   bool has_tokens = false;                      // sizes are prompt and output tokens
   bool has_timeouts = false;                    // some request has its own timeout
-  std::shared_ptr<const Prompts> prompts = {};  // what they consist of; null: unknown
-  std::uint64_t warm_up = 0;                    // the first arrivals, which find caches emptier than later ones do
-  // Set: a simulated engine decides when users come back, and `arrivals` are what formulas expect. They have the same
-  // prompts.
+  std::shared_ptr<const Prompts> prompts = {};  // the contents of prompts; null: unknown
+  std::uint64_t warm_up = 0;                    // the first arrivals, which find caches emptier than later ones
+  // If set, the simulated engine decides when users come back, and `arrivals` are those that formulas expect, with the
+  // same prompts.
   std::shared_ptr<const ClosedLoop> closed = {};
-  std::shared_ptr<const RateSeries> rates = {};  // set: only rates were recorded, and `arrivals` are drawn from them
+  std::shared_ptr<const RateSeries> rates = {};  // if set, only rates were recorded; `arrivals` are drawn from them
 };
 using ArrivalProcess = std::variant<Poisson, Mmpp, Diurnal, std::shared_ptr<const Trace>>;
 
@@ -101,10 +101,10 @@ Checked<ArrivalProcess> parse_arrivals(std::string_view text);
 // gives none. Refused with line and reason: a time that is not a number, is negative or precedes the line above; a size
 // that is not a whole number from 1; an empty trace. Reports at most twenty mistakes.
 //
-// A table of two columns, time or timestamp and any other, has rates: requests per second, or requests since the row
-// before if the column is called requests or count. A sample that is missing has the value before it.
+// A table of two columns, time or timestamp and any other, has rates: requests per second, or requests since the
+// previous row if the column is called requests or count. A missing sample has the previous value.
 Checked<Trace> parse_trace(const std::string& file, std::string text);
-// A trace with block hashes, with the tokens of a block; Mooncake's have 512.
+// A trace with block hashes, and the tokens per block; Mooncake's traces have 512.
 Checked<Trace> parse_hashed_trace(const std::string& file, std::string_view text, std::int32_t block_tokens);
 
 // Arrivals in order of time, produced in blocks to amortize the virtual call.

@@ -80,7 +80,7 @@ TEST(ParseArrivals, RefusesOtherTextWithAHint) {
   EXPECT_THAT(describe(parse_arrivals("poison:3").error()), HasSubstr("did you mean 'poisson'"));
 }
 
-// Whatever the rate, times ascend and stay on the clock: a stream ends before it overflows.
+// At any rate, times ascend and stay within the clock: a stream ends before it overflows.
 TEST(Arrivals, AnyAcceptedRateStaysOnTheClock) {
   for (const char* text :
        {"1e-9/s", "poisson:1e-9", "poisson:0.000000001", "3e-8/s", "1e9/s", "mmpp:1e-9,1e-9,3000d,1s",
@@ -135,7 +135,7 @@ TEST(ParseTrace, ReadsTheGenericForm) {
   EXPECT_TRUE(parse_trace("t.csv", "t\n0\n"));
 }
 
-// Every way to write a time and a rate gives the same series, and the requests drawn from it follow it.
+// Every way to write times and rates gives the same series, and the drawn requests follow it.
 TEST(ParseTrace, DrawsRequestsFromARateOverTime) {
   const std::vector<double> rates{5, 20, 0, 8};
   const char* kHeaders[] = {"timestamp,rps", "Time,Value", "ts,sum(rate(requests_total[5m]))", "date,requests"};
@@ -162,7 +162,7 @@ TEST(ParseTrace, DrawsRequestsFromARateOverTime) {
       EXPECT_FALSE(trace->has_tokens);
     }
   }
-  // A sample that is missing has the value before it.
+  // A missing sample has the previous value.
   EXPECT_EQ(parse_trace("r.csv", "time,rps\n0,1\n60,2\n180,3\n")->rates->rates, (std::vector<double>{1, 2, 2, 3}));
   for (const char* wrong :
        {"time,rps\n", "time,rps\n0,1\n", "time,rps\n0,1\n0,2\n", "time,rps\n0,1\n9,-2\n", "time,rps\n0,x\n9,2\n",
@@ -214,8 +214,8 @@ TEST(ParseTrace, ReadsColumnsByTheWordsOfTheirNames) {
   }
 }
 
-// A wrong column would repeat itself on every line.
-TEST(ParseTrace, SaysTheFirstMistakeAndHowManyFollow) {
+// A wrong column would cause the same error on every line.
+TEST(ParseTrace, ReportsTheFirstMistakeAndTheNumberOfOthers) {
   std::string text = "t,size\n";
   for (int i = 0; i < 3000; ++i) text += "yesterday,1\n";
   const auto trace = parse_trace("t.csv", text);
@@ -253,8 +253,7 @@ TEST(Trace, ReadsTheFormatsOfPublishedTracesAndLoadGenerators) {
   }
 }
 
-// A table is read in parts; lines in errors count from the beginning of the file.
-// A file is read in parts, its text at once.
+// A file is read in parts, a text at once; line numbers in errors count from the beginning of the file.
 TEST(Trace, AFileGivesTheSameRequestsAsItsText) {
   std::string text = "t,size,output\n";
   for (int i = 0; i < 400'000; ++i)

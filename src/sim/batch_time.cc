@@ -170,7 +170,7 @@ ServiceTimes tabulate(const BatchTime& time, int max_batch, Seconds overhead) {
   times.scale.push_back(0);
   for (int batch = 1; batch <= max_batch; ++batch) {
     const BatchSeconds taken = time.time_of(batch);
-    // A wide spread may not make the shortest time negative.
+    // A wide spread must not make the shortest time negative.
     const double scale = std::min(in_seconds(taken.p90 - taken.p50) / ln5, in_seconds(taken.p50) / ln2);
     const SimTime shortest = to_sim_time(taken.p50 - seconds(scale * ln2) + overhead);
     times.shortest.push_back(std::max<SimTime>(shortest, 1));

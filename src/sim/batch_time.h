@@ -9,7 +9,7 @@
 
 namespace rightsize::sim {
 
-// Median and 90th percentile of the time one batch occupies an executor. Equal where the spread is unknown.
+// Median and 90th percentile of the time one batch occupies an executor. Equal if the spread is unknown.
 struct BatchSeconds {
   Seconds p50;
   Seconds p90;

@@ -24,7 +24,7 @@ class ClosedUsers {
     }
   }
 
-  // When the next request arrives, unless an answer comes first; kNever: all users wait or are done.
+  // When the next request arrives unless an answer comes first; kNever if all users wait or are done.
   SimTime next() const { return due_.empty() ? kNever : due_.top().at; }
 
   Arrival take() {

@@ -44,7 +44,7 @@ RC_GTEST_PROP(ClosedUsers, WithoutServiceTimeArriveAsInTheOpenLoop, ()) {
     RC_ASSERT(std::abs(closed.at - open.at) <= rounding);
     expected.insert(open.prompt), found.insert(closed.prompt);
   }
-  // The last ones may have changed places.
+  // The last ones may be in a different order.
   std::vector<std::uint32_t> others;
   std::set_symmetric_difference(expected.begin(), expected.end(), found.begin(), found.end(),
                                 std::back_inserter(others));
@@ -61,7 +61,7 @@ ContinuousServer random_server() {
   return server;
 }
 
-// The times at which users arrive depend on the engine, but what it does with them does not depend on why they arrive.
+// Arrival times depend on the engine, but the engine treats the same times equally in a closed and an open loop.
 RC_GTEST_PROP(ClosedUsers, AreServedAsTheirTimesInAnOpenLoop, ()) {
   constexpr std::uint64_t kRequests = 300;
   const auto trace = closed_trace(random_sessions(), seconds(1), kRequests);

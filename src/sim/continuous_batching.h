@@ -5,10 +5,10 @@
 // Modelled: token budget, chunked prefill (or whole prompts only), a limit on sequences, KV-cache capacity in tokens,
 // admission in order of arrival once the whole prompt fits the free cache, preemption of the newest sequence by
 // recomputation when the cache is full. Disaggregated serving: a prompt goes through a prefill worker, its cache is
-// sent to a decode worker, and the first token comes with the first step there. A prefix cache, if the arrivals say
-// what their prompts consist of (prompts.h): shared beginnings are computed and stored once, and evicted when decoding
-// needs the space. Not modelled: the cache's block size (at most block-1 tokens per sequence), speculative decoding,
-// and pages that a prefill worker holds until they have been fetched.
+// sent to a decode worker, and the first token comes with the first step there. A prefix cache, if the contents of
+// prompts are known (prompts.h): shared beginnings are computed and stored once, and evicted when decoding needs the
+// space. Not modelled: the cache's block size (at most block-1 tokens per sequence), speculative decoding, and pages
+// that a prefill worker holds until they have been fetched.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@
 
 namespace rightsize::sim {
 
-// How the router chooses a replica: any, the one with the least outstanding work, or the one where the request and the
-// work before it would be done first, with the part of its prompt that is cached there.
+// How the router chooses a replica: any, the one with the least outstanding work, or the one that would finish the
+// request first, given its queue and the cached part of the prompt.
 enum class Routing { kRandom, kLeastLoaded, kPrefixAware };
 
 struct ContinuousConfig {
@@ -49,27 +49,27 @@ struct StepCost {
   std::int64_t kv_tokens = 0;  // capacity of this replica's cache; 0: as in ContinuousConfig
   // Mixtures of experts: n sequences read a share of the experts (base/coverage.h) and take that share of `experts`.
   double experts = 0, expert_chance = 0, expert_evenness = 0;
-  // Added to a step with prompts, whatever their length. Positive if prompts read more experts, negative if their first
-  // tokens are hidden behind the weights that the base reads.
+  // Added to a step with prompts of any length. Positive if prompts read more experts, negative if their first tokens
+  // are hidden behind the weights that the base reads.
   double with_prompts = 0;
   bool prompts_first = false;  // of this replica's engine; see ContinuousConfig
-  // Decode steps before the engine starts on a request that it could admit, while others run: it looks at its queue
-  // every few steps. With up to 8 and from 16 running sequences.
+  // Decode steps before the engine admits a request while others run, because it checks its queue only every few steps.
+  // With up to 8 and from 16 running sequences.
   double wait_few = 0, wait_many = 0;
   // A lower tier of the prefix cache, such as host memory: its tokens, and the time to load from it, per request and
-  // per token. What loading would take longer than computing is computed, unless the engine always loads.
+  // per token. Tokens that take longer to load than to compute are computed, unless the engine always loads.
   std::int64_t lower_tokens = 0;
   double load_request = 0, load_token = 0;
   bool always_load = false;
 
   auto operator<=>(const StepCost&) const = default;
 
-  // What the prompt tokens of a step add to it.
+  // The time that prompt tokens add to a step.
   double prompts(double tokens) const { return tokens > 0 ? std::max(0.0, with_prompts + prefill * tokens) : 0; }
   double wait_steps(double running) const {
     return (wait_few + (wait_many - wait_few) * std::clamp(running / 8 - 1, 0.0, 1.0)) * std::min(running, 1.0);
   }
-  // What loading a request's tokens from the lower tier adds to a step.
+  // The time that loading a request's tokens from the lower tier adds to a step.
   double load(double tokens) const { return tokens > 0 ? load_request + load_token * tokens : 0; }
   bool loads(double tokens) const { return tokens > 0 && (always_load || load(tokens) < prefill * tokens); }
   // A decode step of n sequences with `tokens` in the cache.
@@ -79,13 +79,13 @@ struct StepCost {
   }
 };
 
-// What the scheduler sees at the start of a step.
+// The scheduler's view at the start of a step.
 struct StepView {
   std::int64_t decoding = 0;                      // sequences past their prompt
   std::int64_t kv_free = 0;                       // tokens
   std::span<const std::int64_t> prefilling = {};  // remaining prompt tokens of admitted sequences, oldest first
   std::span<const std::int64_t> waiting = {};     // prompt tokens to compute of queued sequences, in order
-  std::span<const std::int64_t> rooms = {};       // tokens of the cache that each of these needs; empty: as many
+  std::span<const std::int64_t> rooms = {};       // cache tokens that each of these needs; empty: the same number
 };
 
 struct StepPlan {
@@ -95,7 +95,7 @@ struct StepPlan {
 };
 
 // Plans one step: decoding sequences first (unless prompts are), then admitted prompts, then new ones. Overwrites
-// `plan` (an argument so that its storage is reused).
+// `plan`, to reuse its storage.
 void plan_step(const StepView& view, const ContinuousConfig& config, StepPlan& plan);
 
 // Sending the cache of a request from a prefill to a decode worker: nanoseconds per request and per prompt token.
@@ -107,7 +107,7 @@ struct Transfer {
 };
 
 struct ContinuousServer {
-  // May differ. A request goes to the one with the least outstanding work, in time, among those it fits.
+  // Replicas may differ. A request goes to the one with the least outstanding work (in time) that can hold it.
   std::vector<StepCost> replicas;
   ContinuousConfig batching = {};
   // Workers for prompts only; `replicas` then decode. Empty: each replica does both.

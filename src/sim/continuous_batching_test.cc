@@ -20,7 +20,7 @@ TEST(PlanStep, MatchesTheDocumentedRuleCaseByCase) {
   StepPlan p = plan(0, 1000, {}, {60, 60}, config);  // the second prompt gets the rest of the budget
   EXPECT_EQ(p.admitted, 2u);
   EXPECT_EQ(p.chunks, (Tokens64{60, 40}));
-  p = plan(2, 1000, {20}, {60}, config);  // decoding takes 2, the prompt begun 20, the new one 60
+  p = plan(2, 1000, {20}, {60}, config);  // decoding takes 2, the started prompt 20, the new one 60
   EXPECT_EQ(p.chunks, (Tokens64{20, 60}));
   p = plan(2, 1000, {200}, {10}, config);  // a long prompt takes the whole budget
   EXPECT_EQ(p.chunks, (Tokens64{98}));
@@ -41,8 +41,8 @@ TEST(PlanStep, WithoutChunkedPrefillPromptsRunWhole) {
   EXPECT_EQ(plan(50, 1000, {}, {60}, config).admitted, 0u);
 }
 
-// One request alone, by hand: prompt of 10 tokens at 1 us each and a step of 100 us, then 4 tokens more, each a step of
-// 100 us + 5 us for the sequence + 1 us for every token in the cache (10, 11, 12, 13).
+// One request alone, by hand: prompt of 10 tokens at 1 us each and a step of 100 us, then 4 more tokens, each with a
+// step of 100 us + 5 us for the sequence + 1 us per token in the cache (10, 11, 12, 13).
 TEST(SimulateContinuous, OneRequestMatchesAHandCalculation) {
   Trace trace;
   trace.arrivals = {{0, 10, 5}};
@@ -58,7 +58,8 @@ TEST(SimulateContinuous, OneRequestMatchesAHandCalculation) {
 }
 
 // Prompts first: the second request arrives during the step from 110 us to 210 us, its prompt runs alone until 220 us,
-// and the first one's token waits for it. If the engine looks at its queue every few steps, only the newcomer waits.
+// and the first one's token waits for it. If the engine checks its queue only every few steps, only the new request
+// waits.
 TEST(SimulateContinuous, PromptsFirstInterruptDecoding) {
   Trace trace;
   trace.arrivals = {{0, 10, 5}, {150'000, 10, 2}};
@@ -157,7 +158,7 @@ RC_GTEST_PROP(SimulateContinuous, LittlesLawHoldsAndEveryRequestIsAccountedFor, 
 }
 
 // Separate workers, by hand: the prompt of 10 tokens takes 10 us, its transfer 50 us and 0.1 us per token, then 5 steps
-// of 105 us + 1 us for every token in the cache (10 to 14), the first of which brings the first token.
+// of 105 us + 1 us for every token in the cache (10 to 14), and the first step gives the first token.
 TEST(SeparateWorkers, OneRequestMatchesAHandCalculation) {
   Trace trace;
   trace.arrivals = {{0, 10, 5}};
@@ -189,7 +190,7 @@ TEST(SeparateWorkers, PromptsDoNotStretchSteps) {
   EXPECT_GT(value_of(mixed->tpot, Statistic::kP99), 250e3);  // 10 ms of prompt in one of 49 steps
 }
 
-// Requests wait for a decode worker whose cache is full, and preempted ones start again there.
+// Requests wait for a decode worker with a full cache, and preempted ones start again there.
 TEST(SeparateWorkers, AFullCachePreemptsAndEveryRequestCompletes) {
   Trace trace;
   for (int i = 0; i < 6; ++i) trace.arrivals.push_back({i, 10, 10});
@@ -227,7 +228,7 @@ RC_GTEST_PROP(SeparateWorkers, LittlesLawHoldsAndEveryRequestIsAccountedFor, ())
 TEST(SeparateWorkers, CapacityIsThatOfTheSlowerKind) {
   const RequestShape shape{1000, 100, false};
   ContinuousServer server{{{6e6, 0, 20e3, 0}}, {}};
-  server.prefills = {{0, 100e3}};  // 100 ms a prompt
+  server.prefills = {{0, 100e3}};  // 100 ms per prompt
   EXPECT_NEAR(in_requests_per_s(capacity(server, shape)), 10, 1e-9);
   server.prefills.assign(100, {0, 100e3});
   const double decode = in_requests_per_s(capacity(server, shape));

@@ -46,7 +46,7 @@ struct Admission {
 // Which part of a request a replica serves.
 enum class Role { kWhole, kPrefill, kDecode };
 
-// Sees every request that leaves, where single requests matter.
+// Observes every request that leaves, for callers that need single requests.
 class RequestWatcher {
  public:
   virtual void left(SimTime arrived, SimTime ttft, SimTime latency, const Sequence& request) = 0;
@@ -70,7 +70,7 @@ struct ContinuousTotals {
   SimTime busy = 0;
   std::uint64_t prompt_tokens = 0, hit_tokens = 0, loaded_tokens = 0;
   RequestWatcher* watcher = nullptr;  // instead of the statistics, which take a third of the time
-  // Where users wait for answers: those that are complete, by Arrival::prompt.
+  // If users wait for answers: the complete answers, by Arrival::prompt.
   struct Answer {
     std::uint32_t prompt = 0;
     SimTime at = 0;
@@ -90,8 +90,8 @@ struct ContinuousTotals {
 
 class ContinuousEngine {
  public:
-  // `same`: an engine with the same cost and limits whose table can be copied, or nullptr. `prompts`: what prompts
-  // consist of, for the prefix cache. `shared`: its lower tier, if that is not this replica's own.
+  // `same`: an engine with the same cost and limits, to copy its table from, or nullptr. `prompts`: the contents of
+  // prompts, for the prefix cache. `shared`: its lower tier, if several replicas share it.
   ContinuousEngine(const StepCost& cost, const ContinuousConfig& config, Role role, ContinuousTotals& totals,
                    const ContinuousEngine* same, const Prompts* prompts = nullptr,
                    std::shared_ptr<LowerTier> shared = nullptr)
@@ -115,7 +115,7 @@ class ContinuousEngine {
 
   SimTime next() const { return step_ends_; }
   double work() const { return work_; }
-  // Requests on this replica, and those of them that have not begun.
+  // Requests on this replica, and how many of them have not started.
   std::int64_t present() const {
     return decoding_ + prefilling_count() + static_cast<std::int64_t>(waiting_.size() + received_.size());
   }
@@ -130,7 +130,7 @@ class ContinuousEngine {
     return config_.chunked_prefill ? config_.kv_tokens : std::min(config_.kv_tokens, config_.token_budget);
   }
 
-  // Time until a request would be done behind the work that is here, for a router that knows what is cached.
+  // The time until this replica would finish a request after its current work, for a router that knows the cache.
   double work_with(const Arrival& arrival) const {
     std::int32_t found = 0;
     if (cache_ && arrival.prompt > 0) found = cache_->find(arrival.prompt, arrival.size).cached;
@@ -178,7 +178,7 @@ class ContinuousEngine {
     begin(now);
   }
 
-  // The replica dies: every request on it, as it arrived. The engine is empty afterwards.
+  // The replica dies: returns its requests as they arrived, and empties the engine.
   std::vector<Arrival> abandon() {
     std::vector<Arrival> lost;
     for (std::uint32_t slot = 0; slot < sequences_.size(); ++slot) {
@@ -202,7 +202,7 @@ class ContinuousEngine {
 
  private:
   double work_of(const Sequence& s) const {
-    // Only the router uses this, to compare replicas, so a typical batch is good enough to share the base of a step.
+    // Only the router uses this, to compare replicas, so a typical batch is accurate enough.
     constexpr double kTypicalBatch = 16;
     const double prompt = static_cast<double>(s.prompt) * cost_.prefill;
     const double answer = static_cast<double>(s.output) * (cost_.sequence + cost_.base / kTypicalBatch);
@@ -262,14 +262,14 @@ class ContinuousEngine {
     return prompt_tokens;
   }
 
-  // ---- The prefix cache. A sequence counts as if all its tokens were its own; `shared` are those that are not.
+  // ---- The prefix cache. All tokens of a sequence count as its own; `shared` is the part that is not.
   struct Share {
     std::uint32_t prompt = 0;  // Arrival::prompt
     std::int32_t shared = 0;
   };
 
-  // A sequence begins behind what is cached, which requests before it in the same step may have added to. Returns the
-  // prompt tokens to compute in this step. They count as cached from now on: requests that read them run after this
+  // A sequence begins after the cached tokens, which may include those of earlier requests in the same step. Returns
+  // the prompt tokens to compute in this step. They count as cached from now on: requests that read them run after this
   // step.
   std::int64_t shared_chunk(std::uint32_t slot, bool begins, std::int64_t chunk) {
     Share& share = shares_[slot];
@@ -291,7 +291,7 @@ class ContinuousEngine {
     return chunk;
   }
 
-  // The tokens of a sequence that ends have been returned as if they were its own.
+  // All tokens of an ended sequence have been returned as its own; corrects this for the shared part.
   void return_share(std::uint32_t slot, std::int64_t answer) {
     Share& share = shares_[slot];
     if (share.prompt == 0) return;
@@ -304,7 +304,7 @@ class ContinuousEngine {
   // it is busy time.
   void count_run(SimTime now) {
     totals_->busy += now - std::max(run_began_, totals_->measured_since);
-    if (role_ == Role::kPrefill) return;  // `steps` and batches are those that decode
+    if (role_ == Role::kPrefill) return;  // only decode steps and batches are counted
     totals_->steps += static_cast<std::uint64_t>(run_steps_);
     totals_->sequence_steps += static_cast<double>(run_steps_) * static_cast<double>(decoding_ + prefilling_count());
   }
@@ -366,11 +366,11 @@ class ContinuousEngine {
       }
       waiting_prompts_.push_back(prompt);
       sum += prompt;
-      if (cache_ && waiting_rooms_.back() > kv_free_) break;  // nor can those behind it
+      if (cache_ && waiting_rooms_.back() > kv_free_) break;  // nor do those behind it fit
     }
   }
 
-  // Keeps the order of admission, for preemption; those that have left are dropped when they are most of the list.
+  // Keeps the order of admission, for preemption; departed sequences are removed once they are most of the list.
   void note_admission(std::uint32_t slot) {
     constexpr std::size_t kFew = 64;
     if (order_.size() > 2 * sequences_.size() + kFew)
@@ -407,8 +407,8 @@ class ContinuousEngine {
     return any;
   }
 
-  // The steps until the engine noticed the request delay only this request, so they are counted here instead of
-  // holding the request back.
+  // The steps until the engine noticed the request delay only this request, so they are counted here instead of holding
+  // the request back.
   void give_first_token(Sequence& s, SimTime now) {
     s.first_token = now;
     const auto unnoticed =
@@ -421,7 +421,7 @@ class ContinuousEngine {
     totals_->ttft.checkpoint();
   }
 
-  // Sequences whose prompt is complete give their first token at the end of this step, or leave for a decode worker.
+  // Sequences with a complete prompt give their first token at the end of this step, or leave for a decode worker.
   void finish_prompts(SimTime now) {
     std::size_t kept = 0;
     for (std::uint32_t slot : prefilling_) {
@@ -547,7 +547,7 @@ class ContinuousEngine {
   ContinuousTotals* totals_;
   SimTime request_;  // time outside the steps
   std::vector<double>
-      without_context_;  // time of a decode step by number of sequences; computing the share of experts takes a power
+      without_context_;  // time of a decode step by number of sequences; the share of experts is expensive
   std::int64_t kv_free_ = 0;
   std::int64_t decoding_ = 0, context_ = 0, decode_step_ = 0, run_steps_ = 0;
   SimTime run_began_ = 0, step_ends_ = kNever;

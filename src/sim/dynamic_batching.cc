@@ -16,7 +16,7 @@ int largest_preferred(const DynamicBatchConfig& config) {
   return config.preferred_sizes.empty() ? config.max_batch : config.preferred_sizes.back();
 }
 
-// Where the walk over the queue ended.
+// The state at the end of the walk over the queue.
 struct Walk {
   std::size_t count = 0;     // requests added
   std::int64_t size = 0;     // the sum of their sizes

@@ -1,12 +1,12 @@
 // Triton's dynamic batcher as a pure function of the queue, the clock and the settings.
 //
 // The rule (triton-inference-server/core, dynamic_batch_scheduler.cc, GetDynamicBatch): walk the queue in order and add
-// requests until the next one would pass max_batch; remember the last point at which the sum was a preferred size, or
-// failing that the point past which it would exceed every preferred size. If such a point was found and the oldest
-// request of the batch has waited less than max_delay, send up to there. Otherwise send everything that was added if
-// the batch cannot grow, if it has reached the largest preferred size, if the oldest has waited max_delay, or if
-// max_delay is zero. Otherwise sleep until the oldest has waited max_delay or a request's timeout comes.
-// Shapes are taken as equal. The queue is examined whenever an executor is free.
+// requests until the next one would pass max_batch; remember the last point at which the sum was a preferred size, or,
+// if there is none, the point beyond which it would exceed every preferred size. If such a point was found and the
+// oldest request of the batch has waited less than max_delay, send up to that point. Otherwise send everything that was
+// added if the batch cannot grow, if it has reached the largest preferred size, if the oldest has waited max_delay, or
+// if max_delay is zero. Otherwise sleep until the oldest has waited max_delay or a request's timeout comes. Shapes are
+// assumed equal. The queue is examined whenever an executor is free.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct DynamicBatchConfig {
   auto operator<=>(const DynamicBatchConfig&) const = default;
 };
 
-// What a batcher sees of a waiting request.
+// The batcher's view of a waiting request.
 struct QueuedRequest {
   SimTime arrived = 0;
   SimTime timeout = 0;  // when it expires; 0: never. In push(): how long it may wait, 0 for the policy's default

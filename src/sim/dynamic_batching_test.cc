@@ -57,7 +57,7 @@ TEST(Decide, WakesAtATimeoutThatComesBeforeTheDelay) {
 }
 
 TEST(Decide, DelayCountsFromTheOldestRequestOfTheBatch) {
-  // A newer request of a higher priority stands in front of an older one.
+  // A newer request with a higher priority comes before an older one.
   std::vector<QueuedRequest> queue{{90, 0, 1}, {0, 0, 1}};
   EXPECT_EQ(decide(queue, 100, {8, {}, 100}), (BatchDecision{2, kNever}));
 }
@@ -115,11 +115,11 @@ TEST(PolicyQueue, TimeoutsRejectOrDelay) {
   patient.push({0, 0, 1}, 0);
   patient.push({5, 0, 1}, 0);
   EXPECT_EQ(patient.expire(11, rejected), 0u);
-  EXPECT_EQ(patient.front(2)[0].arrived, 5);  // the late one now is behind
+  EXPECT_EQ(patient.front(2)[0].arrived, 5);  // the late one is now last
   EXPECT_EQ(patient.front(2)[1].timeout, 0);
 }
 
-// Triton: a request's own timeout counts only where it is shorter than the default, and only if the server allows it.
+// In Triton, a request's own timeout counts only if it is shorter than the default and the server allows it.
 TEST(PolicyQueue, ARequestsOwnTimeoutOnlyShortens) {
   std::vector<SimTime> rejected;
   QueuePolicy policy{10, QueuePolicy::OnTimeout::kReject, 0, true};

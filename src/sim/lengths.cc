@@ -30,7 +30,7 @@ double most_of(const RequestShape& shape, double mean) {
   return shape.longest > 0 ? std::floor(shape.longest * mean / (shape.size + shape.output)) : 0;
 }
 
-// Called often by searches, so computed without the table. The table differs only where a limit cuts lengths.
+// Called often by searches, so computed without the table. The table differs only if a limit truncates lengths.
 double length_at(double mean, double variation, bool exponential, double most, Statistic at) {
   constexpr double kShares[] = {0, 0.5, 0.9, 0.95, 0.99};
   static const double kDeviations[] = {0, 0, normal_quantile(0.9), normal_quantile(0.95), normal_quantile(0.99)};

@@ -12,10 +12,10 @@ namespace rightsize::sim {
 struct RequestShape {
   double size = 1, output = 1;  // mean tokens
   bool exponential = false;     // both have an exponential distribution
-  // Log-normal otherwise: standard deviation over mean; 0: all have the mean length.
+  // Log-normal otherwise: the coefficient of variation; 0: all have the mean length.
   double size_variation = 0, output_variation = 0;
   double longest = 0;  // prompt and output together, limited by the model's context; 0: no limit
-  double cached = 0;   // mean prompt tokens found in the prefix cache, which formulas leave out; below `size`
+  double cached = 0;   // mean prompt tokens found in the prefix cache; formulas exclude them; below `size`
 
   auto operator<=>(const RequestShape&) const = default;
 
@@ -35,8 +35,8 @@ struct RequestShape {
 };
 
 // Ascending, equally likely lengths that represent the distribution and have exactly that mean (up to rounding to whole
-// tokens). There are enough of them that neighbours differ by 1 % at p95, so percentiles of TTFT move smoothly; the
-// longest is at p99.95. Lengths above `most` (0: no limit) are cut to it, and the others grow to preserve the mean.
+// tokens). Neighbours differ by only 1 % at p95, so percentiles of TTFT change smoothly; the longest is at p99.95.
+// Lengths above `most` (0: no limit) are cut to it, and the others grow to preserve the mean.
 inline constexpr int kLengths = 1024;
 std::vector<std::int32_t> length_table(double mean, double variation, double most = 0);
 std::vector<std::int32_t> size_table(const RequestShape& shape);

@@ -14,7 +14,7 @@ double mean_of(const std::vector<std::int32_t>& table) {
   return std::accumulate(table.begin(), table.end(), 0.0) / static_cast<double>(table.size());
 }
 
-RC_GTEST_PROP(Lengths, TheTableHasTheMeanAskedForAndStaysWithinItsLimit, ()) {
+RC_GTEST_PROP(Lengths, TheTableHasTheRequestedMeanAndStaysWithinItsLimit, ()) {
   const double mean = *rc::gen::inRange(50, 20'000);
   const double variation = *rc::gen::inRange(0, 250) / 100.0;
   const double most = *rc::gen::element(0, 2, 5, 50) * mean;
@@ -24,7 +24,7 @@ RC_GTEST_PROP(Lengths, TheTableHasTheMeanAskedForAndStaysWithinItsLimit, ()) {
   if (most > 0) RC_ASSERT(table.back() <= most + 0.5);
 }
 
-// A p95 that stands on prompts of one length must not jump where a few more of them wait.
+// The p95 must not jump when a few more prompts of one length wait.
 RC_GTEST_PROP(Lengths, NeighboursAtP95AreWithinTwoPercent, ()) {
   const double variation = *rc::gen::inRange(5, 200) / 100.0;
   const std::vector<std::int32_t> table = length_table(20'000, variation);
@@ -55,8 +55,8 @@ TEST(Lengths, StayWithinTheWindow) {
   EXPECT_NEAR(sum / 5'000, 3000, 60);
 }
 
-// Answers that vary as exponential ones do keep twice as much in the cache: long ones run longer.
-TEST(Lengths, LongAnswersCountForMoreOfTheCache) {
+// Exponentially distributed answers keep twice as much in the cache, because long answers run longer.
+TEST(Lengths, LongAnswersTakeALargerShareOfTheCache) {
   EXPECT_EQ((RequestShape{.size = 100, .output = 200}.mean_context()), 200);
   EXPECT_EQ((RequestShape{.size = 100, .output = 200, .output_variation = 1}.mean_context()), 300);
 }

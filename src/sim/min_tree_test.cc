@@ -7,7 +7,7 @@
 namespace rightsize::sim {
 namespace {
 
-// Few values, so that many are equal.
+// Few distinct values give many ties.
 TEST(MinTree, FindsTheFirstOfTheSmallest) {
   Random random(5);
   for (std::size_t count : {1U, 2U, 3U, 7U, 8U, 29U}) {

@@ -1,7 +1,7 @@
 // The prefix cache of one replica. Internal to the simulator.
 //
-// Tokens that running requests use are held; the rest of what is cached is idle, fills the free part of the KV cache
-// and is evicted when running requests need the space, least recently used first (vLLM's free queue; the leaves of
+// Tokens that running requests use are held. The other cached tokens are idle: they fill the free part of the KV cache
+// and are evicted when running requests need the space, least recently used first (vLLM's free queue; the leaves of
 // SGLang's radix tree). A request touches its chains when it leaves, the end of its prompt first, so the beginning
 // outlives it.
 //
@@ -44,7 +44,7 @@ class UseOrder {
   std::uint32_t end_;
 };
 
-// Memory below that of the GPUs, of one replica or shared by several.
+// Memory below GPU memory, of one replica or shared by several.
 class LowerTier {
  public:
   LowerTier(std::uint32_t chains, std::int64_t room, std::int64_t block)
@@ -53,7 +53,7 @@ class LowerTier {
   // Tokens from the beginning of a chain.
   std::int32_t tokens(std::uint32_t chain) const { return tokens_[chain]; }
 
-  // A request used a chain of which `cached` tokens are now in GPU memory, and thus here.
+  // A request used a chain; `cached` of its tokens are now in GPU memory, and thus also here.
   void touch(std::uint32_t chain, std::int32_t cached) {
     if (tokens_[chain] > 0) order_.remove(chain);
     used_ += std::max(0, cached - tokens_[chain]);
@@ -91,7 +91,7 @@ class PrefixCache {
     std::int32_t cached = 0;   // tokens of the prompt's beginning in GPU memory, whole blocks
     std::int32_t lower = 0;    // tokens after them in the lower tier, whole blocks
     std::int32_t claimed = 0;  // idle tokens that the request would hold
-    std::int32_t redone = 0;   // tokens after `cached` that are there but have to be computed again, in place
+    std::int32_t redone = 0;   // cached tokens after `cached` that must be computed again, in place
   };
   // At least the last of `size` tokens is computed, because the first output token comes from it.
   Found find(std::uint32_t prompt, std::int32_t size) const {
@@ -120,7 +120,7 @@ class PrefixCache {
     return found;
   }
 
-  // Holds the chains of a prompt. Returns the tokens that were idle and are held now.
+  // Holds the chains of a prompt. Returns the number of tokens that were idle and are now held.
   std::int64_t hold(std::uint32_t prompt) {
     std::int64_t held = 0;
     bool complete = true;
@@ -129,7 +129,7 @@ class PrefixCache {
       if (chain.holders++ == 0 && chain.cached > 0) {
         order_.remove(s.chain);
         idle_ -= chain.cached;
-        // What the prompt cannot use is dropped: it would be held for nothing.
+        // Tokens that the prompt cannot use are dropped: they would be held without use.
         chain.cached = complete ? std::min(chain.cached, s.tokens) : 0;
         held += chain.cached;
       }
@@ -149,14 +149,14 @@ class PrefixCache {
     return added;
   }
 
-  // The answer extends the last chain by at most `most` tokens. Returns by how many.
+  // The answer extends the last chain by at most `most` tokens. Returns the number of added tokens.
   std::int64_t extend_last(std::uint32_t prompt, std::int64_t most) {
     const std::span<const Segment> all = prompts_->of(prompt);
     if (all.empty() || chains_[all.back().chain].cached != all.back().tokens) return 0;
     return extend(all.back().chain, static_cast<std::int32_t>(all.back().tokens + most));
   }
 
-  // Ends the hold. Returns the tokens that are idle now.
+  // Ends the hold. Returns the number of tokens that are now idle.
   std::int64_t release(std::uint32_t prompt) {
     const std::int64_t before = idle_;
     const std::span<const Segment> all = prompts_->of(prompt);

@@ -1,4 +1,4 @@
-// The simulator's prefix cache against a cache built by hand, and what must hold for every traffic.
+// Compares the simulator's prefix cache with a simple reference, and tests properties for any traffic.
 #include <list>
 #include <unordered_map>
 
@@ -71,7 +71,7 @@ LatencyProfile run_of(const ContinuousServer& server, const std::shared_ptr<cons
   return start_run(server, trace, {}, 1)->to_the_end(trace->arrivals.size());
 }
 
-TEST(PrefixCache, HitsEqualThoseOfACacheBuiltByHand) {
+TEST(PrefixCache, HitsEqualThoseOfAReferenceCache) {
   constexpr SimTime kApart = 1'000'000'000;  // each request leaves before the next one arrives
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const auto trace = block_trace(seed, 300, kApart, 1);
@@ -113,7 +113,7 @@ TEST(PrefixCache, ConservesRequestsAndTimeUnderPressure) {
   }
 }
 
-TEST(PrefixCache, AConversationFindsEverythingSaidBefore) {
+TEST(PrefixCache, AConversationFindsItsEarlierTurns) {
   Sessions sessions{.users = 20, .turns = 5, .system = 512, .turn_in = 128, .turn_out = 64};
   const auto trace = std::make_shared<const Trace>(trace_of(sessions, {.rate = requests_per_s(2), .requests = 2'000}));
   const LatencyProfile run = run_of(caching_server(1, 10'000'000, 1), trace);

@@ -1,4 +1,4 @@
-// What prompts consist of, so that a prefix cache knows which tokens it has seen.
+// The contents of prompts, which tell a prefix cache the tokens it has seen.
 //
 // A prompt is a list of segments of chains. A chain is text that only ever grows at its end: a system prompt, a
 // conversation, or one block of a trace. Two prompts share the tokens of the chains with which both begin.
@@ -19,7 +19,7 @@ struct Segment {
 
 struct Prompts {
   std::vector<Segment> segments;
-  std::vector<std::uint32_t> first{0};  // of each prompt, and the end
+  std::vector<std::uint32_t> first{0};  // first segment of each prompt, and the end
   std::uint32_t chains = 0;
   bool keeps_answers = false;  // an answer extends the prompt's last chain, as in a conversation
 

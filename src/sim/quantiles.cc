@@ -20,7 +20,7 @@ double student_t(double freedom) {
 
 constexpr std::array<double, 4> kQuantiles{0.50, 0.90, 0.95, 0.99};  // in the order of Statistic, after the mean
 
-// Of the mean of nearly independent numbers.
+// For the mean of nearly independent numbers.
 double half_width(const std::vector<double>& numbers) {
   const double n = static_cast<double>(numbers.size());
   double mean = 0, squares = 0;
@@ -75,7 +75,7 @@ Intervals LatencyStatistics::intervals() const {
   found.low[0] = mean() - half_width(means), found.high[0] = mean() + half_width(means);
   for (std::size_t k = 0; k < beyond.size(); ++k) {
     const double q = kQuantiles[k];
-    // At least as wide as for independent requests, because a few runs may agree by chance.
+    // At least as wide as for independent requests: a few runs may agree by chance.
     const double off = std::max(half_width(beyond[k]), student_t(number) * std::sqrt(q * (1 - q) / number));
     const auto ends = all_.quantiles<2>({q - off, q + off});
     found.low[k + 1] = ends[0], found.high[k + 1] = ends[1];

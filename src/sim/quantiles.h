@@ -11,7 +11,7 @@
 
 namespace rightsize::sim {
 
-// Of nanoseconds.
+// A histogram of nanoseconds.
 using LatencyHistogram = LogHistogram<8, true, std::uint64_t>;
 
 enum class Statistic { kMean, kP50, kP90, kP95, kP99 };
@@ -32,9 +32,10 @@ struct Intervals {
 // runs ("batch means", Law and Kelton): statistics of long runs are nearly independent, and Student's t over them gives
 // the interval. When 40 runs are full, neighbours are merged and runs become twice as long.
 //
-// The interval of a quantile is one of ranks: the variation between runs of the share of requests beyond it gives the
-// ranks it may have, and the values there are its ends. If few requests are far slower than the others and about as
-// many as may be beyond the quantile, the upper end is one of theirs, which the spread of values would not show.
+// The interval of a quantile is computed over ranks: the share of requests beyond the quantile varies between runs, and
+// gives the ranks it may have; the values at these ranks are the ends. If a few requests are far slower than the
+// others, and about as many as lie beyond the quantile, the upper end is one of them. The spread of values alone would
+// not show that.
 class LatencyStatistics {
  public:
   explicit LatencyStatistics(std::uint64_t first_run = 500) : run_length_(first_run) {}
@@ -56,7 +57,7 @@ class LatencyStatistics {
     return (closed_ + static_cast<double>(open_sum_)) / static_cast<double>(std::max<std::uint64_t>(count(), 1));
   }
 
-  // Nanoseconds, the open run included.
+  // In nanoseconds, including the open run.
   StatisticValues values() const;
   double longest() const { return all_.quantile(1); }
   // NaN while there are fewer than ten runs.

@@ -32,8 +32,8 @@ TEST(LatencyStatistics, IntervalsCoverTheTruth) {
   EXPECT_GE(covered_tail, 88);
 }
 
-// Of a hundred requests nearly one is far slower than the others: where the 99th percentile lies is chance, and the
-// interval says so however steady the values on either side are.
+// Nearly one request in a hundred is far slower than the others: the 99th percentile is then a matter of chance, and
+// the interval shows it even if the values on either side are steady.
 TEST(LatencyStatistics, TheIntervalOfAQuantileSpansAJumpNearby) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Random random(seed);
@@ -56,7 +56,7 @@ TEST(LatencyStatistics, AShortRunHasNoInterval) {
   EXPECT_EQ(statistics.count(), 500u);
 }
 
-// Twelve hours of waiting for a million requests are more nanoseconds than 64 bits hold.
+// A million requests that wait twelve hours each exceed 64 bits of nanoseconds.
 TEST(LatencyStatistics, TheMeanOfLongWaitsDoesNotOverflow) {
   LatencyStatistics statistics;
   constexpr std::int64_t kWait = 12LL * 3600 * 1'000'000'000;

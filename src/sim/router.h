@@ -15,8 +15,8 @@ namespace rightsize::sim {
 // and updating take constant time.
 //
 // Ties are broken at random. With round robin, replicas with exactly equal batch times stay in step with the router
-// (each request goes to the one that is free next) until a longer batch ends that, while times that vary by 1 %, as
-// real ones do, never get in step. At a utilization of 87 % that made p95 latencies a third too low.
+// (each request goes to the replica that is free next) until a longer batch occurs. Real times vary by 1 % and never
+// get in step. At a utilization of 87 %, this effect made p95 latencies a third too low.
 class Router {
  public:
   explicit Router(std::uint64_t seed) : random_(seed) {}
@@ -32,7 +32,7 @@ class Router {
     kinds_[kind].fewest = 0;
   }
 
-  // The replica for the next request, whose own time counts as well.
+  // The replica for the next request, including the request's own time.
   std::size_t choose() {
     if (places_.size() == 1) return 0;
     const Kind* best = &kinds_[0];

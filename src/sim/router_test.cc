@@ -28,7 +28,7 @@ RC_GTEST_PROP(Router, ChoosesOneWithTheLeastWork, ()) {
   }
 }
 
-TEST(Router, EqualsAreChosenAlike) {
+TEST(Router, EqualReplicasAreChosenEqually) {
   Router router(1);
   for (int i = 0; i < 5; ++i) router.add(1);
   std::map<std::size_t, int> chosen;

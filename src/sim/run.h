@@ -1,4 +1,4 @@
-// A simulation in progress: feeds arrivals to a simulated server and measures what its requests experience.
+// A simulation in progress: feeds arrivals to a simulated server and measures its requests.
 //
 //   std::unique_ptr<Run> run = start_run(server, Poisson{requests_per_s(20)}, seed, 1'000);
 //   LatencyProfile soon = run->until(8'000);     // measured so far
@@ -59,8 +59,8 @@ class Run {
       : warm_up_(warm_up), stream_(open_stream(arrivals, seed, shape)) {}
   virtual ~Run() = default;
 
-  // Continues until this many requests have arrived in total, warm-up included. Requests in flight are measured as far
-  // as they are. If a trace ends first, the run continues until its last request has completed.
+  // Continues until this many requests have arrived in total, warm-up included. Requests in flight are measured up to
+  // their current state. If a trace ends first, the run continues until its last request has completed.
   LatencyProfile until(std::uint64_t requests);
   // The same, and then lets every request complete. Ends the run.
   LatencyProfile to_the_end(std::uint64_t requests);

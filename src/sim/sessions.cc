@@ -86,7 +86,7 @@ struct User {
 
 struct NextTurn {
   double at = 0;       // nanoseconds
-  double thought = 0;  // of that, since the last answer; of the first turn, all
+  double thought = 0;  // the part since the last answer; for the first turn, all of it
   std::uint32_t user = 0;
   bool operator>(const NextTurn& o) const { return at != o.at ? at > o.at : user > o.user; }
 };
@@ -102,7 +102,7 @@ class Generator {
         users_(static_cast<std::size_t>(std::llround(sessions.users))) {}
 
   Trace trace() {
-    // After this many requests each user has come back, on average.
+    // An upper bound on the requests until each user has come back.
     constexpr double kMostWarmUp = 200'000;
     constexpr std::uint64_t kEnough = 64'000;
     const double each = std::round(sessions_.fan_out);
@@ -122,7 +122,7 @@ class Generator {
     return std::move(trace_);
   }
 
-  // Users whose answers come sooner send more requests than others, so each gets more than its mean number.
+  // Users with faster answers send more requests, so each user gets more than the mean number of turns.
   void close_loop(std::uint64_t all, SimTime start) {
     const double each = static_cast<double>(all) / static_cast<double>(users_.size());
     const auto enough = static_cast<std::size_t>(each + 3 * std::sqrt(each) + 1);
@@ -156,7 +156,7 @@ class Generator {
     return 1e9 * sessions_.users * std::round(sessions_.fan_out) / in_requests_per_s(wanted_.rate);
   }
 
-  // A user who starts within a conversation has had its earlier turns.
+  // A user may start partway through a conversation; the earlier turns are then already done.
   void begin_users() {
     const auto turns = static_cast<std::int32_t>(std::llround(sessions_.turns));
     for (std::uint32_t i = 0; i < users_.size(); ++i) {

@@ -1,4 +1,4 @@
-// Conversations and agents as traffic: users who come back, with prompts that contain everything said before.
+// Conversations and agents as traffic: users who come back, with prompts that contain the conversation so far.
 //
 //   Result<Sessions> sessions = parse_sessions("users=2000,turns=6,think=30s,system=1200,turn-in=150,turn-out=300");
 //   Trace trace = trace_of(*sessions, {.rate = sessions->rate(seconds(6))});
@@ -17,11 +17,11 @@ struct Sessions {
   double turns = 1;           // requests of a conversation; the user then begins another one
   Seconds think = {};         // from an answer to the next request of the user; for agents, the time that tools take
   double system = 0;          // tokens of the system prompt
-  double system_prompts = 1;  // different ones, each shared by an equal share of the users
+  double system_prompts = 1;  // distinct system prompts, each used by an equal share of users
   double turn_in = 1;         // new prompt tokens of a turn
   double turn_out = 1;        // tokens of an answer
   double fan_out = 1;         // requests of a turn that run side by side, with the same context
-  bool repeat = false;        // each user sends the same prompt again and again
+  bool repeat = false;        // each user repeats the same prompt
 
   auto operator<=>(const Sessions&) const = default;
 
@@ -38,7 +38,7 @@ struct SessionTrace {
   Seconds answer = {};                         // the shortest time between two requests of a user
   bool closed = false;                         // also as users who wait for their answers (Trace::closed)
   std::uint64_t requests = 0;                  // to measure, after the warm-up; 0: enough for the planner
-  double in_variation = 0, out_variation = 0;  // of the lengths of turns: standard deviation over mean
+  double in_variation = 0, out_variation = 0;  // coefficient of variation of the lengths of turns
   std::int32_t longest = 0;                    // tokens of prompt and answer that end a conversation; 0: no limit
   std::uint64_t seed = 1;
 };

@@ -1,4 +1,4 @@
-// Simulated time: whole nanoseconds since the start of the run, so that equal seeds give equal bytes on every machine.
+// Simulated time: whole nanoseconds since the start of the run. Equal seeds then give equal bytes on every machine.
 #pragma once
 
 #include <cmath>

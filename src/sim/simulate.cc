@@ -72,7 +72,7 @@ class FullQueue {
   }
 
  private:
-  // One request more than fits a batch shows whether the batch could grow.
+  // One more request than fits a batch shows whether the batch could grow.
   std::span<const QueuedRequest> seen() { return queue_.front(static_cast<std::size_t>(config_.max_batch) + 1); }
 
   const DynamicBatchConfig& config_;

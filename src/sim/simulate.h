@@ -1,4 +1,4 @@
-// The simulator of a batching server: arrivals + batch times + a policy -> latencies. Start reading here.
+// The simulator of a batching server: computes latencies from arrivals, batch times and a policy. Start reading here.
 //
 //   ServiceTimes times = tabulate(TableTime(rows, true), 32);
 //   Server server{.gpus = {{times}}, .batching = {.max_batch = 32, .max_delay = to_sim_time(milliseconds(5))}};

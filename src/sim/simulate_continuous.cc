@@ -11,7 +11,7 @@
 namespace rightsize::sim {
 namespace {
 
-// A request whose prompt is processed and whose cache is being sent to a decode worker.
+// A request with a processed prompt; its cache is being sent to a decode worker.
 struct InTransfer {
   SimTime ready = 0;
   std::uint64_t number = 0;  // breaks ties: first sent, first received
@@ -46,7 +46,7 @@ class ReplicaPool {
   // When the next step of any replica ends.
   SimTime next() const { return replicas_.empty() ? kNever : next_.min(); }
 
-  // size() if the request fits none.
+  // size() if no replica can hold the request.
   std::size_t least_loaded_for(std::int64_t tokens) const {
     if (tokens <= shortest_) return work_.position();
     std::size_t least = replicas_.size();
@@ -67,7 +67,7 @@ class ReplicaPool {
       if (routing_ == Routing::kPrefixAware) {
         if (const double work = replicas_[i].work_with(request); work < least) least = work, best = i;
       } else if (random_.uniform() * static_cast<double>(++fitting) < 1) {
-        best = i;  // each of those seen so far is equally likely
+        best = i;  // reservoir sampling: all equal replicas are equally likely
       }
     }
     return best;
@@ -98,7 +98,7 @@ class ReplicaPool {
   MinTree<SimTime> next_;                  // when the step of each replica ends
   MinTree<double> work_;                   // outstanding on each replica
   std::vector<std::int64_t> most_tokens_;  // the longest request each can run
-  std::int64_t shortest_ = 0;              // of those
+  std::int64_t shortest_ = 0;              // the smallest of those
 };
 
 class ContinuousRun : public Run {

@@ -1,4 +1,4 @@
-// The simulator against queueing theory, against itself, and against a plain second implementation.
+// Compares the simulator with queueing theory, with itself, and with a simple second implementation.
 #include "sim/simulate.h"
 
 #include <cmath>
@@ -132,8 +132,8 @@ TEST(Simulate, SharedExecutorsAddNoCapacity) {
   EXPECT_LT(value_of(p.latency, Statistic::kMean), 2.1 * kMs);
 }
 
-// Batches of exactly equal time must not keep replicas in step with their router: neither a spread of 1 %, as every
-// real server has, nor the seed may change the result.
+// Batches with exactly equal times must not keep replicas in step with their router: neither a spread of 1 %, as in
+// every real server, nor the seed may change the result.
 TEST(Simulate, ExactBatchTimesAreNoFasterThanNearlyExactOnes) {
   Server server = one_gpu(fixed_times({13.5, 21}), 2);
   server.gpus[0].count = 30;

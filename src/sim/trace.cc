@@ -64,7 +64,7 @@ struct Columns {
   bool with_failures = false;  // an output of 0 tokens is a request that failed (BurstGPT)
 };
 
-// By their names, whatever tool wrote them: Azure's ContextTokens, num_prefill_tokens, "Request tokens", prompt_length.
+// Finds columns by name, for any tool: Azure's ContextTokens, num_prefill_tokens, "Request tokens", prompt_length.
 std::optional<Columns> columns_of(const Csv& csv) {
   static constexpr std::string_view kTimes[] = {"t",        "time", "timestamp", "timestamps", "ts",
                                                 "datetime", "date", "arrivedat", "arrivaltime"};
@@ -91,7 +91,7 @@ class TraceReader {
     has_timeout_ = csv.column(kTimeoutColumn).has_value();
   }
 
-  // Another part of the same table, whose lines are `lines_before` further down in the file.
+  // Continues with another part of the same table, which starts after `lines_before` lines of the file.
   void continue_with(const Csv& csv, int lines_before) {
     csv_ = &csv;
     lines_before_ = lines_before;
@@ -122,7 +122,7 @@ class TraceReader {
  private:
   void read_row(const CsvRow& row, Trace& trace) {
     const std::string_view text = csv_->cell(row, columns_.time);
-    // Seconds, or dates as soon as one was read: a file has one of them.
+    // Seconds, or dates once one was read: a file has only one kind.
     std::optional<double> t = origin_ ? std::nullopt : number(text);
     if (!t && (origin_ || !previous_)) t = parse_timestamp(text, origin_);
     if (!t || !std::isfinite(*t)) {
@@ -211,7 +211,7 @@ class LineParts {
       if (!more) return std::exchange(buffer_, {});
     }
     const std::size_t end = buffer_.rfind('\n');
-    if (end == std::string::npos) return std::exchange(buffer_, {});  // a line of megabytes: the reader refuses it
+    if (end == std::string::npos) return std::exchange(buffer_, {});  // a line of megabytes, which the reader refuses
     std::string part = buffer_.substr(0, end);
     buffer_.erase(0, end + 1);
     return part;
@@ -282,7 +282,7 @@ Checked<RateSeries> read_rates(const std::string& file, std::string text) {
   return series;
 }
 
-// Requests at random times at these rates.
+// Draws requests at random times at these rates.
 Checked<Trace> drawn(const std::string& file, RateSeries series) {
   constexpr double kMost = 5e7;
   double expected = 0;
@@ -357,8 +357,8 @@ Checked<Trace> read_table(const std::string& file, ByteSource& source, std::size
 
 }  // namespace
 
-// Every block is a separate chain; the same number is the same block after the same beginning. Blocks that a prompt
-// lists beyond its length make it longer.
+// Every block is a separate chain; the same number is the same block after the same beginning. A prompt that lists more
+// blocks than its length is extended.
 Checked<Trace> parse_hashed_trace(const std::string& file, std::string_view text, std::int32_t block_tokens) {
   Trace trace{file, {}, true, false, {}, 0};
   Prompts prompts;

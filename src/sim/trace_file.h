@@ -1,4 +1,4 @@
-// Traces of any size: a table is read in parts, so that only its requests are kept.
+// Traces of any size: a table is read in parts, and only its requests are kept.
 #pragma once
 
 #include "sim/arrivals.h"

@@ -11,7 +11,7 @@ namespace {
 constexpr double kSlack = 1e-9;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// A node as it is filled.
+// A node while it is being filled.
 struct NodeState {
   double cpu = 0, memory = 0;
   std::vector<double> free;  // of each GPU
@@ -44,7 +44,7 @@ struct NodeState {
   static constexpr double kTaken = 0;
 };
 
-// Tasks that are alike, and how frequent they are among those that need a GPU.
+// Classes of equal tasks, and their frequency among tasks that need a GPU.
 struct Classes {
   std::vector<ClusterTask> kinds;
   std::vector<std::size_t> of;                                 // by task
@@ -163,7 +163,7 @@ class Cluster {
     const auto consider = [&](int gpu) {
       double value = 0;
       if (rule == ClusterRule::kBestFit) {
-        // The least that is left, as shares of what a large node has; a node in use before an empty one.
+        // The smallest remainder, as shares of a large node; a node in use comes before an empty one.
         constexpr double kCpus = 128, kMemory = 1024, kGpus = 8, kEmpty = 10;
         value =
             (node.total() - t.gpu_demand()) / kGpus + (node.cpu - t.cpu) / kCpus + (node.memory - t.memory) / kMemory;
@@ -260,7 +260,7 @@ void empty_nodes(Cluster& cluster, const std::vector<ClusterTask>& tasks, const 
   }
 }
 
-// Tasks with a share make way for one that needs whole GPUs.
+// Moves tasks with a share to make room for one that needs whole GPUs.
 void make_way(Cluster& cluster, const std::vector<ClusterTask>& tasks, const std::vector<std::size_t>& order,
               const std::function<bool()>& stop) {
   cluster.use(ClusterRule::kBestFit);
@@ -328,7 +328,7 @@ ClusterPacking pack_cluster(const std::vector<ClusterTask>& tasks, const std::ve
       made.push_back(cluster.packing());
     }
   }
-  // The best of those that leave no more tasks out than the simple rules do, unless such a rule uses more GPUs.
+  // The best packing that leaves out no more tasks than the simple rules, unless such a rule uses more GPUs.
   ClusterPacking best = made.front();
   for (const ClusterPacking& m : made) {
     if (m.is_better_than(best)) best = m;

@@ -46,12 +46,12 @@ struct ClusterPacking {
 
 enum class ClusterRule { kBestFit, kLeastFragmentation };
 
-// One task after the other, in the given order, each where the rule says.
+// Places one task after the other, in the given order and by the rule.
 ClusterPacking place_in_order(const std::vector<ClusterTask>& tasks, const std::vector<ClusterNode>& nodes,
                               ClusterRule rule);
 
-// The best of both rules in two orders, improved: nodes are emptied, and small tasks make way for those that are not
-// placed. `stop()` ends the improvement early.
+// The best of both rules in two orders, improved: nodes are emptied, and small tasks move to make room for unplaced
+// ones. `stop()` ends the improvement early.
 ClusterPacking pack_cluster(const std::vector<ClusterTask>& tasks, const std::vector<ClusterNode>& nodes,
                             const std::function<bool()>& stop);
 

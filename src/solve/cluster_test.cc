@@ -18,7 +18,7 @@ struct RandomCluster {
 };
 
 // Sizes and shares as in Alibaba's GPU cluster of 2023: an eighth of the pods without a GPU, three eighths with a part
-// of one, half with one, a few with two to eight; nodes with none to eight GPUs.
+// of one, half with one, a few with two to eight; nodes with zero to eight GPUs.
 RandomCluster random_cluster(std::uint64_t seed, int tasks, int nodes) {
   Random random(seed);
   const auto below = [&](int n) { return std::min(n - 1, static_cast<int>(random.uniform() * n)); };

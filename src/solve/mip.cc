@@ -73,7 +73,7 @@ const Clp& clp() {
   return kLibrary;
 }
 
-// The model in the form both libraries take: the matrix column by column.
+// The model in the form of both libraries: the matrix column by column.
 struct Packed {
   std::vector<int> starts, rows;
   std::vector<double> values, cost, column_lower, column_upper, row_lower, row_upper;
@@ -106,7 +106,7 @@ struct Packed {
     }
   }
 
-  // Loads it into a model of CBC or Clp, whose functions for this have the same arguments.
+  // Loads it into CBC or Clp; their functions have the same arguments.
   template <class Library, class Solver>
   void load_into(const Library& library, Solver* solver) const {
     library.loadProblem(solver, static_cast<int>(cost.size()), static_cast<int>(row_lower.size()), starts.data(),
@@ -159,7 +159,7 @@ Result<> check_coefficients(const Model& model) {
   return {};
 }
 
-// Without memory CBC and Clp do not fail but end the process, so what they need is checked first.
+// If memory runs out, CBC and Clp end the process instead of failing, so the available memory is checked first.
 Result<> check_ready(const Model& model, const LazyLibrary& library, std::size_t memory) {
   if (Result<> checked = check_coefficients(model); !checked) return checked;
   if (!library.loaded()) return library.loaded();
@@ -191,7 +191,7 @@ Result<Solution> solve(const Model& model, const SolverLimits& limits) {
   const auto began = std::chrono::steady_clock::now();
   cbc().solve(solver.get());
   const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  // CBC also reports a search that the time limit ended without an answer as infeasible.
+  // CBC also reports "infeasible" if the time limit ended the search without an answer.
   const bool finished = taken < limits.seconds && cbc().status(solver.get()) == 0;
   if (cbc().isProvenInfeasible(solver.get()) != 0 && finished)
     return Solution{Status::kInfeasible, 0, 0, {}, {}, false};

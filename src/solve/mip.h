@@ -17,7 +17,7 @@
 namespace rightsize::solve {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::max();
-// Costs and coefficients must be finite and no larger: from 1e25 on Clp aborts the process instead of failing.
+// Costs and coefficients must be finite and at most this: from 1e25 on, Clp aborts the process instead of failing.
 inline constexpr double kLargestCoefficient = 1e15;
 
 class Model {
@@ -54,9 +54,9 @@ class Model {
 
 struct SolverLimits {
   int nodes = 20'000;       // of the search tree; then the best answer so far is returned with its bound
-  double seconds = 60;      // of wall time; an answer that was cut off by it depends on the machine
+  double seconds = 60;      // of wall time; if it is reached, the answer depends on the machine
   double relative_gap = 0;  // stop when within this share of the bound
-  // Only answers below it are wanted; if there is none, the model counts as infeasible. (A known answer cannot be
+  // Only answers below this are wanted; if there is none, the model counts as infeasible. (A known answer cannot be
   // passed instead: CBC 2.10 confuses its columns in models that it simplifies.)
   double cutoff = kInfinity;
 };
@@ -73,12 +73,12 @@ struct Solution {
   double objective = 0;
   double bound = 0;            // no answer can cost less
   std::vector<double> values;  // one per column; integer columns are exactly integer. Empty without an answer
-  std::vector<double> duals;   // of solve_relaxation(): one per row, what one more of the row's limit costs
+  std::vector<double> duals;   // from solve_relaxation(): one per row, the cost of one more unit of its limit
   bool out_of_time = false;    // the time limit ended the search, not the nodes
 };
 
-// The cheapest answer. Both functions fail with kBadInput on a coefficient out of range, and with kUnreadableSource
-// where the solver cannot be loaded or there is too little memory for it.
+// The cheapest answer. Both functions fail with kBadInput on a coefficient out of range, and with kUnreadableSource if
+// the solver cannot be loaded or there is too little memory for it.
 Result<Solution> solve(const Model& model, const SolverLimits& limits);
 
 // The linear relaxation, in which integer columns may be fractions: kOptimal, kInfeasible or kUnknown.

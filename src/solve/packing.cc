@@ -150,7 +150,7 @@ std::vector<OpenBin> best_heuristic(const std::vector<Item>& items, const std::v
     shrink(found, items, bins);
     if (best.empty() || cost_of(found, bins) < cost_of(best, bins)) best = std::move(found);
   };
-  constexpr std::size_t kFillWork = 20'000'000;  // items x items x types: best-fill reads the list once a bin
+  constexpr std::size_t kFillWork = 20'000'000;  // items x items x types: best-fill reads the list once per bin
   for (bool largest : {true, false}) {
     const std::vector<std::size_t> order = order_by_size(items, bins, chosen, largest);
     for (std::size_t t = 0; t < bins.size(); ++t) consider(first_fit(items, bins, order, t));
@@ -171,7 +171,7 @@ std::vector<std::vector<double>> rounded_down(std::vector<std::vector<double>> n
 }
 
 // A dual feasible function (Fekete and Schepers, 2001): shares that add up to at most 1 still do after it. It rounds
-// shares above i / (k + 1) up to i / k, so that items which cannot be combined count as what they block; k = 0 is the
+// shares above i / (k + 1) up to i / k: items that cannot be combined then count as the space they block. k = 0 is the
 // identity.
 double rounded_share(double share, int k) {
   const double steps = share * (k + 1), whole = std::floor(steps);
@@ -179,7 +179,7 @@ double rounded_share(double share, int k) {
   return whole / k;
 }
 
-// What items with this need add to each total that no bin of the type may exceed 1 in.
+// The additions of items with this need to each total; no total of a bin may exceed 1.
 std::vector<double> loads_of(const std::vector<double>& need, const BinType& bin, bool refined) {
   constexpr int kFunctions = 6;
   std::vector<double> loads;
@@ -219,7 +219,7 @@ Result<double> relaxed_bound(const std::vector<Item>& items, const std::vector<B
     const double fullest = totals.empty() ? 0 : *std::ranges::max_element(totals);
     return std::max(least_bins, fullest * (1 - kSlack)) * bins[0].cost;
   }
-  // With few items the numbers of bins are integers, which prices that differ otherwise blur.
+  // With few items the numbers of bins are integers; a relaxation would be loose if prices differ.
   const bool few = chosen.size() <= 60;
   Model model;
   std::vector<std::vector<int>> totals(bins.size());
@@ -246,7 +246,7 @@ Result<double> relaxed_bound(const std::vector<Item>& items, const std::vector<B
   return std::max(0.0, solution.bound * (1 - kSlack));
 }
 
-// Where every bin costs the same, a cost is a multiple of it: the next one up.
+// If every bin has the same cost, the total is a multiple of it, so the bound is rounded up to the next one.
 double round_up_to_costs(double bound, const std::vector<BinType>& bins) {
   for (const BinType& bin : bins) {
     if (bin.cost != bins[0].cost) return bound;

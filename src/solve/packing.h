@@ -1,7 +1,7 @@
 // Puts items that need several resources at once into the cheapest set of bins (vector bin packing).
 //
-// A resource is any number that adds up: memory, compute, bandwidth, or each of these at every hour of a day. Items of
-// one `apart` group never share a bin.
+// A resource is any additive number: memory, compute, bandwidth, or each of these at every hour of a day. Items of one
+// `apart` group never share a bin.
 //
 //   Result<Packing> packing = pack(items, bins);
 //   double possible_saving = packing->cost - packing->bound;  // no packing costs less than the bound
@@ -18,7 +18,7 @@
 namespace rightsize::solve {
 
 struct Item {
-  // By bin type: what the item takes of each resource there; an empty row means it cannot go into that type.
+  // By bin type: the item's need of each resource; an empty row means that it cannot go into that type.
   std::vector<std::vector<double>> need;
   int apart = -1;  // items with the same number (0 or more) never share a bin
 };

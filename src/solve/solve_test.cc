@@ -51,7 +51,7 @@ TEST(Mip, InfeasibleModelsAreReported) {
   EXPECT_EQ(solve(nothing, {})->status, Status::kInfeasible);
 }
 
-// Both solvers answer or refuse any numbers. Clp itself would abort the process on a cost of 1e25.
+// Both solvers answer or refuse for any numbers. Clp itself would abort the process on a cost of 1e25.
 RC_GTEST_PROP(Mip, NoCoefficientAbortsTheProcess, ()) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
   const auto number = rc::gen::element(0.0, 1.0, -3.5, 1e-300, 1e12, -1e15, 1.0001e15, 1e24, 1e26, -1e300, kInfinity,
@@ -163,7 +163,7 @@ RC_GTEST_PROP(Packing, AgreesWithBruteForce, ()) {
   if (packing.proved()) RC_ASSERT(packing.cost <= best * (1 + 1e-6));
 }
 
-// Two jobs busy by day and two by night: alone they look like four GPUs, together they are two.
+// Two jobs busy by day and two by night: separately they need four GPUs, together two.
 TEST(Packing, ItemsWithDisjointPeaksShareABin) {
   const std::vector<Item> items{item({0.9, 0.1}), item({0.9, 0.1}), item({0.1, 0.9}), item({0.1, 0.9})};
   const Packing packing = *pack(items, {{1, {1, 1}, 0}});
@@ -172,7 +172,8 @@ TEST(Packing, ItemsWithDisjointPeaksShareABin) {
 }
 
 TEST(Packing, DualFeasibleFunctionsImproveTheRelaxation) {
-  // Items just over a third fit two to a bin: the plain relaxation says 0.34 * 9 = 3.06 -> 4 bins, halves say 5.
+  // Items just over a third fit two to a bin: the plain relaxation gives 0.34 * 9 = 3.06 -> 4 bins, rounding to halves
+  // gives 5.
   const std::vector<Item> items(9, item({0.34, 0.0}));
   const Packing packing = *pack(items, {{1, {1, 1}, 0}});
   EXPECT_EQ(packing.bins.size(), 5u);

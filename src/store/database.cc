@@ -59,7 +59,7 @@ std::string default_location(std::string_view flag, const char* variable, const 
   };
   if (!flag.empty()) return std::string(flag);
   if (std::string named = value_of(variable); !named.empty()) return named;
-  // The XDG specification has relative paths ignored.
+  // According to the XDG specification, relative paths are ignored.
   if (const std::string data = value_of("XDG_DATA_HOME"); data.starts_with('/')) return data + "/rightsize/" + file;
   const std::string home = value_of("HOME");
   return home.empty() ? "" : home + "/.local/share/rightsize/" + file;

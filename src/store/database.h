@@ -63,7 +63,7 @@ class Database {
 };
 
 enum class Access {
-  kRead,   // creates and changes nothing: a missing file is an error, a full or read-only disk is not
+  kRead,   // changes nothing: a missing file is an error, a full or read-only disk is not
   kWrite,  // creates a missing file and its folder
 };
 
@@ -83,7 +83,7 @@ Result<> in_transaction(Database& database, const Work& work) {
   return done;
 }
 
-// What `read` makes of every row of a query.
+// The results of `read` for every row of a query.
 template <class Read>
 auto rows(Database& database, const std::string& sql, const std::vector<Value>& values, const Read& read)
     -> Result<std::vector<decltype(read(std::declval<const Row&>()))>> {
@@ -131,8 +131,8 @@ Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, Access ac
 Result<std::unique_ptr<Database>> open_unchanging(const std::string& path);
 Result<std::unique_ptr<Database>> open_postgres(const std::string& url, Access access);
 
-// Where a database of ours is: the flag, else the environment variable, else the file in the user's XDG data folder;
-// empty without a home folder.
+// The location of one of our databases: the flag, else the environment variable, else the file in the user's XDG data
+// folder; empty without a home folder.
 std::string default_location(std::string_view flag, const char* variable, const char* file);
 
 }  // namespace rightsize::store

@@ -11,7 +11,7 @@
 namespace rightsize::store {
 namespace {
 
-// tests/market/store_test.py asks the same of a real PostgreSQL.
+// tests/market/store_test.py tests the same with a real PostgreSQL.
 class SqliteTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -31,7 +31,7 @@ class SqliteTest : public testing::Test {
   std::unique_ptr<Database> database_;
 };
 
-TEST_F(SqliteTest, ValuesComeBackAsTheyWent) {
+TEST_F(SqliteTest, ValuesAreReadBackUnchanged) {
   ASSERT_TRUE(database_->run("INSERT INTO t VALUES ($1, $2, $3)", {std::int64_t{7}, std::string("a'b\"\t"), 0.1}));
   ASSERT_TRUE(database_->run("INSERT INTO t VALUES ($1, $2, $3)", {std::int64_t{8}, Value{}, Value{}}));
   int rows = 0;
@@ -69,7 +69,7 @@ TEST_F(SqliteTest, AnErrorHasTheDatabasesMessage) {
   EXPECT_EQ(wrong.error().code, ErrorCode::kUnreadableSource);
 }
 
-// B20: characters with a meaning in SQLite's URIs are ordinary ones in a path.
+// Characters with a special meaning in SQLite's URIs are ordinary characters in a path.
 TEST_F(SqliteTest, APathMayHoldAnyCharacter) {
   for (const char* name : {"a?b.db", "a#b.db", "a%41.db", "a b.db", "a&mode=memory.db"}) {
     const std::string path = path_ + name;

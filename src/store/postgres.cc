@@ -165,7 +165,7 @@ class Postgres : public Database {
     return sent;
   }
 
-  // The server's message, with a hint for the failures people meet.
+  // The server's message, with a hint for common failures.
   Error wrong(const PGresult* answer = nullptr) const {
     const char* state = answer == nullptr ? nullptr : libpq().resultErrorField(answer, PG_DIAG_SQLSTATE);
     const std::string_view code = state == nullptr ? "" : state;
@@ -187,7 +187,8 @@ Result<std::unique_ptr<Database>> open_postgres(const std::string& url, Access a
   PGconn* connection = libpq().connectdb(url.c_str());
   auto database = std::make_unique<Postgres>(connection, shown_url(url));
   if (libpq().status(connection) != CONNECTION_OK) {
-    // libpq's message repeats what it took for host, port or a parameter, which an unescaped password may be part of.
+    // libpq's message repeats its idea of the host, port or parameters, which may include part of an unescaped
+    // password.
     PQconninfoOption* parsed = libpq().conninfoParse(url.c_str(), nullptr);
     libpq().conninfoFree(parsed);
     if (parsed == nullptr || may_hide_password(url)) {

@@ -71,7 +71,7 @@ Result<std::int64_t> version_of(Database& database, const Schema& schema) {
 
 Result<Readiness> bring_up_to_date(Database& database, const Schema& schema) {
   const auto wanted = static_cast<std::int64_t>(schema.steps.size());
-  // An up-to-date store is only read, so that reading never waits for a writer.
+  // An up-to-date store is only read: reading must never wait for a writer.
   RIGHTSIZE_TRY(std::int64_t version, version_of(database, schema));
   Readiness ready;
   ready.was = version;

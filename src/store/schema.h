@@ -22,7 +22,7 @@ struct Schema {
 
 struct Readiness {
   std::int64_t was = 0;  // 0: the store was empty
-  std::string backup;    // where the copy made before an upgrade is; empty: none was needed
+  std::string backup;    // the copy made before an upgrade; empty: none was needed
 };
 
 Result<Readiness> bring_up_to_date(Database& database, const Schema& schema);
@@ -32,8 +32,8 @@ struct OpenStore {
   Readiness ready;
 };
 
-// Opens a store. To write, its tables are created or upgraded. To read, nothing is changed unless its tables are of an
-// older version, which are upgraded first. `wait`: how long a change waits for another writer.
+// Opens a store. With write access, its tables are created or upgraded. With read access, nothing changes unless its
+// tables are of an older version; these are upgraded first. `wait`: how long a change waits for another writer.
 Result<OpenStore> open(const std::string& url, Access access, const Schema& schema, Seconds wait = seconds(30));
 
 // The version of the tables; 0 if there are none. Fails on a version newer than the schema's.

@@ -35,7 +35,7 @@ class SqliteRow : public Row {
   sqlite3_stmt* statement_;
 };
 
-// SQLite takes $1 for a name; its numbered parameters are ?1.
+// SQLite treats $1 as a name; its numbered parameters are ?1.
 std::string numbered(std::string sql) {
   for (std::size_t i = 0; i + 1 < sql.size(); ++i) {
     if (sql[i] == '$' && sql[i + 1] >= '0' && sql[i + 1] <= '9') sql[i] = '?';
@@ -80,7 +80,7 @@ class Sqlite : public Database {
     return {};
   }
 
-  // Locks at once, so that two imports do not meet halfway.
+  // Locks immediately, to avoid a deadlock of two imports.
   Result<> begin() override { return run("BEGIN IMMEDIATE"); }
   Result<> commit() override { return run("COMMIT"); }
   Result<> roll_back() override { return run("ROLLBACK"); }
@@ -94,7 +94,7 @@ class Sqlite : public Database {
   std::string name() const override { return path_; }
 
  private:
-  // SQLite's message, with a hint for the failures people meet.
+  // SQLite's message, with a hint for common failures.
   Error wrong() const {
     static constexpr std::pair<int, const char*> kHints[] = {
         {SQLITE_READONLY, "the file, its folder or the disk is read-only; nothing was changed"},
@@ -149,7 +149,7 @@ Result<std::unique_ptr<Sqlite>> open_file(const std::string& path, const std::st
   return database;
 }
 
-// In WAL mode SQLite needs lock files even to read, for which a read-only or full disk has no room.
+// In WAL mode SQLite needs lock files even for reading, and a read-only or full disk has no room for them.
 Result<std::unique_ptr<Database>> open_to_read(const std::string& path) {
   RIGHTSIZE_TRY(std::unique_ptr<Sqlite> database, open_file(path, path, SQLITE_OPEN_READONLY));
   if (database->run("SELECT COUNT(*) FROM sqlite_master")) return database;
@@ -171,7 +171,7 @@ Result<> use_log(Sqlite& database) {
 
 }  // namespace
 
-// Changes that still wait in the log would not be seen.
+// Changes that are still in the log would not be visible.
 Result<std::unique_ptr<Database>> open_unchanging(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::file_size(path + "-wal", ignored) > 0 && !ignored) {

@@ -10,7 +10,7 @@
 namespace rightsize::telemetry {
 namespace {
 
-// A line with room behind it that would be misread if it were looked at.
+// A line followed by characters that would change the result if they were read.
 struct Padded {
   explicit Padded(const std::string& line) : text(line + std::string("7,7.7,77,777.777")), size(line.size()) {}
   const char* begin() const { return text.data(); }

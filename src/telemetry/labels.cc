@@ -21,7 +21,7 @@ std::string_view unwrapped(std::string_view name) {
   return name.substr(0, name.rfind('/'));
 }
 
-// For each part of a device, its labels in the stores, the most specific first.
+// For each part of a device, its labels in the stores, most specific first.
 struct LabelWord {
   std::string_view word;
   std::vector<std::string> names = {};
@@ -51,7 +51,7 @@ const LabelWord kLabelWords[] = {
     {"copy"},
 };
 
-// How a device was read rather than which one it is, or facts about it that change over time.
+// Labels about how a device was read, or facts about it that change over time; they do not identify it.
 constexpr std::string_view kScrapeLabels[] = {"job",
                                               "exported_job",
                                               "endpoint",
@@ -110,7 +110,7 @@ std::string value_of(const Labels& labels, const std::string& name) {
   return found == labels.end() ? std::string() : found->second;
 }
 
-// Of the user's names all, joined; of ours the first that is present.
+// All of the user's names, joined; or the first of ours that is present.
 std::string text_of(const Labels& labels, std::string_view word, const NameMap& map) {
   const bool own = map.labels.contains(std::string(word));
   std::string text;
@@ -132,7 +132,7 @@ int number_at_end(std::string_view text) {
   return value;
 }
 
-// "nvidia0" and "3" number the GPUs of a host; they are no IDs.
+// "nvidia0" and "3" number the GPUs of a host; they are not unique IDs.
 bool is_number_on_host(std::string_view id) {
   if (id.starts_with("nvidia")) id.remove_prefix(6);
   return id.size() <= 2 && number_at_end(id) >= 0;
@@ -264,7 +264,7 @@ std::vector<std::string> differing(const Labels& a, const Labels& b) {
 
 Error IdentityConflict::error() const {
   std::vector<std::string> names, shown;
-  std::string best;  // a label that separates them alone
+  std::string best;  // a single label that separates them
   for (const auto& [name, values] : labels) {
     names.push_back(name);
     std::vector<std::string> few(values.begin(),

@@ -1,8 +1,8 @@
-// What the labels of a series say: which device it is about, whom the device works for, and which labels remain.
+// The meaning of a series' labels: its device, the owner of the device, and the remaining labels.
 //
 // One table serves text and stores: DCGM's old and new names, those of other exporters and of the clouds, and every
-// spelling of labels seen in the field (Hostname and hostname, UUID and uuid, exported_pod). The user adds others with
-// a NameMap.
+// spelling of labels seen in practice (Hostname and hostname, UUID and uuid, exported_pod). The user adds others with a
+// NameMap.
 #pragma once
 
 #include <map>
@@ -32,12 +32,12 @@ struct NameMap {
 // unknown words get a suggestion.
 Checked<NameMap> parse_name_map(const std::vector<std::string>& flags);
 
-// Nothing for an unknown name. Labels matter where a store uses one name for several metrics, as Google does for used
-// and free memory.
+// Empty for an unknown name. Labels matter if a store uses one name for several metrics, as Google does for used and
+// free memory.
 std::optional<MetricSpec> meaning_of(const std::string& name, const Labels& labels, const NameMap& map);
 
-// The device that labels describe. Owner labels keep the names of their store; those of the NameMap are added under
-// our names.
+// The device that labels describe. Owner labels keep the names of their store; those of the NameMap are added under our
+// names.
 Device device_of(const Labels& labels, const NameMap& map);
 
 // The labels of `present` that device_of() looks at for a word such as "host", the most specific first.
@@ -53,10 +53,10 @@ inline constexpr const char* kPodLabels[] = {"exported_pod", "pod_name", "pod"};
 inline constexpr const char* kJobLabels[] = {"hpc_job", "jobid", "slurm_job_id", "job_id", "job_uuid", "runid"};
 inline constexpr const char* kJobNameLabels[] = {"job_name", "jobname", "exported_container"};
 
-// Two series about the same device (Device::key()) may be copies of the same readings, or tell of two GPUs that no
-// known label separates. These labels decide: those that neither identify a device, nor name its owner, nor describe
-// how it was read. Empty for a device with a unique ID, and after --name copy=LABEL for these labels. Without host and
-// ID, owners count too: they may be on different hosts.
+// Two series about the same device (Device::key()) may be copies of the same readings, or two GPUs that no known label
+// separates. These labels decide: those that neither identify a device, nor name its owner, nor describe how it was
+// read. Empty for a device with a unique ID, and after --name copy=LABEL for these labels. Without host and ID, owners
+// count too: they may be on different hosts.
 Labels distinguishing_labels(const Device& device, const NameMap& map);
 
 // The names that both have with different values.
@@ -68,7 +68,7 @@ struct IdentityConflict {
   std::size_t series = 0;                                    // label sets of this device
   std::map<std::string, std::set<std::string>> labels = {};  // and their values
 
-  // What is wrong, and the flags that separate GPUs or join copies.
+  // An error that names the flags to separate GPUs or to join copies.
   Error error() const;
 };
 

@@ -22,12 +22,12 @@ class LiveSource {
  public:
   virtual ~LiveSource() = default;
 
-  // Every GPU, or its MIG instances where it is partitioned.
+  // Every GPU, or its MIG instances if it is partitioned.
   virtual const std::vector<Device>& devices() const = 0;
 
   // One reading. Counters over time (GPM) cover the time since the last reading of this device and are missing in the
-  // first; the engine counter, which is expensive, is read once a second and covers that second. Fails when this GPU no
-  // longer answers; the others can still be read.
+  // first; the engine counter, which is expensive, is read once a second and covers that second. Fails if this GPU no
+  // longer responds; the others can still be read.
   virtual Result<Sample> read(std::size_t device, TimePoint time) = 0;
 
   virtual std::vector<GpuProcess> processes(std::size_t device) = 0;

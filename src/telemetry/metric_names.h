@@ -14,7 +14,7 @@
 
 namespace rightsize::telemetry {
 
-// Whose name it is. A name is looked up in one vocabulary: "sm" is a share of time in dmon and a clock elsewhere.
+// The source of a name. A name is looked up in one vocabulary: "sm" is a share of time in dmon and a clock elsewhere.
 enum class Vocabulary {
   kRecording,  // our own CSV: "sm_pct", "fb_used_mib"
   kSmiQuery,   // nvidia-smi --query-gpu, with or without "[unit]": "utilization.gpu [%]", "power.draw"

@@ -241,7 +241,7 @@ void Intake::refuse(std::string_view line, std::string_view what, std::string me
 
 namespace {
 
-// What plain_number() does not read: exponents, many digits, "inf", hexadecimal.
+// Numbers that plain_number() does not read: exponents, many digits, "inf", hexadecimal.
 std::optional<double> slow_number(const char* begin, const char* last, const char*& end) {
   if (last - begin > 2 && begin[0] == '0' && (begin[1] == 'x' || begin[1] == 'X')) {
     std::uint64_t bits = 0;

@@ -3,9 +3,9 @@
 //   RIGHTSIZE_TRY(auto source, open_bytes("gpu.csv"));                    // "-" is standard input
 //   RIGHTSIZE_TRY(ReadSummary summary, read_samples("gpu.csv", *source, sink));
 //
-// The format is detected from the first bytes. Memory is bounded whatever the length of the input, because each sample
-// goes to the sink as soon as it is complete. Lines that cannot be read are skipped and counted, and the first few are
-// reported with their reason.
+// The format is detected from the first bytes. Memory is bounded for input of any length, because each sample goes to
+// the sink as soon as it is complete. Lines that cannot be read are skipped and counted, and the first few are reported
+// with their reason.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +27,18 @@ enum class SampleFormat {
   kSmiDmon,     // nvidia-smi dmon
   kSmiXml,      // nvidia-smi -q -x, once or repeated with -l
   kDcgmiDmon,   // dcgmi dmon
-  kExposition,  // dcgm-exporter's text and that of others, one scrape or many after each other
+  kExposition,  // text of dcgm-exporter and other exporters, one scrape or several
   kJson,        // an API answer: not read here
 };
 std::string_view name_of(SampleFormat format);
 
-// What the first bytes of a text look like. A few kilobytes are enough; fewer may give kUnknown.
+// Detects the format from the first bytes of a text. A few kilobytes are enough; fewer may give kUnknown.
 SampleFormat detect_format(std::string_view beginning);
 
 struct SampleReadOptions {
   SampleFormat format = SampleFormat::kUnknown;  // unknown: detect it
   Seconds interval = seconds(1);                 // between scrapes and rows that carry no time
-  std::string host = {};                         // of devices for which the text names none
+  std::string host = {};                         // for devices without a host in the text
   NameMap names = {};                            // the user's names of metrics and labels in exposition text
 };
 
@@ -50,9 +50,8 @@ struct ReadSummary {
   Errors reasons;             // of the first few of them, with their place
 };
 
-// Reads everything. Fails when the source cannot be read, when the format is unknown or JSON, and when not one sample
-// was found; then the error gives the reason and the place of the first line that could not be read. `name` is used in
-// errors only.
+// Reads everything. Fails if the source cannot be read, if the format is unknown or JSON, or if no sample was found;
+// the error then has the reason and the place of the first unreadable line. `name` is used in errors only.
 Result<ReadSummary> read_samples(std::string_view name, ByteSource& source, SampleSink& sink,
                                  const SampleReadOptions& options = {});
 

@@ -203,7 +203,7 @@ TEST(ReadSamples, ExpositionMigInstancesAreDevices) {
   EXPECT_EQ(reading.got.devices[1].key(), "GPU-a/3");
 }
 
-// Two pods that share a GPU are two series of it, in whatever order their lines come.
+// Two pods that share a GPU are two series of that GPU, in any order of lines.
 TEST(ReadSamples, ExpositionLinesWithTimesMayComeInAnyOrder) {
   const char* util = "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-x\",pod=\"";
   const char* memory = "DCGM_FI_DEV_FB_USED{gpu=\"0\",UUID=\"GPU-x\",pod=\"";
@@ -254,7 +254,7 @@ TEST(ReadSamples, ImpossibleValuesAreReportedAsUnusable) {
   EXPECT_EQ(csv.got.unusable.size(), 1u) << "an empty cell is not a value";
 }
 
-TEST(ReadSamples, GpusOfOneFileAreToldApartByHostAndIndex) {
+TEST(ReadSamples, GpusOfOneFileAreDistinguishedByHostAndIndex) {
   std::string text = "t_s,host,gpu,gpu_util_pct\n";
   for (int row = 0; row < 3; ++row) {
     for (int host = 0; host < 3000; ++host) text += std::to_string(row) + ",n" + std::to_string(host) + ",0,5\n";

@@ -24,7 +24,7 @@ class RecordingWriter final : public SampleSink {
   int open(const Device& device) override;
   void add(int device, const Sample& sample) override;
 
-  // Flushes the file; fails when the disk did not take everything.
+  // Flushes the file; fails if not everything could be written.
   Result<> finish();
 
  private:

@@ -1,7 +1,7 @@
-// What a GPU was doing at one moment, in canonical units whatever the source. Missing values stay missing.
+// The state of a GPU at one moment, in canonical units for all sources. Missing values stay missing.
 //
 // Sources differ in metrics, units (0-1, 0-100, MiB, mJ) and names; each reader of this module turns its text into
-// Samples and passes them to a SampleSink one at a time, so that memory is bounded however long the input.
+// Samples and passes them to a SampleSink one at a time, which bounds memory for input of any length.
 #pragma once
 
 #include <array>
@@ -34,9 +34,9 @@ enum class Metric : std::uint8_t {
   kThrottle,        // NVML's clock event reasons, a bit set
   kGraphicsActive,  // share of time the compute or graphics engine was active
   kSmActive,        // share of SM-cycles with at least one warp resident
-  kSmOccupancy,     // warps resident against the most there could be
+  kSmOccupancy,     // resident warps relative to the maximum
   kTensorActive,    // share of cycles the tensor pipes were active, any format
-  kDramActive,      // share of cycles the memory interface was moving data: bandwidth against its peak
+  kDramActive,      // share of cycles in which memory moved data: bandwidth / peak
   kFp64Active,
   kFp32Active,
   kFp16Active,
@@ -44,7 +44,7 @@ enum class Metric : std::uint8_t {
   kHmmaActive,  // tensor pipe, floating point
   kImmaActive,  // tensor pipe, integer
   kDfmaActive,  // tensor pipe, fp64
-  kPcieRx,      // bytes a second into the GPU
+  kPcieRx,      // bytes per second into the GPU
   kPcieTx,
   kNvlinkRx,
   kNvlinkTx,
@@ -54,7 +54,7 @@ inline constexpr std::size_t kMetrics = 27;
 constexpr bool is_share(Metric metric) {
   return metric <= Metric::kMemoryUtil || (metric >= Metric::kGraphicsActive && metric <= Metric::kDfmaActive);
 }
-inline constexpr double kMostShare = 1.05;  // counters read over a slightly wrong interval; more is impossible
+inline constexpr double kMostShare = 1.05;  // wrong intervals may give slightly more than 1
 
 // The name in JSON and in recordings' documentation: "sm_active", "memory_used_bytes".
 std::string_view name_of(Metric metric);

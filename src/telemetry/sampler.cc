@@ -51,7 +51,7 @@ void Sampler::run() {
       report_.late += missed;
       next += static_cast<double>(missed) * period_;
     }
-    // In slices, so that a slow pace does not delay the end.
+    // Sleeps in slices: a slow pace must not delay the end.
     constexpr Seconds kSlice = milliseconds(100);
     while (!stopping_ && since() < next) {
       std::this_thread::sleep_for(std::chrono::duration<double>(in_seconds(std::min(kSlice, next - since()))));

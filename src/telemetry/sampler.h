@@ -16,7 +16,7 @@ struct SamplerReport {
   Seconds wall;                             // between start and stop
   Seconds processor;                        // of the sampling thread
   std::uint64_t late = 0;                   // readings that could not be taken in time
-  std::vector<std::string> lost;            // GPUs that stopped answering, in words
+  std::vector<std::string> lost;            // messages about GPUs that stopped responding
   std::vector<std::set<unsigned>> seen_by;  // per device: processes seen on it
 };
 

@@ -73,7 +73,7 @@ def check(program, url, home, acknowledged, written):
     assert not lost, f'{len(lost)} acknowledged decisions are lost: {lost[:5]}'
     assert len({d['id'] for d in listed}) == len(listed) == len(by_name), 'a number was given twice'
     assert len(listed) <= written
-    # Complete means with all its parts, including decisions whose process was killed after the commit.
+    # A decision is complete if it has all its parts, even if its process was killed after the commit.
     for decision in random.Random(1).sample(listed, min(20, len(listed))):
         shown = ledger.run(program, ['decisions', 'show', decision['id'], '--ledger', url], home)['decisions'][0]
         assert len(shown['predictions']) == 5 and shown['why'] == decision['workload'] * 20 and shown['plan'], shown

@@ -70,7 +70,7 @@ def check_all():
     headers = server.seen[-1][1]
     assert headers.get('X-Scope-OrgID') == 'team-a' and headers.get('Authorization') == 'Basic bWU6cHc=', headers
 
-    # The server fails half way or is too slow: what was read is used, and the rest is named.
+    # The server fails halfway or is too slow: the report uses the data that was read and names the rest.
     _, done, found = check('truncated', 3, '--tries', '1')
     assert found['totals']['gpus'] == 8 and 'GPU-000000 to GPU-000007' in notes(found), notes(found)
     _, done, found = check('slow', 3, '--tries', '1', '--timeout', '300ms', gpus=8)

@@ -60,7 +60,7 @@ def prom_labels(found):
 
 
 class Fleet:
-    """Values are drawn once per kind, so that large fleets are written quickly."""
+    """Values are drawn once per kind, to write large fleets quickly."""
 
     def __init__(self, gpus, seconds, step, end):
         self.gpus, self.step = gpus, step

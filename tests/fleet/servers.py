@@ -52,7 +52,7 @@ def running(command, ready):
 
 @contextlib.contextmanager
 def prometheus(fleet):
-    """A Prometheus whose blocks contain the fleet; yields its base URL."""
+    """A Prometheus server with the fleet in its blocks; yields its base URL."""
     with tempfile.TemporaryDirectory() as folder:
         text, data, config = (os.path.join(folder, n) for n in ('in.om', 'data', 'config.yml'))
         with open(text, 'w') as out:

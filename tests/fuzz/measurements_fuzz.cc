@@ -1,5 +1,4 @@
-// Any bytes as a file of measurements for `rightsize calibrate`: rows with places, or errors. Valid rows can be
-// fitted.
+// Any bytes as a file of measurements for `rightsize calibrate`: rows with places, or errors. Valid rows can be fitted.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,5 @@
-// Any text as a layout of reinforcement learning: GPUs on both sides whose description means the same, or an error.
+// Any text as a layout of reinforcement learning: either GPUs on both sides that survive a round trip through their
+// description, or an error.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -114,7 +114,7 @@ async function checkObject(object, where) {
   for (const c of pod?.containers ?? []) checkBash(c.args?.[0] ?? '', `${where} ${object.kind}`);
 }
 
-// Literals with the types of the API, so that the compiler rejects unknown fields.
+// Literals with the types of the API: the compiler rejects unknown fields.
 function checkTypes() {
   const file = join(here, 'node_modules', '.hand_over_objects.mts');
   const lines = typed.map(([path, kind, object], i) =>

@@ -102,7 +102,7 @@ def main():
             answer = submit(folder, script)
             if answer.returncode != 0:
                 wrong.append('%s: sbatch: %s' % (' '.join(request), answer.stderr.strip()))
-            # Slurm itself says how many nodes the job gets.
+            # Slurm itself reports how many nodes the job gets.
             nodes = re.search(r'on nodes (\S+)', answer.stderr)
             count = 0
             if nodes:

@@ -235,7 +235,7 @@ ABSURD = ['nan', '-nan', 'inf', '-inf', '1e26', '-1', '1e400', '0', '', '1e-400'
 
 
 def check_absurd_numbers(server):
-    """Every number that a client can send has bounds, so that none can stop the server or keep it busy."""
+    """Every number that a client can send has bounds: none can stop the server or keep it busy."""
     begun = time.time()
     for value in ABSURD:
         for path, body in [('/api/fleet', {'price': value}), ('/api/mig', {'price': value, 'gpu': 'h100-sxm', 'workloads': 'workloads:\n  - {name: a, memory: 9GiB}\n'}),

@@ -154,7 +154,7 @@ await visit('/recommend?job=serve&rate=20', 'recommend-serve', async (page) => {
   page.problems.length = 0; // the browser reports the refused request
 });
 
-// A plan that is cheaper and not first says why.
+// A cheaper plan that is not first shows the reason.
 await visit('/recommend?job=serve&model=llama-3.1-70b&rate=30&gpu=h100-pcie&plan=5', 'recommend-held-back', async (page) => {
   await page.getByText(/^plan 5, not first: its price is \d+ days old/).waitFor();
   await page.getByText(/^last: its price is/).first().waitFor();
@@ -224,7 +224,7 @@ await visit('/cache', 'cache', async (page) => {
   check((await share()) >= first, `a larger cache finds as much: ${await answer(page)}`);
 });
 
-// If no setting meets a limit, the page says so and names the closest setting without presenting it as the answer.
+// If no setting meets a limit, the page reports this and names the closest setting without presenting it as the answer.
 await visit('/batching?ttft=0.01&rate=64', 'batching-infeasible', async (page) => {
   await page.getByText('No setting meets these limits').waitFor();
   check(!/\/month/.test(await answer(page)), `an infeasible plan is not the answer: ${await answer(page)}`);
@@ -307,7 +307,7 @@ await visit('/decisions', 'decisions', async (page) => {
   await page.getByText(/^research: \$[\d.]+ more spent so far by 1 decision/).waitFor(); // the headline follows the filter
 });
 
-// A server without a ledger and without GPUs says so, without errors on the page.
+// If the server has no ledger and no GPUs, the page reports this without errors.
 const bare = await startServer(program);
 await visit(`${bare.address}/decisions`, 'decisions-none', async (page) => {
   await page.getByText('No decision is recorded yet').waitFor();
@@ -383,7 +383,7 @@ for (const [view, width] of [...VIEWS, '/recommend?job=serve'].flatMap((each) =>
     await page.getByRole('button', { name: 'Save this question' }).click();
     await page.getByRole('button', { name: 'Train llama-3.1-8b', exact: true }).waitFor();
   });
-  // The page says that the server is away, and recovers by itself when it is back.
+  // The page reports that the server is unreachable, and recovers when the server is back.
   const page = await browser.page();
   page.setDefaultTimeout(20000);
   await page.goto(`${own.address}/prices`);
@@ -433,7 +433,7 @@ await visit('/fleet', 'fleet-upload', async (page) => {
   page.problems.length = 0; // the browser reports refused requests and the 404
 });
 
-// A pin keeps a workload where it is, and says what that costs.
+// A pin keeps a workload on its option and shows the cost of that.
 await visit('/portfolio', 'portfolio', async (page) => {
   const first = await answer(page);
   await page.getByRole('button', { name: /^notebooks/ }).first().click();
@@ -502,7 +502,7 @@ await visit('/recommend?job=serve', 'exact', async (page) => {
   await page.getByText(/Type a rate/).waitFor();
 });
 
-// Keyboard steps prefetch the neighbouring values of a slider, so that the server already has the next answer.
+// Keyboard steps prefetch the neighbouring values of a slider: the server then already has the next answer.
 await visit('/recommend?job=serve', 'ahead', async (page) => {
   await settled(page);
   const asked = [];

@@ -1,7 +1,7 @@
 """Random requests to every command of the API, with values inside, at and beyond the limits of every setting: no response is a
 server error, none takes longer than ten seconds, no answer contains a NaN or a negative amount, no bounded setting accepts NaN or infinity,
 and the server survives. Requests that were slow are repeated alone, and their
-processor time counts, because other work on the machine slows them, too.
+processor time counts, because other work on the machine also slows them.
 Usage: random_requests.py PROGRAM [--count N] [--seed N]"""
 import argparse
 import collections

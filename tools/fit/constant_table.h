@@ -1,4 +1,4 @@
-// data/efficiency.csv and data/stacks.csv as text whose constants can be changed one at a time and written back.
+// data/efficiency.csv and data/stacks.csv as text, with constants that can be changed one at a time and written back.
 //
 // A constant is a cell: stacks/vllm/decode_matmul is the value of that row, efficiency/h200-sxm/matmul-bf16/rate the
 // column `rate` of that row. Numbers keep their unit. This code does not depend on the meaning of a constant.

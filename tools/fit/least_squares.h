@@ -1,7 +1,7 @@
 // Robust nonlinear least squares: the Levenberg-Marquardt method over logarithms of positive constants.
 //
 // The loss of a residual r (in units of its expected size) is 2 d^2 (sqrt(1 + (r/d)^2) - 1), d = 2: quadratic for small
-// errors and linear for large ones, so that a tenth of bad rows has little effect (Charbonnier; Barron 2019, arXiv
+// errors and linear for large ones, so a tenth of bad rows has little effect (Charbonnier; Barron 2019, arXiv
 // 1701.03077). A constant that the rows do not determine stays at its prior.
 #pragma once
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kFewestRows = 12;  // fewer rows are not enough for a fit
 
-// The chips that have rows of a stage's kernel; the losses they share are no chip.
+// The chips that have rows of a stage's kernel. The row of shared losses is not a chip.
 std::vector<std::string> chips_of(const Stage& stage, const ConstantTable& table) {
   std::vector<std::string> chips = table.gpus_with(stage.kernel());
   std::erase(chips, "any");
@@ -242,7 +242,7 @@ std::string as_markdown(const std::vector<Validated>& rows) {
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", row.capability, row.metric, row.as_is.n,
                         markdown_score(row.as_is), inside, markdown_score(row.no_model), markdown_score(row.no_gpu),
                         markdown_score(row.no_campaign), row.refused == 0 ? "" : std::to_string(row.refused));
-    // Bars differ between dense models and mixtures: where few models were left out in turn, each has its line.
+    // Errors differ between dense models and mixtures: if few models were left out one by one, each gets a line.
     if (row.no_model.n == 0 || row.models.size() < 2 || row.models.size() > kFewModels) continue;
     for (const auto& [model, scores] : row.models) {
       if (scores[0].n == 0) continue;

@@ -11,8 +11,8 @@
 
 namespace rightsize::fit {
 
-// One capability and metric: with the constants as they are, with its model, its GPU or its
-// campaign left out of the fit.
+// One capability and metric: with the current constants, and with its model, its GPU or its campaign left out of the
+// fit.
 struct Validated {
   std::string capability, metric;
   Score as_is, no_model, no_gpu, no_campaign;
@@ -38,7 +38,8 @@ struct Fitted {
   bool taken = false;
 };
 
-// Fits every stage in turn, each on top of the last, and changes `table` if the refit is better (or with `take_all`).
+// Fits the stages one after the other, each with the results of the previous ones, and changes `table` if the refit is
+// better (or with `take_all`).
 Checked<std::vector<Fitted>> fit_all(const std::vector<Stage>& stages, const Measurements& measurements,
                                      ConstantTable& table, bool take_all, const std::string& date);
 

@@ -85,7 +85,7 @@ inline constexpr const char* kAllChips = "all chips";
 // What a stage's constants belong to: a stack, a chip, a link, or all chips together.
 std::vector<std::string> owners_of(const Stage& stage, const ConstantTable& table);
 
-// One stage of one owner: where its constants are, each with what the stage says about it.
+// One stage of one owner: the places of its constants, each with the stage's rules for it.
 struct NamedConstant {
   ConstantName name;
   const StageConstant* constant;

@@ -19,7 +19,7 @@ struct MonthResult {
   double floors_paid_over_lowest = 0;  // the same if floors may be chosen, by their outlook
   double hindsight_over_lowest = 0;    // the zone that turned out cheapest; no choice can be better
   double ours_paid_over_on_demand = 0;
-  double inside = 0;  // share of jobs whose cost was between low and high
+  double inside = 0;  // share of jobs with a cost between low and high
 };
 
 std::vector<MonthResult> backtest_choice(const History& history, int age);

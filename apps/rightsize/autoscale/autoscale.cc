@@ -1,4 +1,4 @@
-// rightsize autoscale: what scaling policies cost and how many requests miss their SLO, start-up times included.
+// rightsize autoscale: the cost of scaling policies and the share of requests that miss their SLO, including start-up.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -27,7 +27,7 @@ FailureRun fail_one(const AutoscaleInput& input, const SimulatedPolicy& policy) 
                        [](const autoscale::Slot& a, const autoscale::Slot& b) { return a.requests < b.requests; });
   autoscale::ClusterConfig config = input.cluster;
   const sim::SimTime at = (busiest - slots.begin()) * autoscale::kSlot + autoscale::kSlot / 2;
-  // Two hours before it bring the policy to where it is then; an hour after it, all is as usual again.
+  // Two hours of traffic before the failure warm up the policy; an hour after it, the failure has no more effect.
   const autoscale::Traffic around =
       autoscale::part(input.traffic, std::max<sim::SimTime>(0, at - autoscale::whole_seconds(7200)),
                       at + autoscale::whole_seconds(3600));
@@ -37,7 +37,7 @@ FailureRun fail_one(const AutoscaleInput& input, const SimulatedPolicy& policy) 
   return failure;
 }
 
-// The cheapest setting on mean traffic with each start-up, compared with today's.
+// The cheapest setting on mean traffic for each faster start-up, compared with today's start-up.
 std::vector<FasterStart> compare_starts(const AutoscaleInput& input) {
   std::vector<FasterStart> faster;
   if (input.faster_starts.empty()) return faster;
@@ -51,7 +51,7 @@ std::vector<FasterStart> compare_starts(const AutoscaleInput& input) {
   return faster;
 }
 
-// Dynamo's planner and SkyServe know what a replica takes from its profile.
+// Dynamo's planner and SkyServe read the capacity of a replica from its profile.
 void fill_in_rates(const AutoscaleInput& input, std::vector<autoscale::Policy>& policies) {
   for (autoscale::Policy& policy : policies) {
     const bool by_rate = policy.kind == autoscale::Kind::kDynamo || policy.kind == autoscale::Kind::kSkyServe;
@@ -72,10 +72,10 @@ Checked<Outcome> run(const AutoscaleFlags& flags) {
   };
   const auto find_policies = [&] { answer.search = autoscale::search(input.cluster, input.traffic); };
   if (input.policies.empty()) {
-    // The bound takes one thread, and the search leaves one idle at times.
+    // The bound needs one thread, and the search does not always keep both busy.
     for_each_index(2, 2, [&](std::size_t i) { i == 0 ? find_bound() : find_policies(); });
     answer.policies = std::move(answer.search->best);
-    // A fixed number outside the limits is only a comparison.
+    // A fixed number of replicas outside the limits is only shown for comparison.
     const auto outside = [&](const autoscale::SimulatedPolicy& found) {
       return found.policy.kind == autoscale::Kind::kFixed &&
              bounded(found.policy, input.cluster).replicas != found.policy.replicas;

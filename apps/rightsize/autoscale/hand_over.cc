@@ -46,7 +46,7 @@ std::string cron(sim::SimTime time) {
   return fmt::format("{} {} * * *", minute % 60, minute / 60);
 }
 
-// The stretches of a day that need more than the fewest replicas, each begun early enough for its start-up.
+// The hours of a day that need more than the minimum number of replicas. Each starts early enough for the start-up.
 std::vector<hand_over::Facts> busy_hours(const Policy& p) {
   constexpr sim::SimTime kDay = autoscale::whole_seconds(86400);
   std::vector<hand_over::Facts> hours;

@@ -132,7 +132,7 @@ Checked<autoscale::StartedModel> started_model(const BatchFlags& engine, int gpu
   return model;
 }
 
-// What keeps a part of the start-up ready, in order of effort.
+// Ways to have a part of the start-up done in advance, in order of effort.
 std::vector<std::pair<std::string, autoscale::Startup>> faster_starts(const autoscale::StartedModel& model,
                                                                       autoscale::StartupOptions options) {
   std::vector<std::pair<std::string, autoscale::Startup>> faster;
@@ -196,7 +196,7 @@ Checked<void> read_market(const AutoscaleFlags& flags, AutoscaleInput& input) {
   return {};
 }
 
-// The replica: measured steps, or the fewest GPUs that hold the model unless --tp says how many.
+// The replica: measured step times, or the speed model on --tp GPUs (by default, the fewest that hold the model).
 Checked<BatchOffer> read_offer(const AutoscaleFlags& flags, const sim::RequestShape& lengths, BatchInput& read) {
   BatchFlags engine = flags.engine;
   engine.policy = "continuous";
@@ -211,7 +211,7 @@ Checked<BatchOffer> read_offer(const AutoscaleFlags& flags, const sim::RequestSh
   if (engine.kv_tokens) read.usual.engine.kv_tokens = *engine.kv_tokens;
   RIGHTSIZE_TRY(const std::vector<BatchOffer> offers, offers_of(engine, read));
   BatchOffer offer = offers.front();
-  if (offer.usd_per_hour) *offer.usd_per_hour /= offer.replica.gpus;  // of one GPU, until their number is known
+  if (offer.usd_per_hour) *offer.usd_per_hour /= offer.replica.gpus;  // per GPU until their number is known
   if (!given.empty()) offer.replica.gpus = given.front();
   return offer;
 }

@@ -1,4 +1,4 @@
-// The flags of `rightsize autoscale` and their meaning.
+// The flags of `rightsize autoscale`, and the input they describe.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace rightsize::app {
 
 struct AutoscaleFlags {
   BatchFlags engine;   // model, GPU, step times, lengths, prices: as in `batch`
-  ServerFlags server;  // of a running service, whose traffic is replayed
+  ServerFlags server;  // the running service to replay
   std::vector<std::string> from;
   std::string service, plan;
   std::string trace, rate_profile, slo, startup;
@@ -30,14 +30,14 @@ struct AutoscaleFlags {
 // Whether the flags describe traffic.
 bool has_traffic(const AutoscaleFlags& flags);
 
-// The recorded traffic of a running service, and how it fared.
+// The recorded traffic of a running service, and its SLO attainment.
 struct History {
   std::string service = {};
   std::vector<double> rates = {};  // requests per second in each slot
   Seconds slot, window;
   sim::RequestShape lengths = {};
-  double gpu_hours = 0;                 // used over the window
-  std::optional<double> over_slo = {};  // share of requests; empty: unpublished
+  double gpu_hours = 0;                 // over the window
+  std::optional<double> over_slo = {};  // share of requests; empty: not published
 };
 
 struct PlannedPrice {
@@ -51,14 +51,14 @@ struct AutoscaleInput {
   autoscale::HourlyPrices market = {};  // the same GPU on other terms
   autoscale::ClusterConfig cluster = {};
   autoscale::Startup startup = {};
-  // Other ways to start, with what they shorten: only if the start-up is estimated by stage.
+  // Faster ways to start, with the start-up each gives. Only if the start-up is estimated stage by stage.
   std::vector<std::pair<std::string, autoscale::Startup>> faster_starts = {};
-  autoscale::Traffic traffic = {};  // empty: only the start-up was asked for
+  autoscale::Traffic traffic = {};  // empty: report the start-up only
   std::string traffic_words = {};
   std::optional<History> history = {};
   std::vector<autoscale::Policy> policies = {};
   std::vector<std::string> emit = {};
-  std::string name = {}, stack = "vllm";  // of the files in `emit`
+  std::string name = {}, stack = "vllm";  // for the files of --emit
 
   double gpu_hours(double replica_seconds) const { return replica_seconds * offer.replica.gpus / 3600; }
   std::optional<double> usd(double replica_seconds) const {

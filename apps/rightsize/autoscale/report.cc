@@ -48,7 +48,7 @@ std::vector<HourView> hours_of(const autoscale::ScalingRun& run) {
   return all;
 }
 
-// The hour with the largest share over the SLO, of equals the busiest. Hours of a few requests say nothing.
+// The hour with the largest share over the SLO; among equals, the busiest. Hours with few requests are ignored.
 std::optional<HourView> worst_hour(const autoscale::ScalingRun& run) {
   const std::vector<HourView> all = hours_of(run);
   double most = 0;

@@ -9,13 +9,13 @@
 
 namespace rightsize::app {
 
-// The best policy around the busiest time, and the same when the oldest replica dies then.
+// The best policy around the busiest time, without and with the loss of the oldest replica.
 struct FailureRun {
   Seconds at;
   autoscale::ScalingRun usual, run;
 };
 
-// What a shorter start-up saves, from the screen on mean traffic.
+// The saving of a shorter start-up, estimated on mean traffic.
 struct FasterStart {
   std::string name;
   Seconds startup;
@@ -35,7 +35,7 @@ struct AutoscaleAnswer {
 };
 
 Outcome autoscale_outcome(const AutoscaleAnswer& answer);
-// The start-up alone.
+// Reports only the start-up.
 Outcome startup_outcome(const AutoscaleInput& input);
 
 }  // namespace rightsize::app

@@ -46,7 +46,7 @@ Checked<ServiceReading> the_service(const AutoscaleFlags& flags) {
                   .with_hint("name one with --service"));
 }
 
-// Requests per second in each step, with what the grid of samples misses.
+// Requests per second in each step, scaled to the mean rate because the sampling grid misses requests.
 std::vector<double> rates_of(const ServiceReading& r, double mean_rate) {
   double shape = 0;
   for (double count : r.finished) shape += count;
@@ -56,7 +56,7 @@ std::vector<double> rates_of(const ServiceReading& r, double mean_rate) {
   return rates;
 }
 
-// Lengths as measured; prompts without what the prefix cache holds.
+// Measured lengths. Prompts exclude the tokens found in the prefix cache.
 sim::RequestShape lengths_of(const ServiceReading& r, const live_service::Description& d) {
   const capacity::UsualVariation& usual = capacity::usual_variation();
   const auto variation = [&](Signal signal, double mean, double otherwise) {
@@ -83,18 +83,18 @@ Checked<void> describe_replica(const ServiceReading& r, const live_service::Desc
   if (!served && engine.model.empty())
     return fail(bad_input(fmt::format("'{}' is not a known model", r.model)).with_hint("pass --model llama-3.1-8b"));
   if (engine.tp.empty() && (d.gpu != nullptr || !r.gpus.empty())) engine.tp = {d.gpus_per_replica};
-  if (!served) return {};  // the name of a model that engines serve under another name
+  if (!served) return {};  // the engine serves the model under a name that we do not know
   set(engine.model, served->name);
   if (served->precision_named) set(engine.precision, model::name_of(served->precision));
   const bool elsewhere = d.gpu != nullptr && !engine.gpu.empty() && engine.gpu != d.gpu->name;
   if (d.gpu != nullptr) set(engine.gpu, d.gpu->name);
-  if (elsewhere) return {};  // another GPU than the one that was measured
+  if (elsewhere) return {};  // the measured speed is of another GPU
   if (const auto learned = live_service::learn_speed(r, d, *served, facts.constants))
     engine.constants = learned->constants;
   return {};
 }
 
-// The largest share over one of the limits.
+// The largest share of requests over any one limit.
 std::optional<double> over_slo(const live_service::Description& d) {
   std::optional<double> most;
   for (const live_service::SloVerdict& slo : d.slos)

@@ -50,7 +50,7 @@ std::vector<LoadPoint> load_curve(const BatchInput& input, const capacity::Plann
   std::vector<LoadPoint> curve;
   const double most = planner.capacity(c), rate = input.rate();
   if (!(rate > 0) || !(most > 0)) return curve;
-  // Bursts and days are long, so it takes many requests to see enough of them.
+  // Bursts and daily cycles are long, so the simulation needs many requests to cover enough of them.
   const bool steady = std::holds_alternative<sim::Poisson>(input.service.arrivals);
   const sim::RunLength length{steady ? 20'000u : 200'000u, input.seed};
   for (double load : kLoads) {
@@ -108,7 +108,7 @@ double price_of(const BatchInput& input, const std::vector<capacity::ReplicaGrou
   return sum;
 }
 
-// Every batch size, delay and number of instances for a type and number of replicas.
+// Adds every batch size, delay and number of instances for one type and number of replicas.
 void add_batch_settings(const BatchInput& input, Configuration c, std::vector<Configuration>& all) {
   const capacity::Replica& replica = input.offers[c.groups.front().replica].replica;
   std::set<int> sizes(input.max_batches.begin(), input.max_batches.end());
@@ -176,8 +176,8 @@ void limit_to(const BatchInput& input, Configuration& c, std::int64_t size) {
 }
 
 // Two types of GPU behind one router: fewer of the first than it would take alone, and enough of the second to carry
-// the rest, plus up to three. Only mixtures cheaper than the best single type count, with its batch size, half and
-// twice it.
+// the rest, plus up to three. Only mixtures cheaper than the best single type are tried, with half, the same and twice
+// its batch size.
 std::vector<Configuration> mixtures(const BatchInput& input, const std::vector<double>& rates,
                                     const Configuration& best) {
   std::vector<Configuration> all;

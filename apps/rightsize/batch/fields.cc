@@ -17,7 +17,7 @@ using report::when;
 struct LatencyStatistics {
   sim::StatisticValues ns;
 };
-// Unknown after a run that is too short for it.
+// Unknown if the run is too short.
 template <std::size_t i>
 std::optional<double> in_ms(const LatencyStatistics& s) {
   return when(std::isfinite(s.ns[i]), s.ns[i] * 1e-6);
@@ -88,7 +88,7 @@ const Fields<sim::RequestShape> kLengthFields = {
      [](const sim::RequestShape& s) { return s.output_at(sim::Statistic::kP95); }},
 };
 
-// What a run and a plan both report.
+// Fields of both a run and a plan.
 const Fields<BatchPlan> kLatencyFields = {
     {"latency_ms", "latency of completed requests", kStatisticFields,
      [](const BatchPlan& p) { return LatencyStatistics{p.run->profile.latency}; }},
@@ -193,7 +193,7 @@ std::optional<BatchPlan> plan_of(const BatchDocument& d, const std::optional<cap
   return run ? std::optional(BatchPlan{d.input, &*run}) : std::nullopt;
 }
 
-// What a search adds.
+// Fields that only a search has.
 const Fields<BatchDocument> kFoundFields = {
     {"plan", "the cheapest configuration that meets every SLO", kBatchPlanFields,
      [](const BatchDocument& d) { return plan_of(d, d.found->best); }},

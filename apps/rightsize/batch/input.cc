@@ -18,7 +18,7 @@
 namespace rightsize::app {
 namespace {
 
-// "GPU=rest" or "rest", which belongs to the GPU of --gpu. A path may contain '=', so only a known GPU name counts.
+// "GPU=rest", or "rest" for the GPU of --gpu. A path may contain '=', so only a known GPU name counts.
 struct OfGpu {
   std::string gpu, rest;
 };
@@ -54,8 +54,7 @@ Result<sim::StepCost> parse_step_cost(const std::string& text) {
   return cost;
 }
 
-// All tables up to the largest batch that any of them lists or --max-batch asks for. Beyond its end a table is extended
-// in proportion.
+// Extends every table, in proportion, to the largest batch in any table or in --max-batch.
 Checked<std::vector<BatchOffer>> read_services(const BatchFlags& flags, const catalog::Catalog& catalog,
                                                const BatchInput& input) {
   std::vector<std::pair<std::string, sim::TableTime>> tables;
@@ -76,7 +75,7 @@ Checked<std::vector<BatchOffer>> read_services(const BatchFlags& flags, const ca
   return offers;
 }
 
-// Without --policy, sets `input.continuous` as the model needs it.
+// Without --policy, the model decides `input.continuous`.
 Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, BatchInput& input) {
   const bool& continuous = input.continuous;
   RIGHTSIZE_TRY(Facts facts, open_facts(flags.catalog));
@@ -144,7 +143,7 @@ Result<> read_slos(const BatchFlags& flags, capacity::Service& service) {
   return {};
 }
 
-// A mean length varies as in public traces.
+// Lengths vary around a given mean as in public traces.
 Result<sim::RequestShape> read_lengths(const BatchFlags& flags) {
   const model::ServeSettings otherwise;
   capacity::Length isl{static_cast<double>(otherwise.isl), {}}, osl{static_cast<double>(otherwise.osl), {}};
@@ -165,7 +164,7 @@ Result<sim::RequestShape> read_lengths(const BatchFlags& flags) {
                            .output_variation = osl.variation.value_or(usual.answer)};
 }
 
-// Conversations at the rate of --arrivals, or at the rate that follows from the time users think.
+// Conversations at the rate of --arrivals, or at the rate that follows from the users' think time.
 Checked<std::shared_ptr<const sim::Trace>> read_sessions(const BatchFlags& flags, const BatchInput& input) {
   RIGHTSIZE_TRY(const sim::Sessions sessions, sim::parse_sessions(flags.sessions));
   if (!flags.osl.empty() || (!flags.isl.empty() && !sessions.repeat))
@@ -198,7 +197,7 @@ Checked<sim::ArrivalProcess> read_arrivals(const BatchFlags& flags) {
   return sim::scaled(trace, *sim::mean_rate(rate) / *recorded);
 }
 
-// What repeats is found in the prefix cache of the engine.
+// Repeated prefixes hit the engine's prefix cache.
 void set_prefix_cache(const BatchFlags& flags, capacity::Service& service) {
   const sim::Trace* trace = sim::trace_of(service.arrivals);
   if (trace == nullptr || !trace->prompts) return;

@@ -1,4 +1,4 @@
-// The flags of `rightsize batch` and their meaning.
+// The flags of `rightsize batch`, and the input they describe.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace rightsize::app {
 // A kind of replica with its times and price.
 struct BatchOffer {
   capacity::Replica replica;
-  std::optional<double> usd_per_hour = {};  // of one replica; empty: no price
+  std::optional<double> usd_per_hour = {};  // per replica; empty: no price
   std::string price_source = {};
 
   std::string name() const;  // "h100-sxm", "h100-sxm (tp 2)"
@@ -34,14 +34,14 @@ struct BatchInput {
   bool explain = false;
   std::string name;
 
-  int largest_batch() const;  // for which every offer has times
+  int largest_batch() const;  // the largest for which every offer has times
   double rate() const { return in_requests_per_s(sim::mean_rate(service.arrivals).value_or(RequestsPerSecond{})); }
-  // Requests of a trace that are not replayed because of --requests.
+  // Requests of a trace that --requests excludes from the replay.
   std::uint64_t left_out() const;
 };
 
 struct BatchFlags {
-  BatchInput input;  // the values that are used as they are given
+  BatchInput input;  // values that need no further reading
   std::vector<std::string> service, step_time;
   PriceFlag price;
   std::string model, gpu, stack, precision, kv_precision, arrivals, policy, fleet, timeout_action, priorities, slo;
@@ -51,7 +51,7 @@ struct BatchFlags {
   std::optional<std::int64_t> kv_tokens;
   std::vector<int> tp;
   std::vector<Seconds> max_delay;
-  std::optional<perf::Constants> constants;  // of the speed model, where measurements improved them
+  std::optional<perf::Constants> constants;  // of the speed model, if measurements refined them
   Seconds timeout;
   double overlap = 0;
   bool pad = false, no_chunked_prefill = false;
@@ -65,8 +65,8 @@ Checked<BatchInput> read_input(const BatchFlags& flags);
 Result<sim::RequestShape> lengths_of(const BatchFlags& flags);
 Checked<std::vector<BatchOffer>> offers_of(const BatchFlags& flags, BatchInput& input);
 
-// The offers of --model and --gpu, from the speed model. Sets `input.continuous` as the model needs it; fails if
-// --policy asks for the other.
+// The offers of --model and --gpu, from the speed model. The model decides `input.continuous`; fails if --policy
+// contradicts it.
 Checked<std::vector<BatchOffer>> predict_offers(const BatchFlags& flags, const Facts& facts, BatchInput& input);
 
 }  // namespace rightsize::app

@@ -77,7 +77,7 @@ std::string gpus_shown(const BatchInput& input, const Configuration& c) {
 
 // ---- Parts of both reports ----
 
-// Behind --explain: the step times that the speed model predicts.
+// The predicted step times, shown with --explain.
 void add_fits(Outcome& outcome, const BatchInput& input) {
   std::string text;
   const perf::StepFit* first = nullptr;
@@ -99,7 +99,7 @@ void add_fits(Outcome& outcome, const BatchInput& input) {
                   input.explain ? " Steps:" + text : " The step times are behind --explain.")});
 }
 
-// Slightly below the load at which one replica was confirmed, so that the autoscaler acts before an SLO is at risk.
+// Slightly below the load at which one replica was confirmed, to let the autoscaler act before an SLO is at risk.
 double scaling_target(double requests_per_second) {
   const double target = requests_per_second * 0.9;
   return target >= 10 ? std::floor(target) : std::max(0.1, std::floor(target * 10) / 10);
@@ -267,7 +267,7 @@ std::string plan_text(const BatchPlan& plan) {
 std::string relaxation_sentence(const BatchPlan& from, const BatchPlan& to) {
   const Slo& slo = tightest_slo(to);
   const auto &now = from.run->configuration, &then = to.run->configuration;
-  // Rounded up to a number that a person would ask for.
+  // Rounded up to a number that a person would choose.
   const double half = in_milliseconds(to.run->half_width(slo));
   const double limit = in_milliseconds(to.run->value(slo)) + (std::isfinite(half) ? half : 0);
   const double unit = std::pow(10.0, std::floor(std::log10(limit)) - 1);

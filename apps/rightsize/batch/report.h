@@ -16,7 +16,7 @@ struct LoadPoint {
   sim::StatisticValues latency{};
 };
 
-// A simulated configuration of a request.
+// A simulated configuration, with the input it answers.
 struct BatchPlan {
   const BatchInput* input = nullptr;
   const capacity::Assessment* run = nullptr;

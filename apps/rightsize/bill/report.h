@@ -1,4 +1,4 @@
-// A bill for people and for scripts.
+// The report of `rightsize bill`.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ struct BillResult {
 // `top`: rows of each table shown as text.
 report::Report bill_report(const BillResult& result, std::size_t top);
 
-// The same as a weekly message: what changed, who is over budget, what is unused.
+// A weekly summary: what changed, who is over budget, what is unused.
 report::Report bill_digest(const BillResult& result);
 
 }  // namespace rightsize::app

@@ -19,8 +19,8 @@ namespace {
 
 using Flags = CacheFlags;
 
-// Keys and values of one token in all layers, stored once: tensor parallelism splits them, and every copy of a latent
-// holds the same. 16 bits, unless the cache has another format.
+// Keys and values of one token in all layers, stored once: tensor parallelism splits them, and all copies of an MLA
+// latent are identical. 16 bits unless the cache has another format.
 Checked<Bytes> bytes_per_token(const Flags& flags, const model::ModelShape& model) {
   memory::KvLayout layout;
   if (!flags.kv_precision.empty()) {
@@ -33,13 +33,13 @@ Checked<Bytes> bytes_per_token(const Flags& flags, const model::ModelShape& mode
   return fail(Errors{bad_input(fmt::format("{} has no KV cache", model.name)).with_hint("use a language model")});
 }
 
-// 1, 2 and 5 times powers of ten, from the size of one block to one that holds everything.
+// 1, 2 and 5 times powers of ten, from one block to the size that holds everything.
 std::vector<Bytes> round_sizes(Bytes least, Bytes most) {
   std::vector<Bytes> sizes;
   for (double power = std::pow(10, std::floor(std::log10(in_bytes(least)))); bytes(power) < most; power *= 10)
     for (const double digit : {1, 2, 5})
       if (bytes(digit * power) >= least && bytes(digit * power) < most) sizes.push_back(bytes(digit * power));
-  constexpr std::size_t kMost = 9;  // a screen of rows; the largest are those people ask about
+  constexpr std::size_t kMost = 9;  // one screen of rows; keeps the largest sizes
   if (sizes.size() > kMost) sizes.erase(sizes.begin(), sizes.end() - kMost);
   sizes.push_back(most);
   return sizes;
@@ -66,7 +66,7 @@ std::vector<CacheSize> curve_at(std::vector<Bytes> sizes, const kv_cache::ReuseC
   return curve;
 }
 
-// The sessions of --sessions, or of --users with --turns, --system-prompt, --isl and --osl. Nothing with a trace.
+// The sessions of --sessions, or of --users with --turns, --system-prompt, --isl and --osl. Null with a trace.
 Checked<std::shared_ptr<const sim::Trace>> sessions_of(const Flags& flags, const model::ModelShape& shape) {
   std::string text = flags.sessions;
   if (flags.users) {
@@ -89,7 +89,7 @@ Checked<std::shared_ptr<const sim::Trace>> sessions_of(const Flags& flags, const
   return capacity::session_traffic(sessions, {.context = shape.context});
 }
 
-// The blocks of a prompt: those that are complete are known by the chain of their last token and their place.
+// The complete blocks of a prompt. A block is identified by its position and the hash chain of its last token.
 std::vector<std::uint64_t> blocks_of(std::span<const sim::Segment> prompt, std::int64_t block_tokens) {
   std::vector<std::uint64_t> blocks;
   std::int64_t end = 0;

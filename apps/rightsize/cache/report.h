@@ -19,7 +19,7 @@ struct CacheFlags {
   std::optional<std::int64_t> users, turns, system_prompt, isl, osl;  // conversations instead of a trace
   std::vector<Bytes> sizes;
   std::int64_t block_tokens = kv_cache::kBlockTokens;
-  // What GPUs and tiers would do.
+  // Flags of the GPU and tier estimate.
   std::string gpu, stack, precision, slo, slo_percentile, routing, purchase, catalog;
   std::optional<int> tp;
   std::optional<RequestsPerSecond> rate;
@@ -46,8 +46,8 @@ struct RoutingOutcome {
 struct TierRow {
   capacity::TierOutcome outcome;
   int saved = 0;                                        // GPUs; negative: it needs more
-  std::optional<UsdPerSecond> price = {}, saving = {};  // of the tier of all replicas; of all GPUs, less the tier
-  std::optional<double> break_even = {};                // dollars per GB-month at which the tier costs its saving
+  std::optional<UsdPerSecond> price = {}, saving = {};  // of the tiers of all replicas; of GPUs, minus the tiers
+  std::optional<double> break_even = {};                // tier price at which the saving is zero, dollars per GB-month
 };
 
 struct TierAnswer {
@@ -68,8 +68,8 @@ struct CacheAnswer {
   Seconds span;  // from the first to the last request
   std::vector<CacheSize> curve;
   double unlimited = 0;
-  Bytes unlimited_size;  // that holds every block of the trace
-  CacheSize knee;        // the smallest cache with nine tenths of the hits
+  Bytes unlimited_size;  // holds every block of the trace
+  CacheSize knee;        // the smallest cache with 90 % of the hits
   double error = 0;      // of the hit rates; 0: exact
   std::vector<CacheSize> plotted;
   std::optional<TierAnswer> tiers;
@@ -79,9 +79,8 @@ struct CacheAnswer {
 Checked<TierAnswer> answer_tiers(const CacheFlags& flags, const model::ModelShape& model, Bytes per_token,
                                  const std::shared_ptr<const sim::Trace>& trace);
 
-// How engines are started with a tier, by engine. `gpu_cache` is the KV cache in the memory of a replica's GPUs. vLLM
-// takes the total of a replica in GiB, LMCache and SGLang that of one GPU's process in GB, Dynamo that of a replica in
-// GB.
+// The command that starts each engine with a tier. `gpu_cache` is the KV cache in the memory of a replica's GPUs. vLLM
+// takes the size per replica in GiB, Dynamo per replica in GB, and LMCache and SGLang per GPU process in GB.
 std::vector<std::pair<std::string, std::string>> cache_commands(const capacity::CacheTier& tier, Bytes gpu_cache,
                                                                 int gpus, const std::string& model);
 

@@ -22,9 +22,9 @@ using capacity::TierOutcome;
 
 constexpr double kGb = 1e9;
 
-// Dollars per GB-month, where the machine does not already include the tier. Judgement rather than a price list: about
-// what clouds charge for more memory (differences between instance types of one size), for local disks, and for block
-// storage (the default of --storage-price). break_even_usd_per_gb_month shows what the answer depends on.
+// Dollars per GB-month if the machine does not include the tier. Judgement rather than a price list: about what clouds
+// charge for more memory (differences between instance types of one size), for local disks, and for block storage (the
+// default of --storage-price). break_even_usd_per_gb_month shows how sensitive the answer is.
 struct TierPrice {
   const char* name;
   double usd_per_gb_month;
@@ -37,8 +37,8 @@ std::optional<double> price_of(const std::string& name) {
   return std::nullopt;
 }
 
-// Reads of a replica from storage, where the user gives none. Assumed: one local NVMe drive, and half of a 100 Gbit/s
-// network. --tier disk=2TB@6GB/s sets them.
+// Default read speed of a replica. Assumes one local NVMe drive, or half of a 100 Gbit/s network. --tier disk=2TB@6GB/s
+// overrides it.
 constexpr BytesPerSecond kDiskRead = gb_per_s(6), kRemoteRead = gb_per_s(6);
 
 // Memory and disk of a machine per GPU: the median over the catalogue's machines with this GPU.
@@ -53,7 +53,7 @@ std::optional<Bytes> median_per_gpu(const catalog::Catalog& catalog, const std::
   return all[all.size() / 2];
 }
 
-// What a machine with this GPU has: half its memory, its disk; and a terabyte of shared remote storage for each GPU.
+// The tiers of a machine with this GPU: half its memory, its disk, and 1 TB of shared remote storage per GPU.
 std::vector<CacheTier> usual_tiers(const catalog::Catalog& catalog, const catalog::Gpu& gpu, int gpus) {
   std::vector<CacheTier> tiers;
   constexpr double kFree = 0.5;
@@ -118,8 +118,8 @@ Checked<capacity::Service> service_of(const CacheFlags& flags, const std::shared
   return service;
 }
 
-// The replica of --tp GPUs, or the one with which the traffic needs the fewest GPUs in all: a model that barely fits
-// leaves no memory for requests.
+// The replica of --tp GPUs, or the size that needs the fewest GPUs in total: if the model barely fits, no memory is
+// left for requests.
 Result<capacity::Replica> replica_of(const CacheFlags& flags, const Facts& facts, const model::ModelShape& shape,
                                      model::Job job, const catalog::Gpu& gpu, const capacity::Service& service) {
   const perf::ModelWork work = perf::work_of(shape);
@@ -165,7 +165,7 @@ void add_money(TierRow& row, const TierRow& alone, const std::optional<UsdPerSec
   const double replicas = row.outcome.run->configuration.replicas();
   const double gb = in_bytes(row.outcome.tier.size) / kGb * replicas;
   if (!(gb > 0)) return;
-  // The memory and the disks of a GPU machine are paid for with it.
+  // The price of a GPU machine includes its memory and disks.
   const bool included = row.outcome.tier.size <= memory_paid;
   if (const auto price = price_of(row.outcome.tier.name))
     row.price = included ? UsdPerSecond{} : usd(*price * gb) / kMonth;
@@ -179,7 +179,7 @@ void add_money(TierRow& row, const TierRow& alone, const std::optional<UsdPerSec
 std::vector<std::pair<std::string, std::string>> cache_commands(const CacheTier& tier, Bytes gpu_cache, int gpus,
                                                                 const std::string& model) {
   const bool host = tier.name == "host";
-  // What goes to a disk passes through host memory, which engines want larger than the GPU's cache.
+  // Data for the disk passes through host memory, which engines require to be larger than the GPU's cache.
   const Bytes memory = host ? tier.size : gpu_cache * 2.0;
   const auto gb = [](Bytes size) { return static_cast<std::int64_t>(std::ceil(in_bytes(size) / kGb)); };
   const std::string split = gpus > 1 ? fmt::format(" --tensor-parallel-size {}", gpus) : "";

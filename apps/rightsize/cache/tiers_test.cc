@@ -39,7 +39,7 @@ TEST(CacheCommands, UseFlagsThatTheEnginesHave) {
   }
 }
 
-TEST(CacheCommands, SizesAreThoseOfTheEnginesUnits) {
+TEST(CacheCommands, SizesUseTheUnitsOfEachEngine) {
   const auto commands = cache_commands({"host", gib(200), gb_per_s(50), false}, gib(40), 4, "m");
   const auto line = [&](std::string_view engine) {
     for (const auto& [name, text] : commands)

@@ -20,7 +20,7 @@ using perf::CalibrationFit;
 
 struct Flags {
   std::string file, catalog;
-  std::map<std::string, std::string> given;  // about a benchmark whose file does not say it
+  std::map<std::string, std::string> given;  // facts that the benchmark's file lacks
   bool dry_run = false;
 };
 

@@ -21,7 +21,7 @@ perf::CalibrationFit fit_of(model::JobKind job) {
   return fit;
 }
 
-TEST(CalibrationSentence, SaysTheErrorBeforeAndAfterAndTheFactors) {
+TEST(CalibrationSentence, StatesTheFactorsAndTheErrorBeforeAndAfter) {
   EXPECT_EQ(sentence_about(fit_of(model::JobKind::kServe)),
             "vllm serving on l4: the error of the one value falls from 31 % to 4 % (GPU time x 1.20, host time x 0.90, "
             "prefill x 1.05).");

@@ -1,4 +1,4 @@
-// rightsize checklist: profile, bottleneck, size, cloud, commit; each answered, or with what to measure.
+// rightsize checklist: profile, bottleneck, size, cloud, commit; an answer for each, or what to measure.
 #include <memory>
 
 #include <fmt/format.h>
@@ -60,7 +60,7 @@ Checked<std::optional<Recommended>> advise(const WorkloadFlags& workload, const 
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   ChecklistFacts known{facts.catalog};
-  // A profile answers steps of the checklist; it is not the workload.
+  // A profile answers steps of the checklist, but it does not describe the workload.
   WorkloadFlags workload = flags.workload;
   if (const auto profile = workload.settings.extract("profile"); !profile.empty()) {
     RIGHTSIZE_TRY(known.profile, read_document(profile.mapped(), "profile"));

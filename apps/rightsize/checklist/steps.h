@@ -13,13 +13,13 @@ namespace rightsize::app {
 
 struct ChecklistStep {
   std::string name;
-  bool done = false;  // answered by a measurement or, where the answer says so, by a model
+  bool done = false;  // answered by a measurement, or by a model, which the answer then names
   std::string answer = {};
   std::vector<std::string> evidence = {};
   std::string next = {};  // what to do next, with the command
 };
 
-// What the steps are answered from.
+// The facts that answer the steps.
 struct ChecklistFacts {
   const catalog::Catalog& catalog;
   std::optional<LocatedJson> profile = {}, fleet = {};  // the documents of `rightsize profile` and `rightsize fleet`

@@ -42,7 +42,7 @@ TEST(Checklist, AFleetAnswersTheProfileAndUnknownWasteIsNotZero) {
   EXPECT_THAT(step.evidence, testing::ElementsAre("stop it"));
 }
 
-TEST(Checklist, TheReportHasOneBlockAndOneJsonEntryAStep) {
+TEST(Checklist, TheReportHasOneBlockAndOneJsonEntryPerStep) {
   const report::Report shown = checklist_report("Checklist", checklist_steps({built_in_catalog()}));
   EXPECT_EQ(shown.blocks.size(), 5u);
   EXPECT_EQ(shown.document.find("steps")->size(), 5u);

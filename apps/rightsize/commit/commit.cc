@@ -18,7 +18,7 @@ using market::Future;
 void decide(CommitPlan& plan, const market::Demand& demand, const std::vector<Future>& futures, int step) {
   const CommitmentPlanner planner(demand, plan.prices, futures);
   const CommitmentMix exact = planner.best();
-  // GPUs are sold in whole numbers or machines: the cheapest rounding is taken.
+  // GPUs are sold as whole GPUs or machines, so take the cheapest rounding.
   plan.mix = {};
   plan.cost = planner.cost({});
   plan.uncommitted = plan.years == 1 ? planner.cost({}).first_year : planner.uncommitted();
@@ -67,7 +67,7 @@ Checked<Outcome> run(const CommitFlags& typed) {
     decide(plan, demand, futures, flags.step.value_or(plan.machine_gpus));
     draw(book, plan);
   }
-  // As in a recommendation, an unconfirmed price or one over a year old does not lead.
+  // As in recommendations, an unconfirmed price, or one more than a year old, never comes first.
   std::stable_sort(plans.begin(), plans.end(), [](const CommitPlan& a, const CommitPlan& b) {
     return std::pair(!a.may_lead, a.new_money()) < std::pair(!b.may_lead, b.new_money());
   });

@@ -26,7 +26,7 @@ using catalog::Purchase;
 using market::Future;
 using market::Payment;
 
-// Scenarios. The weights are judgement and reported as such; --future replaces them.
+// The weights of these scenarios are our judgement, as the report states; --future replaces the scenarios.
 std::vector<Future> default_futures() {
   return {{"as now", 0.5, {1, 1, 1}, {1, 1, 1}},
           {"demand falls by 20 %", 0.2, {1, 0.8, 0.8}, {1, 1, 1}},
@@ -68,8 +68,7 @@ Result<Future> parse_future(const std::string& text) {
   return future;
 }
 
-// "2.60", or "2.60,half=2.52,all=2.40": by the month, half of it upfront, all of it upfront. "30%": that much less than
-// on demand.
+// "2.60", or "2.60,half=2.52,all=2.40": paid monthly, half upfront, all upfront. "30%": 30 % below on-demand.
 Result<std::vector<Payment>> own_payments(const std::string& flag, const std::string& text, double on_demand) {
   std::vector<Payment> payments;
   for (std::string_view part : split_list(text, ',')) {
@@ -143,7 +142,7 @@ Checked<DemandHistory> read_fleet(const std::string& path, std::string text) {
 }
 
 // A CSV with a column gpus (in use, one row per step), or gpu_hours with one row per `hour` or `date`; or the JSON of
-// `rightsize fleet`, whose GPU-hours are spread evenly over its window.
+// `rightsize fleet`, with its GPU-hours spread evenly over the window.
 Checked<DemandHistory> read_usage(const std::string& path) {
   RIGHTSIZE_TRY(std::string text, read_file(path));
   return trim(text).starts_with('{') ? read_fleet(path, std::move(text)) : read_table(path, std::move(text));
@@ -178,8 +177,7 @@ Result<DemandHistory> parse_base(const std::string& text) {
   return usage;
 }
 
-// The prices of each machine and region of one provider, as they will likely cost. Of places that differ only in where
-// they are, one is enough.
+// The likely prices of each machine and region of one provider. Regions with the same prices are listed once.
 std::vector<CommitPlan> prices_at(const market::PriceBook& book, const catalog::Gpu& gpu, const std::string& provider,
                                   const std::vector<std::string>& regions, const std::vector<Purchase>& purchases,
                                   const CommitFlags& flags) {
@@ -291,7 +289,7 @@ Result<std::vector<Future>> futures_of(const CommitFlags& flags) {
 Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const market::PriceBook& book,
                                            const catalog::Gpu* gpu) {
   std::vector<CommitPlan> plans;
-  // With an own price on demand and for a term, no provider's price is left to compare.
+  // If the user gives both on-demand and term prices, there is no provider's price to compare.
   const bool own = flags.on_demand && !(flags.one_year.empty() && flags.three_years.empty());
   if (gpu != nullptr && !own) {
     std::set<std::string> known;
@@ -300,7 +298,7 @@ Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const marke
     RIGHTSIZE_TRY(const std::vector<std::string> regions,
                   catalog::match_regions(flags.region, catalog::known_regions(book.catalog())));
     RIGHTSIZE_TRY(std::vector<Purchase> purchases, catalog::read_purchases(flags.purchase));
-    if (!purchases.empty()) purchases.push_back(Purchase::kOnDemand);  // what commitments are compared with
+    if (!purchases.empty()) purchases.push_back(Purchase::kOnDemand);  // the baseline for commitments
     if (providers.empty()) {
       for (const market::Offer& offer : book.offers({.gpus = {gpu->name}}))
         providers.push_back(offer.machine->provider);

@@ -25,18 +25,18 @@ struct CommitFlags {
   std::vector<std::string> futures;
   std::optional<double> discount;  // of the on-demand price
   std::string term_years;          // 1 or 3; empty: as --purchase says
-  int years = market::kPlanYears;  // that are planned; with_terms() sets it
+  int years = market::kPlanYears;  // years to plan; set by with_terms()
   int hours_per_day = 24;
   double spot_share = 0;
   double growth = 0, interest = 0.08;
-  std::optional<int> step;  // GPUs; nothing: those of one machine
+  std::optional<int> step;  // GPUs; empty: those of one machine
   int ladder = 4;
   bool community = false;
 };
 void add_commit_flags(FlagSet& command, CommitFlags& flags);
 
-// A plan at one provider. All its terms are of one machine in one region: a one-year price in Iowa says nothing about
-// what on-demand costs in Virginia.
+// A plan at one provider. All its terms are for one machine in one region: a one-year price in Iowa says nothing about
+// on-demand in Virginia.
 struct CommitPlan {
   std::string provider;
   std::string instance, region;  // empty: the user's own prices
@@ -44,28 +44,28 @@ struct CommitPlan {
   market::CommitmentPrices prices;                     // as if paid by the month
   std::vector<market::Payment> one_year, three_years;  // the ways to pay for them
   std::vector<std::string> sources;                    // of each price, for the report
-  bool may_lead = true;                                // its on-demand price is recent and confirmed
+  bool may_lead = true;                                // the on-demand price is recent and confirmed
   market::CommitmentMix mix;
   market::MixCost cost;                         // with the mix
-  int years = market::kPlanYears;               // that the costs cover
-  double uncommitted = 0;                       // dollars without any commitment, now or later
-  std::optional<market::Offer> on_demand = {};  // whose price it is
-  std::vector<market::Draw> draws = {};         // of the mix's cost, from what is committed already
+  int years = market::kPlanYears;               // years that the costs cover
+  double uncommitted = 0;                       // dollars if nothing is ever committed
+  std::optional<market::Offer> on_demand = {};  // the offer with that price
+  std::vector<market::Draw> draws = {};         // draws on existing commitments
 
   double expected() const { return cost_over(cost); }
   double cost_over(const market::MixCost& mixed) const { return years == 1 ? mixed.first_year : mixed.total; }
   double new_money() const { return expected() - in_usd(market::sum_of(draws)); }
 };
 
-// The years to plan, from --years or the terms of --purchase; --discount as the price of that term.
+// Sets the years to plan from --years or --purchase, and turns --discount into the price of that term.
 CommitFlags with_terms(CommitFlags flags);
 
 Result<> check(const CommitFlags& flags);
 Checked<DemandHistory> usage_of(const CommitFlags& flags);
 // The scenarios of --future, or the default ones, with --growth applied.
 Result<std::vector<market::Future>> futures_of(const CommitFlags& flags);
-// One entry per provider, machine and region with its prices, nothing decided yet; the user's own prices where they are
-// complete or no GPU is given.
+// One undecided plan with its prices per provider, machine and region; only the user's own prices if they are complete
+// or no GPU is given.
 Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const market::PriceBook& book,
                                            const catalog::Gpu* gpu);
 

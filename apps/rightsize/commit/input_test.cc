@@ -51,8 +51,8 @@ TEST(CommitInput, TheTermThatIsAskedForIsPlanned) {
   EXPECT_EQ(years("1y", "3"), 3);
 }
 
-// A discount is the price of its term at every provider.
-TEST(CommitInput, ADiscountIsOnTheOnDemandPrice) {
+// A discount sets the price of its term at every provider.
+TEST(CommitInput, ADiscountAppliesToTheOnDemandPrice) {
   const market::PriceBook book(built_in_catalog(), {});
   const catalog::Gpu* gpu = *built_in_catalog().find_gpu("h100-sxm");
   for (const char* term : {"", "3"}) {

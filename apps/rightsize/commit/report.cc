@@ -20,7 +20,7 @@ using market::Payment;
 using report::Fields;
 using report::when;
 
-// What the tables show: everything about the best provider, and the others in short.
+// The tables show everything about the best provider, and a summary of the others.
 struct TermView {
   const char* term;
   double gpus;
@@ -169,7 +169,7 @@ void add_futures(CommitView& view, const market::Demand& demand, std::vector<Fut
     const double weight = std::exchange(future.probability, 1);
     const CommitmentPlanner certain(demand, best.prices, {future});
     const market::MixCost cost = certain.cost(best.mix);
-    // Years that are not planned cost the same with and without what is bought now.
+    // Years beyond the plan cost the same with and without today's commitment.
     const double later = cost.total - best.cost_over(cost);
     view.futures.push_back({future.name, weight, usd(cost.total - later),
                             usd(best.years == 1 ? certain.cost({}).first_year : certain.uncommitted()),
@@ -234,7 +234,7 @@ std::string passed_over(const std::vector<CommitPlan>& plans) {
                            fmt::join(names, ", "));
 }
 
-// Providers without a commitment price on file, and what they say about one.
+// Providers without a commitment price on file, and their published statements about one.
 std::string not_on_file(const std::vector<CommitPlan>& plans, const catalog::Catalog& catalog) {
   std::vector<std::string> names;
   for (const CommitPlan& plan : plans) {
@@ -284,7 +284,7 @@ report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitF
                                              "three_year_gpus", "total_usd", "uncommitted_usd"};
     if (std::any_of(plans.begin(), plans.end(), [](const CommitPlan& p) { return !p.draws.empty(); }))
       columns.emplace_back("new_money_usd");
-    // The plan that was chosen first; the others by cost, whatever held them back.
+    // The chosen plan comes first; the others by cost, even if their price is old or unconfirmed.
     std::vector<CommitPlan> by_cost = plans;
     std::ranges::stable_sort(by_cost.begin() + 1, by_cost.end(), {}, &CommitPlan::new_money);
     show(fmt::format("All providers, cost over {}", length_of(best)), table_of(kProviderFields, by_cost, columns));

@@ -5,12 +5,12 @@
 
 namespace rightsize::app {
 
-// `plans` are decided, best first.
+// `plans` have their mixes, best first.
 report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitFlags& flags, const DemandHistory& usage,
                              const market::Demand& demand, const std::vector<market::Future>& futures,
                              const catalog::Catalog& catalog);
 
-// The document without any plan.
+// The document if there is no plan.
 report::Json empty_commit_document();
 
 }  // namespace rightsize::app

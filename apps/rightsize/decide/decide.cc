@@ -27,7 +27,7 @@ struct Flags {
 };
 
 struct DecideAnswer {
-  std::optional<std::string> ledger;  // empty: nothing was kept
+  std::optional<std::string> ledger;  // empty: nothing was stored
   Decision decision;
 };
 const report::Fields<DecideAnswer> kAnswerFields = {
@@ -36,7 +36,7 @@ const report::Fields<DecideAnswer> kAnswerFields = {
 };
 const report::Document<DecideAnswer> kDecideDocument("decide", "A plan recorded as a decision", kAnswerFields);
 
-// The cost until now, and so the saving.
+// Sets the cost before the decision, and with it the saving.
 void add_before(const Flags& flags, Decision& decision) {
   decisions::DecisionSummary& summary = decision.summary;
   if (flags.before) summary.before = flags.before;
@@ -49,7 +49,7 @@ void add_before(const Flags& flags, Decision& decision) {
   summary.saving = decision.saving->likely;
 }
 
-// --tolerance is the interval of predictions that have none.
+// Predictions without an interval get --tolerance.
 void add_tolerance(double share, Decision& decision) {
   for (decisions::PredictedMetric& p : decision.predictions) {
     if (p.value.low || p.value.high) continue;
@@ -58,7 +58,7 @@ void add_tolerance(double share, Decision& decision) {
   }
 }
 
-// A plan in a file, or what it costs alone.
+// The decision from a plan file, or from a cost alone.
 Checked<Decision> planned(const Flags& flags) {
   if (flags.from.empty() == !flags.after) {
     return fail(bad_input("give the plan: either --from FILE or its monthly cost, --after 9200")
@@ -90,7 +90,7 @@ Checked<Decision> read_decision(const Flags& flags) {
   add_before(flags, decision);
   if (flags.tolerance) add_tolerance(flags.tolerance->fraction(), decision);
   if (decision.catalogue.empty()) {
-    // Plans of other commands do not have it; they read the same catalogue a moment ago.
+    // Plans of other commands do not record the price; they used the same catalogue moments ago.
     RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
     decision.catalogue = catalog::version_of(catalog);
   }
@@ -105,7 +105,7 @@ std::string sentence(const Decision& d, bool kept) {
     return text + fmt::format("{} costs {} from now on{}.", s.workload, show_cost(*s.cost, s.per),
                               saving.empty() ? "" : ", " + saving);
   }
-  // A fleet's action describes itself.
+  // An action of `fleet` already describes itself.
   text +=
       s.choice.gpu.empty() && d.command == "fleet"
           ? fmt::format("{}: {}", s.workload, d.what)

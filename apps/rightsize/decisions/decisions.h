@@ -1,4 +1,4 @@
-// What the verbs of `rightsize decisions` share.
+// Shared by the verbs of `rightsize decisions`.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace rightsize::app {
 
 struct DecisionsFlags {
-  std::vector<std::string> words;  // a verb, then decisions
+  std::vector<std::string> words;  // a verb, then decision IDs
   std::string workload, team, by, gpu, since, until, webhook, webhook_format, catalog;
   std::vector<std::string> status;
   std::optional<int> top;  // empty: the newest thousand

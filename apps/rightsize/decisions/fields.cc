@@ -34,7 +34,7 @@ const Fields<UsdRange> kUsdRangeFields = {
     {"high", "upper end of the interval, USD", &UsdRange::high},
 };
 
-// A prediction as people read it. The cost is one more row of the table.
+// A prediction as shown to people. The cost is shown as one more prediction.
 struct ShownPrediction {
   std::string metric, title;
   PredictedRange value;
@@ -80,7 +80,7 @@ std::string show_verdict(const JudgedMetric& m) {
   return std::string(name_of(m.outcome));
 }
 
-// A value that only exists once something was measured.
+// A value that exists only after a measurement.
 template <class Value>
 std::optional<Value> if_measured(const JudgedMetric& m, Value value) {
   return when(m.measured.count > 0, value);

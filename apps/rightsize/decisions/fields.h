@@ -16,9 +16,9 @@ extern const report::Fields<decisions::Decision> kDecisionFields;
 extern const report::Fields<decisions::JudgedMetric> kJudgedFields;  // a prediction and its measurements
 std::string show_predicted(const decisions::JudgedMetric& metric);
 
-// The plan it was made from, as its command wrote it.
+// The decision's plan, as its command wrote it.
 report::Json plan_json(const decisions::Decision& decision);
-// The members of the plan that was chosen.
+// The members of the chosen plan.
 class PlanFields {
  public:
   explicit PlanFields(const decisions::Decision& decision);
@@ -42,7 +42,7 @@ std::string full_name(const decisions::DecisionSummary& summary);
 std::string show_cost(Usd cost, decisions::Per per);
 // "$5,021/month less than today", "$12/run more than today"; empty if no saving is known.
 std::string show_saving(const decisions::DecisionSummary& summary);
-// The day of a time, for people.
+// The date part of a time.
 std::string day_of(const std::string& time);
 // "1 sample", "3 samples".
 std::string count_of(std::size_t number, const char* noun);

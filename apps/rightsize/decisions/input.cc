@@ -23,7 +23,7 @@ namespace {
 
 using decisions::MeasuredValue;
 
-// "tokens_per_second=..." in two; the name must be a known metric.
+// Splits "tokens_per_second=..."; the name must be a known metric.
 Result<std::pair<const decisions::MetricInfo*, std::string>> split_metric(const std::string& text, const char* flag) {
   const std::size_t equals = text.find('=');
   const std::string name(trim(text.substr(0, equals)));
@@ -94,7 +94,7 @@ Result<> add_profile(const std::string& file, NewSamples& into) {
   return {};
 }
 
-// What vLLM and dcgm-exporter publish; of a metric with an old and a new name the new one counts.
+// Queries metrics of vLLM and dcgm-exporter. If a metric has an old and a new name, the new one is preferred.
 std::string default_query(std::string_view metric, double percentile, const std::string& match,
                           const std::string& step) {
   const auto quantile = [&](std::initializer_list<const char*> histograms) {
@@ -116,7 +116,7 @@ std::string default_query(std::string_view metric, double percentile, const std:
   return {};
 }
 
-// The bounds of the histograms that a query of ours takes a quantile of; empty for other queries.
+// The bucket bounds of the histogram behind one of our quantile queries; empty for other queries.
 std::vector<double> bucket_bounds(gpu_use::PrometheusClient& client, const std::string& query, TimePoint end) {
   constexpr std::string_view kQuantile = "histogram_quantile(";
   const std::size_t comma = query.find(", ");
@@ -140,7 +140,7 @@ std::optional<decisions::Bucket> bucket_around(const std::vector<double>& bounds
   return decisions::Bucket{above == bounds.begin() ? 0 : *std::prev(above), *above};
 }
 
-// What a scaling policy predicted, of the whole window: every engine that `service` reads has it.
+// The predictions of a scaling policy, over the whole window. Every engine that `service` reads publishes them.
 Checked<void> add_scaling(const MeasureFlags& flags, const ServerRequest& request, const decisions::Decision& decision,
                           NewSamples& into) {
   const live_service::ServerSource source{.url = flags.server.prometheus,
@@ -233,7 +233,7 @@ Result<> add_scrapes(const std::vector<std::string>& files, const decisions::Dec
 
 std::string without_bucket(const std::string& source) { return source.substr(0, source.find(" [")); }
 
-// Without what the ledger has already.
+// Drops samples that are already in the ledger.
 std::vector<MeasuredValue> only_new(std::vector<MeasuredValue> fresh, const std::vector<MeasuredValue>& known) {
   std::set<std::tuple<std::string, std::string, double>> seen;
   std::set<std::string> files;

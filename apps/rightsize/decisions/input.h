@@ -1,5 +1,5 @@
-// How decide, decisions, rollout and verify reach the ledger, and read what was measured: numbers by hand, a recording
-// of a GPU, or a metrics server.
+// How decide, decisions, rollout and verify open the ledger and read measurements: typed numbers, a recording of a GPU,
+// or a metrics server.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct LedgerFlags {
 };
 void add_ledger_flags(FlagSet& command, LedgerFlags& flags);
 Result<decisions::Ledger> open_ledger(const LedgerFlags& flags, store::Access access);
-// Reports the copy of an older ledger that was upgraded; nothing if there is none.
+// Reports the backup made before a ledger was upgraded, if there is one.
 void report_backup(const std::string& backup, report::Report& report);
 
 // --by, or else $USER.
@@ -43,8 +43,8 @@ struct NewSamples {
   std::vector<std::string> notes;  // "the server has no series for ttft_seconds"
 };
 
-// Everything the flags name, without what `known` has already: a server's samples by their time, a recording by its
-// name. A metrics server answers --query, or, without one, what vLLM and dcgm-exporter publish of the predictions.
+// All samples of the sources in the flags that are not in `known`: a server's samples by their time, a recording by its
+// name. Without --query, the vLLM and dcgm-exporter metrics that match the predictions are queried.
 Checked<NewSamples> measure(const MeasureFlags& flags, const decisions::Decision& decision,
                             const std::vector<decisions::MeasuredValue>& known);
 

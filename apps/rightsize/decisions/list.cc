@@ -27,7 +27,7 @@ const Fields<StageRecord> kStageFields = {
     {"how", "how it was confirmed", &StageRecord::how},
 };
 
-// A decision and what came of it so far.
+// A decision and its outcome so far.
 struct DecisionRecord {
   Decision decision;
   std::vector<StageRecord> stages;
@@ -97,7 +97,7 @@ Result<DecisionRecord> read_record(Ledger& ledger, const std::string& name) {
   return record;
 }
 
-// What came of a decision so far, as the end of its record.
+// Appends the outcome of a decision so far to its record.
 void add_practice(const DecisionRecord& record, report::Report& report) {
   std::string rollout;
   for (const StageRecord& r : record.stages) {

@@ -1,4 +1,4 @@
-// rightsize decisions review: whether live decisions still hold, for cron. Exit code 4 where there are alerts.
+// rightsize decisions review: whether live decisions still hold, for cron. The exit code is 4 if there are alerts.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -29,7 +29,7 @@ struct Alert {
   std::string kind;  // "price", "utilization", "cheaper"
   DecisionSummary decision;
   std::string words;
-  std::optional<Usd> saving;  // of the cheaper choice, per month or run
+  std::optional<Usd> saving;  // by the cheaper choice, per month or run
 };
 
 struct Review {
@@ -60,7 +60,7 @@ const Fields<Review> kReviewFields = {
 };
 const report::Document<Review> kReviewDocument("review", "Whether live decisions still hold", kReviewFields);
 
-// The list price of one machine at the time of the decision; nothing if it is unknown or 0.
+// The list price of one machine at the time of the decision; empty if it is unknown or 0.
 std::optional<double> old_price(const Decision& decision) {
   const std::optional<double> price = PlanFields(decision).number("list_usd_per_machine_hour");
   return price && *price > 0 ? price : std::nullopt;

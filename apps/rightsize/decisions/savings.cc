@@ -1,4 +1,4 @@
-// rightsize decisions savings: what decisions have saved to date.
+// rightsize decisions savings: the savings of decisions to date.
 #include "decisions/savings.h"
 
 #include <map>

@@ -11,14 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char** environ;  // NOLINT: POSIX declares it nowhere
+extern char** environ;  // NOLINT: no POSIX header declares it
 
 namespace rightsize::app {
 namespace {
 
 constexpr std::size_t kLargest = 32U << 20;
 
-// The output of a program without a shell; nothing if it is not installed or fails.
+// The output of a program without a shell; empty if it is not installed or fails.
 std::optional<std::string> output_of(std::vector<std::string> words) {
   std::array<int, 2> pipe_ends{};
   if (pipe(pipe_ends.data()) != 0) return std::nullopt;

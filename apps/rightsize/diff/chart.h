@@ -6,8 +6,8 @@
 
 namespace rightsize::app {
 
-// Replaces the templates of every chart in a folder by what `helm template` makes of them. Charts that helm cannot
-// render, and all charts without helm, stay as they are; their values are then read instead.
+// Replaces the templates of every chart in a folder by the output of `helm template`. Charts that helm cannot render,
+// and all charts without helm, stay as they are, and their values are read instead.
 void render_charts(const std::string& folder, std::map<std::string, std::string>& texts);
 
 }  // namespace rightsize::app

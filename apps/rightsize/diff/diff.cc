@@ -100,7 +100,7 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const auto new_texts, read_side(flags.after, flags.after));
   manifests::Found before = manifests::read_files(old_texts), after = manifests::read_files(new_texts);
   result.requests = after.requests.size();
-  // What could not be read in either version may hide a change.
+  // A file that could not be read in either version may hide a change.
   result.notes = std::move(after.notes);
   for (std::string& note : before.notes) {
     if (std::ranges::find(result.notes, note) == result.notes.end())

@@ -14,7 +14,7 @@
 namespace rightsize::app {
 namespace {
 
-// The words of a command, at spaces, with "--name=value" in two.
+// Splits a command at spaces, and "--name=value" at the equals sign.
 std::vector<std::string> words_of(std::string_view command) {
   std::vector<std::string> words;
   std::string word;
@@ -71,7 +71,7 @@ std::optional<EngineCommand> read_engine_command(std::string_view command) {
 
 std::optional<ModelFit> model_fit(const manifests::GpuRequest& request, const manifests::Cost& cost) {
   const std::optional<EngineCommand> engine = read_engine_command(request.command);
-  // Stages over several pods are not looked at.
+  // Pipeline stages over several pods are not supported.
   if (!engine || cost.gpu == nullptr || !request.mig_profile.empty() || engine->pipeline_parallel > 1)
     return std::nullopt;
   const Checked<live_service::ServedModel> served = live_service::find_served_model(engine->model);

@@ -1,4 +1,4 @@
-// Whether the model a container serves fits the GPUs the container asks for.
+// Whether the model that a container serves fits the GPUs that the container requests.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace rightsize::app {
 
-// What a command line of an engine says: "vllm serve MODEL --tensor-parallel-size 4", "--model-path MODEL --tp 2".
+// The facts in an engine's command line: "vllm serve MODEL --tensor-parallel-size 4", "--model-path MODEL --tp 2".
 struct EngineCommand {
   std::string model, quantization;
   int tensor_parallel = 1, pipeline_parallel = 1;

@@ -25,7 +25,7 @@ TEST(EngineCommand, NamesTheModelAndItsSplit) {
   EXPECT_FALSE(read_engine_command("python train.py"));
 }
 
-TEST(ModelFit, SaysWhetherTheModelFitsItsGpus) {
+TEST(ModelFit, TellsWhetherTheModelFitsItsGpus) {
   const catalog::Catalog catalog = *catalog::load_catalog("");
   manifests::GpuRequest request;
   request.command = "--model meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 4";

@@ -267,7 +267,7 @@ report::Report diff_report(const DiffResult& result) {
                           cut(renamed("before_words", "before"), 48), cut(renamed("after_words", "after"), 48),
                           "before_usd_per_month", "after_usd_per_month", "change_usd_per_month"}));
   }
-  // One paragraph in a terminal, one each in Markdown, which would join the lines.
+  // Markdown would join the lines, so it gets one paragraph per line.
   report.record = report.blocks;
   std::string remarks;
   const auto remark = [&](std::string line) {

@@ -15,7 +15,7 @@ namespace rightsize::app {
 // The cost of the same work after a change of the GPU type, relative to before: 0.8 means 20 % cheaper.
 struct WorkCost {
   double compute = 1,
-         memory = 1;  // where arithmetic limits the work (training, prompts); where bandwidth does (decoding)
+         memory = 1;  // if compute-bound (training, prompts); if bandwidth-bound (decoding)
   perf::Basis basis = perf::Basis::kSpecification;
 };
 
@@ -25,7 +25,7 @@ struct DiffRow {
   std::optional<WorkCost> work = {};  // if the GPU type changes
 
   const manifests::Side& newest() const { return change.after ? *change.after : *change.before; }
-  // Nothing if a side has no price.
+  // Empty if a side has no price.
   std::optional<UsdPerSecond> difference() const;
 };
 

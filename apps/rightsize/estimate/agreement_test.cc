@@ -1,4 +1,4 @@
-// 'estimate' and 'memory' answer the same question about memory alike, and 'estimate' says it first.
+// 'estimate' and 'memory' give the same answer about memory, and 'estimate' gives it first.
 #include <map>
 #include <random>
 #include <sstream>
@@ -13,8 +13,8 @@ namespace {
 
 using report::Json;
 
-TEST(EstimateAndMemory, JobsThatDoNotFitSaySoFirst) {
-  // Images, videos, single passes, training: everything without an engine that refuses to start.
+TEST(EstimateAndMemory, AJobThatDoesNotFitIsReportedFirst) {
+  // Images, videos, single passes, training: every job without an engine that would refuse to start.
   const std::vector<std::vector<std::string>> jobs = {
       {"flux.1-dev", "--job", "serve"},
       {"sdxl", "--job", "serve", "--batch", "16"},
@@ -51,7 +51,7 @@ std::string verdict_of(const Outcome& memory) {
   return *memory.report.document.find("fits")->items()->front().find("verdict")->text();
 }
 
-// Every GPU of a comparison is checked, on as many as hold the job.
+// A comparison checks every GPU, each with the number of GPUs that holds the job.
 TEST(EstimateAndMemory, AComparisonChecksEveryGpu) {
   for (const char* model : {"llama-3.1-8b", "llama-3.1-70b", "gpt2-xl"}) {
     const Checked<Outcome> compared =
@@ -67,8 +67,8 @@ TEST(EstimateAndMemory, AComparisonChecksEveryGpu) {
   }
 }
 
-// What --quiet shows is the first paragraph.
-TEST(Estimate, TheFirstParagraphHasTheSpeedAlsoWithoutEnoughMemory) {
+// --quiet shows only the first paragraph.
+TEST(Estimate, TheFirstParagraphHasTheSpeedEvenWithoutEnoughMemory) {
   const Checked<Outcome> outcome = call("estimate", {"llama-3.1-70b", "--gpu", "l4", "--job", "train"});
   ASSERT_TRUE(outcome) << describe(outcome.error());
   const std::string text = std::get<report::Paragraph>(outcome->report.blocks.front()).text;
@@ -99,8 +99,8 @@ TEST(Estimate, TokensGiveTimeAndGpuHours) {
               document.find("warnings")->dump().find("run out of memory") == std::string::npos);
 }
 
-// A combination is judged as when its flags are given.
-TEST(Memory, ACombinationIsJudgedAsWhenItIsRun) {
+// A suggested combination gets the same verdict as the same settings given as flags.
+TEST(Memory, ACombinationIsJudgedAsItsFlagsWouldBe) {
   int judged = 0;
   for (const char* gpu : {"rtx-a6000", "rtx-4090", "l4"}) {
     for (const std::vector<std::string>& job :
@@ -141,7 +141,8 @@ TEST(Memory, TheLargestBatchFitsAndTheNextDoesNot) {
   }
 }
 
-// A language model that embeds texts answers with texts per second, as encoders answer with samples per second.
+// For a language model that embeds texts the answer is in texts per second, as it is in samples per second for
+// encoders.
 TEST(Estimate, APassWithoutOutputTokensHasNoTimePerOutputToken) {
   for (const char* model : {"mistral-7b-v0.1", "llama-3.1-8b", "qwen3-0.6b"}) {
     const Checked<Outcome> outcome =

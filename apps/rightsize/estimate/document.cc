@@ -37,7 +37,7 @@ const Fields<SharedPart> kSharedPartFields = {
     {"share", "share", "share of the whole", &SharedPart::share},
 };
 
-// The fields of a sweep, which the whole estimate has too.
+// Fields of both a sweep row and the whole estimate.
 const Fields<ServeEstimate> kServePoint = {
     {"ttft_seconds", "TTFT", "mean time to the first token", &ServeEstimate::ttft},
     {"tpot_seconds", "TPOT", "mean time per output token", &ServeEstimate::tpot},
@@ -86,7 +86,7 @@ const Fields<SweepRow> kSweepFields = {
      kTableOnly},
 };
 
-// The pass the picture shows: training and prefill over whole sequences, decoding one token of each.
+// Whether the roofline shows decoding (one token per sequence) rather than training or prefill (whole sequences).
 bool shows_decoding(const SpeedInput& input) {
   return input.job.kind == model::JobKind::kServe && !perf::serves_batches(input.work);
 }
@@ -323,7 +323,7 @@ const Fields<Error> kReasonFields = {
     {"hints", "how to change that", &Error::hints},
 };
 
-// The view of one kind of estimate; nothing if the job is of another kind.
+// The view of one kind of estimate; empty if the job is of another kind.
 template <class View, auto kMember>
 std::optional<View> view_of(const SpeedAnswer& answer) {
   if (!answer.estimate || !((*answer.estimate).*kMember)) return std::nullopt;

@@ -47,7 +47,7 @@ Result<> read_cluster(const catalog::Catalog& catalog, const Flags& flags, Speed
   }
   if (!flags.network.empty()) {
     RIGHTSIZE_TRY(const BytesPerSecond network, settings::read_as<BytesPerSecond>("network", flags.network));
-    // A rack that is one NVLink domain consists of hosts with at most eight GPUs, each with this network.
+    // A rack that is one NVLink domain consists of hosts with at most eight GPUs, and each host has this network.
     input.cluster.network_per_gpu = network / std::min(input.cluster.node_gpus, 8);
     input.cluster.network_known = true;
   }
@@ -87,7 +87,7 @@ Result<std::shared_ptr<const sim::Trace>> read_arrivals(const Flags& flags, cons
   if (flags.sessions.empty()) return nullptr;
   RIGHTSIZE_TRY(const sim::Sessions sessions, sim::parse_sessions(flags.sessions));
   if (!sessions.repeat && lengths) return twice();
-  constexpr std::uint64_t kEnough = 8'000;  // for a mean
+  constexpr std::uint64_t kEnough = 8'000;  // enough requests for a mean
   capacity::SessionWish wish{.rate = input.rate, .context = input.model.context, .requests = kEnough};
   if (isl) wish.isl = static_cast<double>(input.job.serve.isl);
   return capacity::session_traffic(sessions, wish);
@@ -137,7 +137,7 @@ Result<> read_power_cap(const Flags& flags, SpeedInput& input) {
 
 namespace {
 
-// Where no load is given, an engine is asked about the most requests it may run together.
+// Without a load, the engine runs its maximum number of concurrent requests.
 bool has_implied_load(const Flags& flags, const JobFlags& job_flags, const model::Job& job) {
   if (job.kind != model::JobKind::kServe || !job.serve.max_batch) return false;
   const auto& given = job_flags.settings;
@@ -207,7 +207,7 @@ std::optional<market::GpuQuote> on_demand_price(const market::PriceBook& book, c
   return book.gpu(gpu, catalog::Purchase::kOnDemand);
 }
 
-// GPUs are compared on as many of each as hold the job.
+// The comparison uses as many GPUs of each type as hold the job.
 SweepRow compared_row(const perf::Constants& constants, const market::PriceBook& book, const std::string& value,
                       const SpeedInput& input) {
   SweepRow row{"gpu", value, estimate_speed(constants, input), input.job.parallel.gpus, memory_verdict(input)};
@@ -217,7 +217,7 @@ SweepRow compared_row(const perf::Constants& constants, const market::PriceBook&
   return row;
 }
 
-// `book`: with prices, for a comparison of GPUs.
+// `book`: prices, for a comparison of GPUs.
 Checked<std::vector<SweepRow>> run_sweep(const catalog::Catalog& catalog, const perf::Constants& constants,
                                          const Flags& flags, const Sweep& sweep, const SpeedInput& first,
                                          const market::PriceBook* book) {
@@ -246,7 +246,7 @@ Result<TokenRun> run_over_tokens(const Flags& flags, const SpeedInput& input, co
   const int used = input.job.parallel.gpus;
   run.time = seconds(run.tokens / (units_per_second(input, estimate) * used));
   const perf::Interval interval = estimate.train ? estimate.train->interval : estimate.serve->tpot_interval;
-  // The interval of training is that of the rate.
+  // For training, the interval is that of the rate, not of the time.
   run.low = estimate.train ? run.time / interval.high : run.time * interval.low;
   run.high = estimate.train ? run.time / interval.low : run.time * interval.high;
   run.gpu_time = gpus(used) * run.time;
@@ -254,9 +254,9 @@ Result<TokenRun> run_over_tokens(const Flags& flags, const SpeedInput& input, co
   return run;
 }
 
-// Why a job would run out of memory; empty where it fits. A warning only: published runs are now and then predicted to
-// be too large, and their speed is still what the user wants to know. An engine that does not fit is refused before,
-// and one whose cache is full lets requests wait.
+// Why a job would run out of memory; empty if it fits. This is only a warning: some published runs are predicted not to
+// fit, and their speed is still useful. An engine that does not fit was refused earlier, and one with a full cache
+// queues requests.
 std::string memory_warning(const SpeedInput& input) {
   const bool engine = input.job.kind == model::JobKind::kServe && input.job.stack != model::Stack::kHf;
   if (engine) return {};
@@ -267,7 +267,7 @@ std::string memory_warning(const SpeedInput& input) {
       format_bytes(need.device), input.gpu->name, format_bytes(input.gpu->capacity()));
 }
 
-// The speed in the precision that 'recommend' plans with, where pure bf16 was assumed.
+// If pure bf16 was assumed, adds the speed in the precision that 'recommend' uses.
 void note_precision(const perf::Constants& constants, const Flags& flags, const SpeedInput& input) {
   const model::Job& job = input.job;
   if (job.kind != model::JobKind::kTrain || flags.job.settings.contains("precision") ||

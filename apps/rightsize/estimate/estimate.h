@@ -27,11 +27,11 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
 // Applies --power-cap.
 Result<> read_power_cap(const EstimateFlags& flags, SpeedInput& input);
 
-// Applies --rate and --slot-wait to an input whose job is read; without a load, --max-batch is the load.
+// Applies --rate and --slot-wait; `input` must already have its job. Without a load, --max-batch is the load.
 Result<> read_load(const EstimateFlags& flags, const JobFlags& job, SpeedInput& input);
 
-// Applies --sessions and --trace: they give the arrival rate, the lengths of requests and, by simulation, what the
-// prefix cache finds.
+// Applies --sessions and --trace: they give the arrival rate, the request lengths and, by simulation, the prefix-cache
+// hits.
 Result<> read_sessions(const perf::Constants& constants, const EstimateFlags& flags, const JobFlags& job,
                        SpeedInput& input);
 

@@ -47,7 +47,7 @@ Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
     return &inputs_.insert_or_assign(key_, std::move(read)).first->second;
   }
   SpeedInput& input = kept->second;
-  if (input.model.tower) {  // cached from a prompt with images: read again without
+  if (input.model.tower) {  // the cached model includes images: read it again without them
     inputs_.erase(kept);
     return this->input(flags);
   }

@@ -1,4 +1,4 @@
-// `rightsize estimate` for loops: reads facts, models and GPUs once, so that an answer takes microseconds.
+// `rightsize estimate` for loops: reads facts, models and GPUs once; an answer then takes microseconds.
 //
 //   Estimator estimator = *Estimator::open({});
 //   EstimateFlags flags;
@@ -38,11 +38,11 @@ class Estimator {
  private:
   Checked<const SpeedInput*> input(const EstimateFlags& flags);
 
-  // Models are large: a loop over thousands of configurations must not keep them all.
+  // Models are large, so a loop over thousands of configurations must not keep them all.
   static constexpr std::size_t kMostKept = 64;
 
   std::shared_ptr<const Facts> facts_;
-  std::map<std::string, SpeedInput, std::less<>> inputs_;  // by model, GPU and what else decides more than the job
+  std::map<std::string, SpeedInput, std::less<>> inputs_;  // by model, GPU and the flags that affect more than the job
   std::string key_;
 };
 

@@ -16,7 +16,7 @@ std::shared_ptr<const Facts> facts() {
   return kFacts;
 }
 
-// The long way: everything read anew.
+// Without caching: reads everything again.
 std::string fresh(const EstimateFlags& flags) {
   const Checked<SpeedInput> input = read_input(facts()->catalog, facts()->constants, flags, flags.job);
   if (!input) return describe(input.error());
@@ -36,7 +36,7 @@ EstimateFlags flags_of(std::string model, std::string gpu, Settings settings) {
 }
 
 RC_GTEST_PROP(Estimator, AnswersLikeTheCommandInAnyOrder, ()) {
-  static Estimator estimator(facts());  // kept over all cases: what one leaves behind must not reach the next
+  static Estimator estimator(facts());  // shared by all cases, to detect state that leaks between them
   const auto model = *rc::gen::element<std::string>("llama-3.1-8b", "mixtral-8x7b", "bert-large", "resnet-50",
                                                     "qwen2.5-vl-7b", "whisper-large-v3", "no-such-model");
   const auto gpu = *rc::gen::element<std::string>("h100-sxm", "l4", "mi300x", "");

@@ -15,7 +15,7 @@ namespace {
 using perf::BatchEstimate;
 using perf::ServeEstimate;
 using perf::TrainEstimate;
-// "; extrapolated from h100-sxm; no benchmark for this GPU"; empty where there is one.
+// "; extrapolated from h100-sxm; no benchmark for this GPU"; empty if there is one.
 std::string extrapolation(perf::Basis basis, std::string_view relative) {
   if (perf::has_benchmark(basis, relative)) return {};
   return fmt::format("{}; no benchmark for this GPU",
@@ -104,7 +104,7 @@ std::string serving_basis(const SpeedInput& input, const ServeEstimate& e) {
                      model::name_of(input.job.stack), missing, extrapolation(e.basis, e.relative));
 }
 
-// Embeddings and scores are one pass over the text: there is no token to wait for after the first.
+// Embeddings and scores take one pass over the text, without output tokens after the first.
 bool is_one_pass(const SpeedInput& input) { return input.job.serve.osl <= 1 && !input.work.encoder_decoder; }
 
 void report_serve(report::Report& report, const SpeedInput& input, const ServeEstimate& e) {
@@ -149,7 +149,7 @@ std::string batch_subject(const SpeedInput& input) {
       input.work.image ? "" : fmt::format(" x {} tokens", format_count(static_cast<double>(input.job.sequence))));
 }
 
-// "0.29 images/s", "2.2 videos/h per GPU": by the hour where a second is too short.
+// "0.29 images/s", "2.2 videos/h per GPU": per hour if the rate per second is small.
 std::string batch_rate(const SpeedInput& input, double per_second) {
   constexpr double kSlow = 0.05;
   const bool video = input.model.pipeline && input.model.pipeline->frames > 0, slow = per_second < kSlow;

@@ -13,7 +13,8 @@
 
 namespace rightsize::app {
 
-// An estimate for each value of one setting; for several GPUs also how many, whether they hold the job, and the cost.
+// An estimate for each value of one setting; for several GPU types also their number, whether they hold the job, and
+// the cost.
 struct SweepRow {
   std::string setting, value;
   Result<SpeedEstimate> estimate;
@@ -30,10 +31,10 @@ struct TokenRun {
   std::optional<market::GpuQuote> price = {};  // the cheapest confirmed offer
 };
 
-// Units of work (tokens; samples or images of other models) that one GPU does in a second.
+// Units of work per GPU and second: tokens, or samples or images of other models.
 double units_per_second(const SpeedInput& input, const SpeedEstimate& estimate);
 
-// The operations of a pass under the GPU's roofline; none where it is not drawn for the model.
+// The operations of a pass under the GPU's roofline; empty for models without a roofline.
 struct JobRoofline {
   FlopsPerSecond peak;
   BytesPerSecond bandwidth;
@@ -55,15 +56,15 @@ struct SpeedAnswer {
 report::Report report_of(const SpeedAnswer& answer);
 Json document_of(const SpeedAnswer& answer);
 
-// The numbers and names of the document without its lists and objects: for loops over a hundred thousand estimates.
+// The numbers and names of the document without its lists and objects, for loops over 100,000 estimates.
 void read_numbers(const SpeedAnswer& answer, report::FieldReader& reader);
 
-// Tables of the parts of a time and of the sweep, and the roofline as a picture.
+// The table of the parts of a time, the table of the sweep, and the picture of the roofline.
 report::Table parts_table(const perf::TimeParts& parts);
 report::Table sweep_table(const std::vector<SweepRow>& rows);
 void add_roofline(report::Report& report, const SpeedInput& input, const JobRoofline& roofline);
 
-// What the reader must know about an estimate, in words.
+// The notes of an estimate as sentences.
 std::vector<std::string> texts_of(const perf::Notes& notes);
 
 }  // namespace rightsize::app

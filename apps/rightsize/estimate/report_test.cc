@@ -27,7 +27,7 @@ SpeedInput input_of(const char* model, std::map<std::string, std::string> settin
 
 std::string text_of(const report::Block& block) { return std::get<report::Paragraph>(block).text; }
 
-TEST(EstimateReport, TrainingSaysItsRateItsBoundsAndItsBasis) {
+TEST(EstimateReport, TrainingStatesItsRateItsBoundsAndItsBasis) {
   const SpeedInput input = input_of("llama-3.2-1b", {{"batch", "4"}, {"seq", "2048"}});
   const Result<SpeedEstimate> estimate = estimate_speed(facts().constants, input);
   const report::Report report = report_of({input, estimate});

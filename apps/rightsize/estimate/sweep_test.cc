@@ -18,9 +18,9 @@ TEST(Sweep, ARangeDoublesUpToItsEnd) {
 
 TEST(Sweep, ARangeOfOneValueIsThatValue) { EXPECT_THAT(parse_sweep("batch=8..8")->values, ElementsAre("8")); }
 
-TEST(Sweep, AListIsTakenAsItIs) { EXPECT_THAT(parse_sweep("isl=512,2k")->values, ElementsAre("512", "2k")); }
+TEST(Sweep, AListKeepsItsValues) { EXPECT_THAT(parse_sweep("isl=512,2k")->values, ElementsAre("512", "2k")); }
 
-TEST(Sweep, MistakesSayWhatIsWrong) {
+TEST(Sweep, ErrorsNameTheMistake) {
   EXPECT_THAT(describe(parse_sweep("batch").error()), HasSubstr("has no '='"));
   EXPECT_THAT(describe(parse_sweep("batch=8..2").error()), HasSubstr("is not a range from small to large"));
   EXPECT_THAT(describe(parse_sweep("batch=0..2").error()), HasSubstr("is not a range from small to large"));

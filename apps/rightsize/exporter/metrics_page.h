@@ -1,5 +1,5 @@
-// The exporter's /metrics and /healthz pages. Failures are counted, and values older than `stale_after` are withdrawn,
-// so that a broken source is visible. All functions may be called from several threads.
+// The exporter's /metrics and /healthz pages. To make a broken source visible, failures are counted and values older
+// than `stale_after` are withdrawn. All functions may be called from several threads.
 #pragma once
 
 #include <mutex>
@@ -24,7 +24,7 @@ class MetricsPage {
 
   // Metrics about the measurements themselves, followed by those of the fleet unless they are stale.
   std::string metrics(TimePoint now) const;
-  // Good if there is a measurement that is not stale.
+  // Healthy if there is a measurement that is not stale.
   Health health(TimePoint now) const;
 
  private:

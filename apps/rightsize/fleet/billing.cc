@@ -99,7 +99,7 @@ std::string emit_focus(const fleet::FleetAnalysis& analysis) {
     if (gpu.price.machine != nullptr) row.machine = gpu.price.machine->instance;
     double all = 0;
     for (const fleet::Tenancy& tenancy : gpu.use.tenancies) all += in_seconds(tenancy.time);
-    // The last owner gets what rounding leaves, so that the rows add up.
+    // The last owner gets the rounding difference, to make the rows add up.
     bill::Money left = bill::Money::of(in_usd(*gpu.spend));
     for (std::size_t i = 0; i < gpu.use.tenancies.size() && all > 0; ++i) {
       const fleet::Tenancy& tenancy = gpu.use.tenancies[i];

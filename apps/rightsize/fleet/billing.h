@@ -1,4 +1,4 @@
-// A fleet's money beside the bill and the budgets.
+// Compares a fleet's cost with the bill and the budgets.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace rightsize::app {
 
-// A team's rate of spend against its budget.
+// A team's spend rate and its budget.
 struct FleetBudget {
   std::string team;
   Usd budget, forecast;  // per month; the forecast is the window's rate

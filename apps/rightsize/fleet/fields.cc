@@ -94,7 +94,7 @@ const Fields<fleet::Move> kMoveFields = {
     {"to", "where it goes", &fleet::Move::to},
 };
 
-// What every kind of group has.
+// Fields of every kind of group.
 const Fields<GroupLine> kAmountFields = {
     {"jobs?", "jobs", "jobs", [](const GroupLine& line) { return report::positive(line.jobs); }},
     {"gpus?", "GPUs", "GPUs used", [](const GroupLine& line) { return report::positive(line.gpus); }},
@@ -138,7 +138,7 @@ const Fields<JobLedger> kJobFields = {
     {"issues", "GPU-hours without a result, by reason", kJobIssueFields, &JobLedger::issues},
 };
 
-// An optional rate, per month.
+// An optional rate in dollars per month.
 std::optional<Usd> a_month(const std::optional<UsdPerSecond>& rate) {
   return rate ? std::optional(*rate * kMonth) : std::nullopt;
 }

@@ -20,7 +20,7 @@ struct Flags {
   bool timeline = false;
 };
 
-// The value a limit is about, as a share or in dollars.
+// The value that a limit applies to, as a share or in dollars.
 double value_of(const Limit& limit, const fleet::FleetAnalysis& a) {
   if (limit.what == "waste") return a.totals.waste_share();
   if (limit.what == "waste_usd") return in_usd(a.totals.waste);
@@ -73,7 +73,7 @@ Checked<Outcome> run(const Flags& flags) {
                       .with_hint("add --price GPU=USD, or read GPU metrics instead of a job log"));
     if (flags.emit == "rules" && !flags.budgets.empty()) {
       RIGHTSIZE_TRY(const std::vector<bill::Budget> budgets, bill::parse_budgets(flags.budgets));
-      // The rules of both are groups of one file.
+      // Both sets of rules are groups of one file.
       result.emitted += bill::budget_rules(budgets).substr(std::string_view("groups:\n").size());
     }
   }

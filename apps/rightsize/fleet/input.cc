@@ -46,7 +46,8 @@ Result<> check_source(const FleetFlags& flags) {
   return {};
 }
 
-// --since and --until as a window. A day without a time counts whole; files have no limit on the side not given.
+// --since and --until as a window. A date without a time means the whole day. For files, a missing limit means no
+// limit.
 Result<> read_days(const FleetFlags& flags, fleet::ServerOptions& server) {
   if (flags.since.empty() && flags.until.empty()) return {};
   const bool files = !flags.from.empty();

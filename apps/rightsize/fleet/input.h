@@ -1,4 +1,4 @@
-// The settings of `fleet` and `exporter`: where telemetry comes from, and how it is judged.
+// The settings of `fleet` and `exporter`: the source of telemetry, and the thresholds that judge it.
 #pragma once
 
 #include <optional>
@@ -43,7 +43,7 @@ struct FleetRequest {
   bool to_last_reading = false;  // the window of files ends with their newest reading
   std::optional<Watts> power_cap = {};  // what it would do to every GPU
 
-  // The time in files that counts; not set: all of it.
+  // The time span to use from files; empty: all of it.
   std::optional<fleet::TimeSpan> cut() const {
     return server.end ? std::optional(fleet::TimeSpan{*server.end - server.window, *server.end}) : std::nullopt;
   }

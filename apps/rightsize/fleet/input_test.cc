@@ -28,7 +28,7 @@ TEST(FleetInput, OneSourceOfTelemetryIsRequired) {
   EXPECT_THAT(error_of(flags), HasSubstr("use either --from or --prometheus"));
 }
 
-TEST(FleetInput, WithoutAnEndFilesCountWhole) {
+TEST(FleetInput, WithoutAnEndFilesAreUsedCompletely) {
   FleetFlags flags = from_file();
   EXPECT_FALSE(read_request(flags, built_in_catalog())->cut());
   flags.end = "2026-11-08T00:00:00Z";
@@ -45,7 +45,7 @@ Checked<FleetRequest> request_of(FleetFlags& flags, FlagSet& command, const std:
   return read_request(flags, built_in_catalog());
 }
 
-// Whatever a flag of the server is called, files refuse it: it would be ignored.
+// Server flags would have no effect on files, so they are refused.
 TEST(FleetInput, FlagsOfAServerAreRefusedForFiles) {
   FleetFlags declared;
   FlagSet all;
@@ -98,7 +98,7 @@ TEST(FleetInput, ThresholdsAreSharesOrPercent) {
   EXPECT_EQ(t.idle.held_above, gib(2));
 }
 
-TEST(FleetInput, DefaultThresholdsAreThoseOfTheModule) {
+TEST(FleetInput, TheModuleDefinesTheDefaultThresholds) {
   FleetFlags flags;
   FlagSet command;
   add_fleet_flags(command, flags);

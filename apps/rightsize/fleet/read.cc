@@ -1,4 +1,4 @@
-// A request -> telemetry, from files or a server -> an analysis.
+// From a request to telemetry, from files or a server, to an analysis.
 #include "rightsize/fleet/read.h"
 
 #include <algorithm>
@@ -101,7 +101,7 @@ Result<> read_job_log(const std::string& path, telemetry::JobTable& jobs) {
   return {};
 }
 
-// Only the work and the time that the user asked for.
+// Keeps only the workloads and the time span that the user selected.
 Result<> keep_asked(const FleetRequest& request, Telemetry& telemetry) {
   if (!request.only.empty() && !telemetry.gpus.empty()) {
     return fail(bad_input("--user, --account, --partition and --namespace filter job logs and kubectl lists, not GPU "
@@ -138,7 +138,7 @@ void join_jobs(const fleet::IdleRule& idle, Telemetry& telemetry, FleetResult& r
   fleet::append(gpus, fleet::gpus_of_jobs(jobs, idle, covered, jobs_read));
 }
 
-// Whether the report has a table by this word anyway, because the job log has it.
+// Whether the report already has a table for this word because the job log contains it.
 bool has_job_table(const std::optional<fleet::JobLedger>& jobs, const std::string& word) {
   static const std::map<std::string, std::vector<fleet::GroupLine> fleet::JobLedger::*> kTables = {
       {"user", &fleet::JobLedger::users},
@@ -171,7 +171,7 @@ void group_owners(const std::vector<std::string>& labels, FleetResult& result) {
   }
 }
 
-// Whether the totals are those of the whole fleet.
+// Judges whether the totals cover the whole fleet.
 void judge_trust(FleetResult& result, bool from_files) {
   const double share_read = result.analysis.totals.share_read;
   if (share_read < 0.9) {
@@ -234,13 +234,13 @@ Checked<FleetResult> run_fleet(const FleetRequest& asked, const Facts& facts) {
     jobs = fleet::make_job_ledger(telemetry.jobs, prices, request.thresholds.idle, result.analysis.gpus);
     job_notes = fleet::job_notes(telemetry.jobs, only_log);
   };
-  // A large log is freed as early as possible. Beside telemetry it is needed until the end, for the prices of hosts.
+  // Free a large log as early as possible. With telemetry, it is needed until the end for the prices of hosts.
   join_jobs(request.thresholds.idle, telemetry, result, [&] {
     if (!only_log) return;
     count_jobs();
     telemetry.jobs = {};
 #ifdef __GLIBC__
-    malloc_trim(0);  // its small blocks would otherwise stay with the allocator, beside the large ones of the analysis
+    malloc_trim(0);  // otherwise the allocator would keep its small blocks during the analysis
 #endif
   });
   result.analysis = fleet::analyse(std::move(telemetry.gpus), {prices, speeds, request.thresholds, request.power_cap});

@@ -22,9 +22,9 @@ struct FleetResult {
   std::vector<std::string> read;      // "Prometheus at http://..., 120 requests", "3 files: nvidia-smi csv"
   std::vector<std::string> failures;  // what could not be read
   std::vector<fleet::GroupLine> namespaces, workloads, users;
-  std::vector<std::pair<std::string, std::vector<fleet::GroupLine>>> labels_asked;  // by each label of --by
-  std::optional<fleet::ClusterLedger> cluster;  // if pods or nodes of Kubernetes were read
-  std::vector<std::string> misleading;          // why the totals are not those of the whole fleet; usually empty
+  std::vector<std::pair<std::string, std::vector<fleet::GroupLine>>> labels_asked;  // per label of --by
+  std::optional<fleet::ClusterLedger> cluster;  // if Kubernetes pods or nodes were read
+  std::vector<std::string> misleading;          // why the totals may not cover the whole fleet; usually empty
   fleet::Thresholds thresholds;
   bool with_timelines = false;  // --timeline
   std::string emitted;          // the file of --emit

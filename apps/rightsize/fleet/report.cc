@@ -47,7 +47,7 @@ report::Table ledger_table(const FleetAnalysis& a) {
                 table_of(kLedgerFields, lines, {"category", "gpu_hours", "usd", "share", "gpus", "confidence"}), 0);
 }
 
-// Without any measurement nothing is known about waste.
+// Without measurements the waste is unknown.
 report::Table spending_table(const std::vector<fleet::GroupLine>& lines, std::size_t top) {
   return titled(
       "Who spends it",
@@ -64,7 +64,7 @@ report::Table owners_table(std::string title, const std::string& name, const std
                 top);
 }
 
-// By dollars, or by GPU-hours without a price.
+// Sorted by dollars, or by GPU-hours if there is no price.
 report::Table gpus_table(const FleetAnalysis& a, std::size_t top) {
   auto waste_of = [](const GpuRow& gpu) {
     const std::optional<Usd> waste = gpu.waste();
@@ -104,7 +104,7 @@ void add_jobs(report::Report& report, const fleet::JobLedger& jobs, std::size_t 
              table_of(kJobIssueFields, jobs.issues, {"issue", "jobs", "gpu_hours", "spend_usd", "example"}), 0));
 }
 
-// Kubernetes' requests: what the nodes cost, who has them, and which GPUs no pod requests.
+// Kubernetes' requests: the cost of the nodes, who uses them, and the GPUs that no pod requests.
 std::string cluster_headline(const fleet::ClusterLedger& c) {
   const auto priced = [&](UsdPerSecond rate) {
     return c.rate > UsdPerSecond{} ? fmt::format(" ({})", monthly(rate)) : std::string();
@@ -163,7 +163,7 @@ std::string details_of(const FleetAction& action) {
   return text + fmt::format(" Check: {}. To undo: {}.", action.check, action.rollback);
 }
 
-// A job log alone: what its jobs cost, and how much of it had no result.
+// For a job log alone: the cost of its jobs, and the share spent on jobs without a result.
 std::string jobs_headline(const FleetAnalysis& a) {
   const fleet::JobLedger& jobs = *a.jobs;
   const bool priced = jobs.priced > 0;
@@ -222,7 +222,7 @@ std::string headline(const FleetAnalysis& a) {
   return text;
 }
 
-// Measured energy, and what power caps would do to it.
+// Measured energy, and the effect of power caps on it.
 void add_energy(report::Report& report, const FleetResult& result) {
   const fleet::FleetTotals& t = result.analysis.totals;
   if (!t.energy || !(t.powered > GpuTime{})) return;
@@ -283,7 +283,7 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   for (const std::string& why : result.misleading) {
     say("CAREFUL: " + why + ". These numbers are not those of the whole fleet.");
   }
-  // The first screen: what the fleet costs, what to do about it, and what to doubt.
+  // The first screen: cost, actions and caveats.
   const bool from_jobs =
       a.jobs && !a.gpus.empty() && std::ranges::all_of(a.gpus, [](const GpuRow& g) { return g.use.from_job_log; });
   const bool only_cluster =
@@ -314,7 +314,7 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   }
   if (a.jobs) add_jobs(report, *a.jobs, top);
   for (std::size_t i = 0; i < std::min({top, a.actions.size(), std::size_t{3}}); ++i) say(details_of(a.actions[i]));
-  // GPUs of a job log are only numbers on a host.
+  // A job log identifies GPUs only by number on a host.
   if (!only_jobs) report.blocks.emplace_back(gpus_table(a, top));
   for (const std::string& failure : result.failures) say("Not read: " + failure);
   for (std::size_t i = 1; i < a.notes.size(); ++i) say("Note: " + a.notes[i] + ".");

@@ -1,4 +1,4 @@
-// A fleet's analysis for people and for scripts.
+// The report of a fleet's analysis.
 #pragma once
 
 #include "report/fields.h"

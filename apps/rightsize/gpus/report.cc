@@ -37,7 +37,7 @@ std::optional<MigView> mig_of(const GpuView& v) {
 
 using Rates = std::vector<std::pair<std::string_view, std::optional<FlopsPerSecond>>>;
 
-// The rates of the formats the hardware has. A dense rate may be unknown; other rates are listed where known.
+// The rates of the formats that the hardware supports. A dense rate may be unknown; other rates are listed if known.
 template <std::optional<FlopsPerSecond> Peak::*kRate>
 Rates rates(const GpuView& v) {
   Rates rates;
@@ -50,7 +50,7 @@ Rates rates(const GpuView& v) {
   return rates;
 }
 
-// Zero where the hardware lacks the format.
+// Zero if the hardware lacks the format.
 template <NumberFormat kFormat>
 std::optional<FlopsPerSecond> dense_rate(const GpuView& v) {
   const Peak& peak = v.gpu.peak(kFormat);

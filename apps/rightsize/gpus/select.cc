@@ -38,7 +38,7 @@ bool computes_in(const Gpu& gpu, std::string_view format) {
   return false;
 }
 
-// The GPUs of a name, a family, a vendor, or with at least so much memory (80GB). The count of "H100:8" is ignored.
+// GPUs by name, family or vendor, or with at least a given memory size (80GB). The count of "H100:8" is ignored.
 Result<std::vector<const Gpu*>> named(const std::string& name, const catalog::Catalog& catalog) {
   Result<std::vector<const Gpu*>> gpus = catalog::gpus_meant(catalog::split_gpu_count(name).name, catalog);
   const Result<Bytes> memory = parse_bytes(name);

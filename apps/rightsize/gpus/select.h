@@ -15,7 +15,7 @@ struct GpuChoice {
   std::string vendor;  // empty: any
   std::optional<Bytes> min_memory = {};
   std::optional<BytesPerSecond> min_bandwidth = {};
-  std::optional<double> max_watts = {};  // a GPU whose power is unknown does not match
+  std::optional<double> max_watts = {};  // GPUs with unknown power do not match
   std::string supports = {};             // a number format; empty: any
   std::string sort = "catalogue";
 };

@@ -32,7 +32,9 @@ std::vector<std::string> names(const GpuChoice& choice) {
   return found;
 }
 
-TEST(SelectGpus, WithoutAFilterAllGpusInCatalogueOrder) { EXPECT_THAT(names({}), ElementsAre("l4", "mi300x", "t4")); }
+TEST(SelectGpus, WithoutAFilterListsAllGpusInCatalogueOrder) {
+  EXPECT_THAT(names({}), ElementsAre("l4", "mi300x", "t4"));
+}
 
 TEST(SelectGpus, VendorNamesIgnoreCase) {
   EXPECT_THAT(names({.gpus = {}, .vendor = "nvidia"}), ElementsAre("l4", "t4"));

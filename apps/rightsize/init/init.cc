@@ -36,7 +36,7 @@ struct Flags {
   bool ask = false, force = false;
 };
 
-// A small workload that shows the format, where no settings are given and there is no terminal to ask questions.
+// A small workload that shows the format, for use without settings and without a terminal to ask questions.
 Settings example() { return {{"model", "llama-3.1-8b", {}}, {"job", "train", {}}, {"tokens", "100M", {}}}; }
 
 Result<Settings> settings_of(const Flags& flags, const catalog::Catalog& catalog) {
@@ -50,7 +50,7 @@ Result<Settings> settings_of(const Flags& flags, const catalog::Catalog& catalog
     if (!given.empty())
       return fail(
           bad_input("--ask cannot be combined with other settings").with_hint("leave out --ask, or the other flags"));
-    // Questions go to standard error, so that standard output holds only the file.
+    // Questions go to standard error; standard output holds only the file.
     return hold_interview(catalog, std::cin, std::cerr, isatty(STDIN_FILENO) == 0);
   }
   return given.empty() ? example() : given;

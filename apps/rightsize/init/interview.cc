@@ -17,7 +17,7 @@ namespace {
 using Settings = std::vector<model::Setting>;
 
 struct Question {
-  std::string setting, text, usual;  // without a usual answer, an empty one leaves the setting out
+  std::string setting, text, usual;  // without a default, an empty answer omits the setting
 };
 
 std::vector<Question> questions_about(const std::string& kind, const std::optional<model::ModelShape>& model) {
@@ -49,7 +49,7 @@ std::vector<Question> questions_about(const std::string& kind, const std::option
   return all;
 }
 
-// Of the first error, or of the first one that begins with `prefix`; empty if there is none.
+// The message of the first error that begins with `prefix`; empty if there is none.
 std::string complaint(const Errors& errors, const std::string& prefix = {}) {
   for (const Error& error : errors) {
     if (error.message.starts_with(prefix))
@@ -89,7 +89,7 @@ Settings hold_interview(const catalog::Catalog& catalog, std::istream& answers, 
   if (auto found = model::find_model(model)) shape = *std::move(found);
   Settings given{{"job", kind == "train" ? "train" : "serve", {}}, {"model", model, {}}};
   for (const Question& question : questions_about(kind, shape)) {
-    // Mistakes of other settings, such as an amount that is still missing, do not concern this answer.
+    // Errors about other settings, such as an amount that is still missing, do not concern this answer.
     const std::string answer = ask(question.text, question.usual, [&](const std::string& text) {
       Settings trial = given;
       trial.push_back({question.setting, text, {}});

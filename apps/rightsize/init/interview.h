@@ -10,8 +10,8 @@
 namespace rightsize::app {
 
 // Asks for the kind of work, the model, the amount and the limits, and returns them as the settings of a workload. A
-// wrong answer is explained and asked for again; an empty one takes the default in brackets. `ends_lines`: end the line
-// after each question, because the answers come from a file and not from a terminal.
+// wrong answer is explained, and the question is repeated; an empty answer takes the default in brackets. `ends_lines`:
+// end the line after each question, because the answers come from a file and not from a terminal.
 std::vector<model::Setting> hold_interview(const catalog::Catalog& catalog, std::istream& answers,
                                            std::ostream& questions, bool ends_lines);
 

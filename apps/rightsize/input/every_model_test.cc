@@ -1,4 +1,4 @@
-// Memory, estimate and recommend answer for every built-in model with finite numbers, or refuse and say why.
+// For every built-in model, memory, estimate and recommend give finite numbers, or refuse with a reason.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST_P(EveryModel, HasMemoryAndSpeed) {
       EXPECT_TRUE(is_right(in_bytes(need.device)));
       EXPECT_LE(need.low, need.device);
       EXPECT_GE(need.high, need.device);
-      // Weights alone are in memory, in the narrowest format a checkpoint comes in.
+      // The least memory: only the weights, in the narrowest format of any checkpoint.
       const double least = gpus == 1 ? 0.5 * static_cast<double>(input.model.parameters()) : 0;
       EXPECT_GE(in_bytes(need.device), least);
       const Result<SpeedEstimate> speed = estimate_speed(facts().constants, input);

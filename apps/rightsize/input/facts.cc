@@ -61,7 +61,7 @@ Checked<void> add_stored(catalog::Catalog& catalog, const std::string& url) {
   return {};
 }
 
-// agreements.csv beside the user's own facts.
+// Reads agreements.csv from the folder of the user's own facts.
 Checked<void> add_agreements(catalog::Catalog& catalog, const std::string& overlay) {
   const std::string file = overlay + "/agreements.csv";
   std::error_code ignored;
@@ -75,7 +75,7 @@ Checked<void> add_agreements(catalog::Catalog& catalog, const std::string& overl
 
 bool is_named(const std::string& flag) { return !flag.empty() || std::getenv("RIGHTSIZE_CATALOG") != nullptr; }
 
-// A folder that the user names and that has none of our files is probably a mistake: their own facts are expected.
+// A folder that the user named but that contains none of the expected files is probably a mistake.
 void warn_about_empty_folder(const std::string& overlay, bool named) {
   std::error_code ignored;
   if (overlay.empty() || !named) return;

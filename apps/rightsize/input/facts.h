@@ -14,8 +14,8 @@ struct Facts {
 Checked<Facts> open_facts(const std::string& catalog_flag);
 Checked<perf::Constants> open_constants(const std::string& catalog_flag);
 
-// Caches what is read from now on for one minute, so that changes to the user's files take effect. For programs that
-// answer many questions.
+// Caches facts from now on, for programs that answer many questions. The cache expires after one minute, and changes to
+// the user's files then take effect.
 void keep_facts();
 
 }  // namespace rightsize::app

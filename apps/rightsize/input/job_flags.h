@@ -14,7 +14,7 @@ namespace rightsize::app {
 struct JobFlags {
   std::string model;
   std::string gpu;
-  std::map<std::string, std::string> settings;  // by name, as given; absent when not
+  std::map<std::string, std::string> settings;  // by name, as given; absent if not given
 };
 
 void add_job_flags(FlagSet& command, JobFlags& flags);
@@ -29,7 +29,7 @@ struct ModelAndJob {
   model::Job job;
 };
 Checked<ModelAndJob> read_job(const JobFlags& flags);
-// The job alone, for a shape read before: see model::fit_job().
+// Only the job, for a model that was already read; see model::fit_job().
 Checked<model::Job> read_job(const JobFlags& flags, const model::ModelShape& model);
 
 // Without --precision, a served model is in fp16 on a GPU without bf16.
@@ -41,15 +41,15 @@ void use_formats_of(const catalog::Gpu& gpu, const JobFlags& flags, model::Job& 
 bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu, model::Job& job,
                         bool may_add_gpus = false);
 
-// The same for training: copies that do not fit are sharded by the lowest ZeRO stage that does, with recomputation
-// where that is needed, over the GPUs given or, with `may_add_gpus` and without --gpus, over the fewest that hold it.
+// The same for training: a job that does not fit is sharded with the lowest sufficient ZeRO stage, with recomputation
+// if needed. It uses the given GPUs or, with `may_add_gpus` and without --gpus, the fewest that hold it.
 bool shard_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu, model::Job& job,
                         bool may_add_gpus = false);
 
-// The note about it.
+// The note about the sharding.
 std::string sharded_words(const model::ModelShape& model, const catalog::Gpu& gpu, const model::Job& job);
 
-// Lengths such as 4k are thousands of tokens, as in vLLM: says so where 1,024 may be meant.
+// In lengths such as 4k, k means 1,000, as in vLLM. Prints a note if the user may have meant 1,024.
 void note_lengths(const JobFlags& flags);
 
 // The beginning of a sentence about the job: "Training llama-2-7b in bf16 with adamw, batch 8 x 2048 tokens".

@@ -40,20 +40,20 @@ TEST(JobFlags, ServingIsDescribedByItsRequests) {
               HasSubstr("1 request in flight, 512 tokens in, 64 out"));
 }
 
-TEST(JobFlags, ALengthThatWasLeftOutIsFilledIn) {
+TEST(JobFlags, AMissingLengthIsFilledIn) {
   const Checked<ModelAndJob> read = read_job(flags_of("llama-2-7b", {}));
   ASSERT_TRUE(read);
   EXPECT_GT(read->job.sequence, 0);
 }
 
-TEST(JobFlags, HelpShowsTheDefaultsThatHold) {
+TEST(JobFlags, HelpShowsTheDefaultsInUse) {
   for (const std::string& name : model::job_settings()) {
     const settings::Setting& row = settings::get(name);
     const std::string value(row.preset.empty() ? row.preset_words : row.preset);
     if (value.empty() || value.find(' ') != std::string::npos) continue;  // depends on the job
     for (const char* kind : {"train", "serve"}) {
       const Checked<ModelAndJob> given = read_job(flags_of("llama-2-7b", {{"job", kind}, {name, value}}));
-      if (!given) continue;  // of the other kind of job
+      if (!given) continue;  // belongs to the other kind of job
       const Checked<ModelAndJob> without = read_job(flags_of("llama-2-7b", {{"job", kind}}));
       EXPECT_EQ(describe_job(given->model, given->job), describe_job(without->model, without->job)) << name;
       EXPECT_EQ(in_bytes(memory::estimate_memory(given->model, given->job, nullptr).device),
@@ -63,7 +63,7 @@ TEST(JobFlags, HelpShowsTheDefaultsThatHold) {
   }
 }
 
-TEST(JobFlags, AGpuMayBeCounted) {
+TEST(JobFlags, AGpuMayHaveACount) {
   JobFlags flags;
   EXPECT_TRUE(take_gpu("H100:8", flags.gpu, flags.settings));
   EXPECT_EQ(flags.gpu, "H100");
@@ -97,7 +97,7 @@ RC_GTEST_PROP(JobFlags, HugeNumbersAreRefusedOrAnswered, ()) {
                                              : std::vector<std::string>{"batch", "seq", "accumulate", "lora-rank"};
   for (const std::string& name : names) {
     const settings::Setting& row = settings::get(name);
-    const double at = *rc::gen::inRange(0, 101) / 100.0;  // on a scale of logarithms
+    const double at = *rc::gen::inRange(0, 101) / 100.0;  // on a logarithmic scale
     const double value = std::max(row.least, std::floor(std::pow(row.most, at)));
     if (*rc::gen::inRange(0, 3) > 0) given[name] = settings::format(row, std::min(value, row.most));
   }
@@ -115,7 +115,7 @@ RC_GTEST_PROP(JobFlags, HugeNumbersAreRefusedOrAnswered, ()) {
     RC_ASSERT(part >= Bytes{});
   }
   for (const Bytes part : need.parts.bytes) RC_ASSERT(std::isfinite(in_bytes(part)) && part >= Bytes{});
-  // An engine takes its share of the GPU, whatever does not fit into it.
+  // An engine reserves its share of the GPU even if the job does not fit into it.
   if (need.device > gpu.capacity()) RC_ASSERT(memory::fits(need, gpu).verdict == memory::Verdict::kNo);
   if (serves) return;
   const double activations = static_cast<double>(read->job.batch * read->job.sequence);

@@ -9,7 +9,7 @@ namespace rightsize::app {
 
 // Prints "note: ..." on standard error.
 void note(const std::string& text);
-// Suppresses notes while it exists: a command is being tried out.
+// Suppresses notes during its lifetime, while a command is only tried out.
 class QuietNotes {
  public:
   QuietNotes();
@@ -22,11 +22,11 @@ class QuietNotes {
 // speed come from the data sheet, and no plan uses them.
 bool runs_modelled_software(const catalog::Gpu& gpu);
 
-// The GPUs of a replica in "4xh100", which becomes "h100"; nothing if the text has no number.
+// Removes and returns the count in "4xh100"; empty if the text has no count.
 std::optional<int> take_replica_gpus(std::string& gpu);
 
-// One GPU of the catalogue. A family ("h100") means its most common member, and a note names it. The number in "8xh100"
-// is not used, and a note says so.
+// One GPU of the catalogue. A family ("h100") means its most common member, and a note names it. The count in "8xh100"
+// is ignored, with a note.
 Result<const catalog::Gpu*> named_gpu(const catalog::Catalog& catalog, const std::string& text);
 
 }  // namespace rightsize::app

@@ -11,7 +11,7 @@
 namespace rightsize::app {
 namespace {
 
-// Names and times of files, to notice when one changes.
+// Names and modification times of files, to detect changes.
 std::string state_of(const std::vector<std::string>& files) {
   std::string state;
   for (const std::string& file : files) {
@@ -22,7 +22,7 @@ std::string state_of(const std::vector<std::string>& files) {
   return state;
 }
 
-// What an hour of each machine on the bills cost.
+// The hourly cost of each machine on the bills.
 Checked<std::map<std::string, UsdPerMachineSecond>> billed_prices(const catalog::Catalog& catalog,
                                                                   const std::vector<std::string>& files,
                                                                   bool with_spot) {
@@ -71,7 +71,7 @@ Checked<market::OwnPrices> read_own_prices(const catalog::Catalog& catalog, cons
   RIGHTSIZE_TRY(const auto billed, billed_prices(catalog, prices.bills, with_spot));
   for (const catalog::Machine& machine : catalog.machines) {
     const auto rate = billed.find(to_lower(machine.instance));
-    // A price that the user gave for the GPU of a machine is for the machine, too.
+    // A price that the user gave for a GPU also applies to machines with that GPU.
     if (rate != billed.end() && !own.gpus.contains(machine.gpu)) own.machines.insert(*rate);
   }
   return own;

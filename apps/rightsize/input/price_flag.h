@@ -20,12 +20,12 @@ struct PriceFlag : std::vector<std::string> {
 
 void add_price_flag(FlagSet& command, PriceFlag& prices);
 
-// The files of a bill together. The last one read is kept, because prices and reports both need it.
+// The files of a bill together. The last one read is cached because prices and reports both need it.
 Checked<std::shared_ptr<const bill::Bill>> open_bill(const catalog::Catalog& catalog,
                                                      const std::vector<std::string>& files);
 
-// The user's prices; those of --price come before those of the bills. `with_spot`: the price of machines that exist, on
-// whatever terms; otherwise of machines to rent on demand.
+// The user's prices; those of --price come before those of the bills. `with_spot`: prices of existing machines on any
+// terms, rather than of machines to rent on demand.
 Checked<market::OwnPrices> read_own_prices(const catalog::Catalog& catalog, const PriceFlag& prices,
                                            const std::string& name = "--price", bool with_spot = false);
 

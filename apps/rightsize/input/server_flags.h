@@ -19,7 +19,7 @@ struct ServerFlags {
   std::string bearer_file, http_user, password_file, certificate, key, authority, org_id;
   std::vector<std::string> headers;
   bool insecure = false, progress = false;
-  const FlagSet* command = nullptr;  // knows which flags were given; set by add_window_flags()
+  const FlagSet* command = nullptr;  // tells which flags were given; set by add_window_flags()
 };
 
 // The address, the window and the matchers.
@@ -27,7 +27,7 @@ void add_window_flags(FlagSet& command, ServerFlags& flags);
 // Timeouts, retries and credentials.
 void add_connection_flags(FlagSet& command, ServerFlags& flags);
 
-// Refuses given flags that only apply to a server, and those of `more`, where no server is read.
+// If no server is read, refuses flags that apply only to a server, and those in `more`.
 Result<> check_server_flags(const ServerFlags& flags, const std::vector<std::string_view>& more = {});
 
 // An ISO time, a day (its beginning; its end with `whole_day`), or seconds since 1970.
@@ -37,7 +37,7 @@ struct ServerRequest {
   http::Auth auth;
   http::Policy policy;
   Seconds window;
-  std::optional<TimePoint> end;  // nothing: now
+  std::optional<TimePoint> end;  // empty: now
 };
 
 // Reads the credentials: secrets come from files or the environment, because arguments are visible in process lists.

@@ -21,10 +21,10 @@ Result<SpeedEstimate> estimate_on(const perf::Constants& constants, const SpeedI
   return result;
 }
 
-// Joules per unit over watts: the time of a unit on one GPU.
+// The time per unit on one GPU: joules per unit divided by watts.
 double unit_time(const JobEnergy& energy) { return energy.joules_per_unit / in_watts(energy.power.mean); }
 
-// Steps of 5 % of the limit, down to half of it: below, idle power outweighs what a lower clock saves.
+// Steps of 5 % of the limit, down to 50 %: below that, idle power outweighs the savings of a lower clock.
 constexpr double kCapStep = 0.05, kLowestCap = 0.5;
 
 Result<SpeedEstimate> within_best_cap(const perf::Constants& constants, const SpeedInput& input) {

@@ -14,7 +14,7 @@ struct SpeedEstimate {
   std::optional<perf::BatchEstimate> batch;
   perf::MeasuredRuns measured = {};
   std::optional<Watts> power_cap = {};  // of each GPU
-  double capped_time = 1;               // time of the work under it over that without it
+  double capped_time = 1;               // time with the cap divided by time without it
 };
 
 struct SpeedInput {
@@ -24,7 +24,7 @@ struct SpeedInput {
   perf::ModelWork work;
   perf::GpuSpeed speed;
   perf::Cluster cluster;
-  RequestsPerSecond rate;       // open loop; zero: closed
+  RequestsPerSecond rate;       // of an open loop; 0: closed loop
   bool find_power_cap = false;  // the cap with the least energy per unit of work
 };
 
@@ -37,7 +37,7 @@ struct JobEnergy {
   double joules_per_unit = 0;
   const char* unit = "token";
 };
-// Nothing if the GPU's power is unknown.
+// Empty if the GPU's power is unknown.
 std::optional<JobEnergy> energy_of(const SpeedInput& input, const SpeedEstimate& estimate);
 
 }  // namespace rightsize::app

@@ -10,7 +10,7 @@ namespace rightsize::app {
 
 struct Verb {
   std::string name;                // empty: the command without a verb
-  std::vector<std::string> flags;  // that it takes besides those all verbs take
+  std::vector<std::string> flags;  // in addition to those that all verbs take
 };
 
 // The verb of this name, or null.

@@ -29,8 +29,8 @@ Result<> take(WorkloadFlags& flags, const std::string& setting, const std::strin
   return {};
 }
 
-// Whether the argument names a model, as in `recommend llama-3.1-8b`: no such file exists, and it does not look like
-// one.
+// Whether the argument names a model, as in `recommend llama-3.1-8b`: it is not an existing file and does not look like
+// a path.
 bool is_model(const std::string& word) {
   std::error_code ignored;
   if (word.empty() || word == "-" || std::filesystem::exists(word, ignored)) return false;
@@ -38,7 +38,7 @@ bool is_model(const std::string& word) {
          word.front() != '/';
 }
 
-// The settings of a job that a request leaves to the search.
+// Job settings that the search decides.
 constexpr std::string_view kSearched[] = {"gpus", "tp", "pp", "ep", "zero", "batch", "accumulate", "recompute"};
 
 bool is_setting(const std::string& name) {
@@ -46,10 +46,10 @@ bool is_setting(const std::string& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
-// The settings of a file by our names, understood as the same words on a command line would be: `num_gpus: 8`,
-// `gpus: H100:8`, `slo: p95-ttft=1s`, `users: 2000`. Keys that are not understood stay, to be refused at their place.
+// Translates the keys of a file to our names, like the same words on a command line: `num_gpus: 8`, `gpus: H100:8`,
+// `slo: p95-ttft=1s`, `users: 2000`. Unknown keys stay and are refused later, with their line.
 std::vector<model::Setting> by_our_names(const std::vector<model::Setting>& settings) {
-  // Reinforcement learning has other settings (rl/rl.h), where prompts are not work.
+  // Reinforcement learning has its own settings (rl/rl.h), in which prompts are not an amount of work.
   const bool is_rl = std::ranges::any_of(
       settings, [](const model::Setting& setting) { return setting.name == "job" && job_of(setting.value) == "rl"; });
   if (is_rl) return settings;

@@ -13,14 +13,14 @@ namespace rightsize::app {
 
 struct WorkloadFlags {
   std::string file;                             // "-": standard input; empty: flags alone
-  std::map<std::string, std::string> settings;  // by name, as given; absent when not
+  std::map<std::string, std::string> settings;  // by name, as given; absent if not given
   PriceFlag prices;                             // --price, a setting that may be repeated
 };
 
 // A flag for every setting of a request and its job. `flags` must outlive the parsing.
 void add_setting_flags(FlagSet& command, WorkloadFlags& flags);
 
-// The same flags, and the argument for the file.
+// The same flags, plus the argument for the file.
 void add_workload_flags(FlagSet& command, WorkloadFlags& flags);
 
 // Our name for a key of a workload, as the flag of that name would be understood: "input_tokens" is "isl". Empty where

@@ -34,7 +34,7 @@ TEST_F(WorkloadInput, FlagsAloneAreOneWorkload) {
   EXPECT_EQ(value_of(workloads->front(), "model"), "llama-2-7b");
 }
 
-TEST_F(WorkloadInput, FlagsWinOverEveryWorkloadOfTheFile) {
+TEST_F(WorkloadInput, FlagsOverrideEveryWorkloadOfTheFile) {
   const std::string path = file("workloads:\n  - {model: a, tokens: 1B}\n  - {model: b, tokens: 2B}\n");
   const auto workloads = read_workloads({path, {{"tokens", "3B"}}, {}});
   ASSERT_TRUE(workloads) << describe(workloads.error());
@@ -44,7 +44,7 @@ TEST_F(WorkloadInput, FlagsWinOverEveryWorkloadOfTheFile) {
   for (const auto& settings : *workloads) EXPECT_EQ(value_of(settings, "tokens"), "3B");
 }
 
-TEST_F(WorkloadInput, KeysOfOtherToolsAreOurs) {
+TEST_F(WorkloadInput, KeysOfOtherToolsAreTranslated) {
   const auto workloads = read_workloads(
       {file("model: a\nprovider: aws\nregion: eu\naccelerators: H100:8\nuse_spot: true\nnum_train_epochs: 3\nodd: 1\n"),
        {},
@@ -57,10 +57,10 @@ TEST_F(WorkloadInput, KeysOfOtherToolsAreOurs) {
   EXPECT_EQ(value_of(settings, "gpus"), "8");
   EXPECT_EQ(value_of(settings, "purchase"), "spot");
   EXPECT_EQ(value_of(settings, "epochs"), "3");
-  EXPECT_EQ(value_of(settings, "odd"), "1");  // for the request to refuse, with its place
+  EXPECT_EQ(value_of(settings, "odd"), "1");  // the request refuses it later, with its line
 }
 
-// A file is understood as the command line with the same words.
+// A file means the same as a command line with the same words.
 TEST_F(WorkloadInput, JobsTrafficAndLimitsMayBeInTheUsersWords) {
   const auto workloads = read_workloads(
       {file("workloads:\n"

@@ -7,7 +7,7 @@
 namespace rightsize::app {
 namespace {
 
-// The headings of the settings table in the order of help; others follow the GPUs.
+// The headings of the settings table in the order of help; all others come after the GPUs.
 constexpr std::string_view kHeadings[] = {"",
                                           "Model and job",
                                           "GPUs",

@@ -121,7 +121,7 @@ constexpr MainFlags kMain[] = {
     {"diff", "price provider job-hours fail-over strict all"},
 };
 
-// One line for a flag: the first clause of its meaning, where all of it is too long.
+// One line for a flag: the first clause of its meaning if the whole is too long.
 std::string short_line(const FlagInfo& flag, std::size_t width) {
   FlagInfo shown = flag;
   if (is_long_choice(flag)) shown.values = "NAME";

@@ -21,7 +21,7 @@ struct CommandInfo {
 // Sorts the flags by heading. Short lists get no headings.
 void sort_into_groups(std::deque<FlagInfo>& flags);
 
-// The names that a shell completes after a flag; empty where any text is possible.
+// The names that a shell completes after a flag; empty if any text is possible.
 struct KnownValues {
   std::vector<std::string> models, gpus, providers, regions;
 
@@ -32,7 +32,7 @@ struct KnownValues {
 KnownValues known_values();
 
 // `rightsize COMMAND --help` fits one screen: the options that most people need. `help COMMAND --all` has all of them.
-// No line is longer than the width unless a word is.
+// Only a single long word can exceed the width.
 std::string help_text(const CommandInfo& command, std::size_t width);
 std::string full_help_text(const CommandInfo& command, std::size_t width);
 // `rightsize --help`.

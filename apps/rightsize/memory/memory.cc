@@ -39,7 +39,7 @@ Result<std::vector<const Gpu*>> candidates(const catalog::Catalog& catalog, cons
   return gpus;
 }
 
-// The figures in the other format that the job may well have, where a format was assumed.
+// If a number format was assumed, adds the figures for the other likely format.
 void note_formats(const JobFlags& flags, const ModelAndJob& input, const memory::MemoryNeed& need, const Gpu* gpu) {
   model::Job other = input.job;
   const bool trains = input.job.kind == model::JobKind::kTrain, given = flags.settings.contains("precision");

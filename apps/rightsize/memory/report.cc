@@ -39,7 +39,7 @@ std::vector<SizedPart> parts_of(const MemoryNeed& need) {
   return parts;
 }
 
-// The parts against the capacities of a few well-known GPUs, so that the picture stays readable.
+// The parts against the capacities of a few well-known GPUs; more would make the picture unreadable.
 report::StackedBar picture(const MemoryNeed& need, const std::vector<const Gpu*>& gpus) {
   report::StackedBar bar;
   for (const auto& [part, size] : parts_of(need)) {
@@ -141,7 +141,7 @@ const Fields<FittingOptions> kCombinationFields = {
 };
 
 struct OptionsView {
-  const Gpu* speed_on = nullptr;  // the GPU whose speed is meant
+  const Gpu* speed_on = nullptr;  // the GPU that the speeds are for
   std::vector<OptionEffect> each = {};
   std::vector<FittingOptions> combinations = {};
 };
@@ -150,7 +150,7 @@ const Fields<OptionsView> kOptionsFields = {
     {"combinations", "the cheapest combinations that fit", kCombinationFields, &OptionsView::combinations},
 };
 
-// What the options do to the result, and why adapters can be slower.
+// The options' effects on the result, and why adapters can be slower.
 std::string option_notes(const std::vector<OptionEffect>& effects) {
   std::string text;
   for (const OptionEffect& effect : effects) {
@@ -159,7 +159,7 @@ std::string option_notes(const std::vector<OptionEffect>& effects) {
       text += fmt::format("{}{}: {}.", text.empty() ? "" : "\n", option.name, note);
     };
     if (!option.accuracy.empty()) add(option.accuracy);
-    // Only of the option that introduces them.
+    // Only for the option that introduces adapters.
     const bool amp =
         effect.job.precision == model::Precision::kAmpBf16 || effect.job.precision == model::Precision::kAmpFp16;
     const bool adapters =
@@ -257,7 +257,7 @@ std::string_view shown_by(const std::vector<const Gpu*>& gpus) {
   return all("AMD") ? "amd-smi" : "the vendor's monitor";
 }
 
-// What the interval rests on.
+// The evidence behind the interval.
 std::string basis_of(const ModelAndJob& input, const std::vector<const Gpu*>& gpus) {
   if (input.job.kind == model::JobKind::kServe) return "engine";
   if (gpus.size() != 1) return std::string(memory::name_of(memory::RuntimeBasis::kThisGpu));
@@ -296,7 +296,7 @@ struct MemoryView {
   const std::vector<const Gpu*>& gpus;
   const OptionsView* options;                 // null: not wanted
   const memory::EngineLaunch* launch;         // null: no engine, or no single GPU
-  std::optional<std::int64_t> largest_batch;  // of training, on a single GPU
+  std::optional<std::int64_t> largest_batch;  // for training on one GPU
 };
 
 const MemoryNeed* serving_need(const MemoryView& v) {

@@ -10,7 +10,7 @@
 
 namespace rightsize::app {
 
-// `gpus` are the GPUs to check, smallest first: one, or all that can be rented. With `wants_options`, and where the one
+// `gpus` are the GPUs to check, smallest first: one, or all that can be rented. With `wants_options`, or if the only
 // GPU is too small, the report also shows what frees memory.
 report::Report memory_report(const ModelAndJob& input, const memory::MemoryNeed& need,
                              const std::vector<const catalog::Gpu*>& gpus, const perf::Constants& constants,

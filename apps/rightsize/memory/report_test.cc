@@ -30,11 +30,11 @@ std::string said_of(const std::vector<catalog::Gpu>& gpus, const model::Job& job
   return memory_sentence(kTwenty, job, pointers);
 }
 
-TEST(MemorySentence, AlwaysSaysTheInterval) {
+TEST(MemorySentence, AlwaysHasTheInterval) {
   EXPECT_THAT(said_of({gpu_of("a", gib(80))}), StartsWith("needs 20 GiB (80 % interval 18 GiB to 22 GiB)."));
 }
 
-TEST(MemorySentence, SaysWhetherOneGpuFitsIsTightOrTooSmall) {
+TEST(MemorySentence, TellsWhetherOneGpuFitsIsTightOrTooSmall) {
   EXPECT_THAT(said_of({gpu_of("big", gib(80))}), EndsWith("It fits big with 60 GiB to spare."));
   EXPECT_THAT(said_of({gpu_of("near", gib(21))}), HasSubstr("It is tight on near: 1 GiB to spare,"));
   EXPECT_THAT(said_of({gpu_of("small", gib(16))}), EndsWith("It does not fit small: 4 GiB too much."));

@@ -58,8 +58,8 @@ Result<const Gpu*> chosen_gpu(const MigFlags& flags, const catalog::Catalog& cat
                   .with_hint("pass its name: --gpu h100-sxm"));
 }
 
-// The GPUs of this machine. NVML does not report who uses an instance, so each counts as used, named as in the output
-// of `nvidia-smi mig -lgi`.
+// The GPUs of this machine. NVML does not report who uses an instance, so every instance counts as used, under its name
+// in `nvidia-smi mig -lgi`.
 Checked<RunningGpus> gpus_here(const Geometry& geometry) {
   RIGHTSIZE_TRY(const std::vector<telemetry::MigLayout> layouts, layouts_here());
   RunningGpus gpus;
@@ -201,7 +201,7 @@ Result<std::vector<GpuType>> allowed_types(const MigFlags& flags, const mig::Wor
   }
   for (const std::string& name : names) {
     RIGHTSIZE_TRY(const std::vector<const Gpu*> matched, catalog.match_gpus(name));
-    // Of a GPU family, the members that can be used.
+    // From a GPU family, take the members that support MIG.
     std::optional<Error> first;
     bool any = false;
     for (const Gpu* gpu : matched) {

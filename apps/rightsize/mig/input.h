@@ -1,4 +1,4 @@
-// The flags of `rightsize mig` and what they refer to.
+// The flags of `rightsize mig`, and the input they describe.
 #pragma once
 
 #include <string>
@@ -27,12 +27,11 @@ Result<std::string> workloads_text(const std::string& typed);
 // The text of a workload file with a workload for each model; a model that is named twice has two replicas.
 std::string workloads_of(const std::vector<std::string>& models);
 
-// The allowed GPUs with their prices: those of the command line, else of the file, else all that support MIG and have a
-// price.
+// The allowed GPUs with their prices: from the command line, else from the file, else all GPUs with MIG and a price.
 Result<std::vector<mig::GpuType>> allowed_types(const MigFlags& flags, const mig::WorkloadFile& file,
                                                 const market::PriceBook& prices, catalog::Purchase purchase);
 
-// The GPU of --gpu, or with `--current nvml` the first of this machine in MIG mode.
+// The GPU of --gpu or, with `--current nvml`, this machine's first GPU in MIG mode.
 Result<mig::Geometry> chosen_geometry(const MigFlags& flags, const catalog::Catalog& catalog);
 
 // Reads --current: a file, or with "nvml" this machine.

@@ -61,7 +61,7 @@ struct CheckedGpu {
   std::string command = {};
   std::optional<bool> fits_after_repacking = {};
   std::string largest_part_that_fits = {};
-  std::optional<mig::Fragmentation> left = {};  // beside it
+  std::optional<mig::Fragmentation> left = {};  // after placing it
 };
 const Fields<CheckedGpu> kCheckedGpuFields = {
     {"index", "number of the GPU", &CheckedGpu::index},
@@ -200,7 +200,7 @@ const Fields<MigAnswer> kMigFields = {
 };
 const report::Document<MigAnswer> kMigDocument("mig", "Workloads on MIG slices, or what fits a GPU", kMigFields);
 
-// As many of the wanted instances, in their order, as can be placed.
+// The wanted instances that can be placed, in their order.
 Layout what_fits(const Geometry& geometry, const Layout& wanted, const Layout& occupied) {
   Layout kept;
   for (const Instance& instance : wanted) {

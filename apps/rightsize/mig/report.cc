@@ -219,12 +219,12 @@ std::string plural(std::size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-// Whether the cheapest mix has anything but slices.
+// Whether the cheapest mix uses more than slices.
 bool is_mixed(const sharing::SharingPlan& plan) {
   return std::ranges::any_of(plan.groups, [](const sharing::Group& g) { return g.how != sharing::Mechanism::kMig; });
 }
 
-// The cheapest way first, also when it is not MIG.
+// Starts with the cheapest way, even if it is not MIG.
 std::string headline(const PlannedSlices& p) {
   const Alternative* cheapest = nullptr;
   for (const Alternative& a : p.alternatives) {

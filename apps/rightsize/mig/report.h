@@ -1,4 +1,4 @@
-// Reports of `rightsize mig`: about a plan in report.cc, about one GPU type in layout_report.cc.
+// Reports of `rightsize mig`: report.cc has those about plans, layout_report.cc those about one GPU type.
 #pragma once
 
 #include <string>
@@ -48,21 +48,21 @@ report::Lanes draw_gpus(const PlannedSlices& planned, std::size_t type, std::siz
 Outcome nothing_fits(const mig::WorkloadFile& file, const mig::SlicePlan& plan);
 
 report::Report layouts_report(const mig::Geometry& geometry);
-// Whether slices fit a GPU beside those that it has.
+// Whether slices fit on a GPU in addition to its existing ones.
 struct LayoutCheck {
   std::string name;  // "GPU 0", or that of a configuration
   mig::Layout wanted;
   mig::RunningGpu gpu = {};
   std::size_t device = 0;    // in the command that creates them
-  std::string problem = {};  // why they cannot be created at all; empty: none
+  std::string problem = {};  // why they can never be created; empty: none
 };
-// Exit code 2 where none of the layouts fits.
+// Exit code 2 if no layout fits.
 Outcome check_outcome(const mig::Geometry& geometry, const std::vector<LayoutCheck>& checks);
 report::Report current_report(const mig::Geometry& geometry, const mig::RunningGpus& gpus);
-// Exit code 2: `make_room`, as the user wrote it, does not fit even if every workload may move.
+// Exit code 2 if `make_room` does not fit even after moving every workload.
 Outcome repack_outcome(const mig::Geometry& geometry, const mig::RunningGpus& gpus, const mig::Repacking& result,
                        const std::string& make_room);
-// Exit code 2 where the driver's list differs from our table.
+// Exit code 2 if the driver's list differs from our table.
 Outcome verify_outcome(const mig::Geometry& geometry, const std::string& file,
                        const std::vector<mig::ListedProfile>& listed);
 

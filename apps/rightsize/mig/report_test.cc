@@ -16,7 +16,7 @@ mig::Geometry h100() { return *mig::Geometry::of(built_in_catalog(), **built_in_
 
 std::string text_of(const report::Report& shown) { return std::get<report::Paragraph>(shown.blocks.front()).text; }
 
-TEST(MigInput, ANamedGpuThatCannotBeCutIsRefusedAndOthersAreSkipped) {
+TEST(MigInput, ANamedGpuWithoutMigIsRefusedAndOthersAreSkipped) {
   const market::PriceBook prices(built_in_catalog(), {});
   MigFlags flags;
   const auto all = allowed_types(flags, {}, prices, catalog::Purchase::kOnDemand);
@@ -28,7 +28,7 @@ TEST(MigInput, ANamedGpuThatCannotBeCutIsRefusedAndOthersAreSkipped) {
   EXPECT_THAT(describe(named.error()), HasSubstr("l4 does not support MIG"));
 }
 
-TEST(MigReport, ALayoutThatFitsHasItsCommandAndOneThatDoesNotEndsWithExitCodeTwo) {
+TEST(MigReport, AFittingLayoutHasItsCommandAndAnotherEndsWithExitCodeTwo) {
   const mig::Geometry geometry = h100();
   const Outcome fits = check_outcome(geometry, {{"GPU 0", *mig::parse_layout("3g.40gb,2x1g.10gb", geometry)}});
   EXPECT_EQ(fits.exit_code, kDone);
@@ -48,7 +48,7 @@ TEST(MigInput, ModelsBecomeWorkloadsWithOneNameEach) {
   EXPECT_EQ(file->replicas(), 3u);
 }
 
-TEST(MigReport, LayoutsAreCountedAsTheGeometryHasThem) {
+TEST(MigReport, LayoutCountsMatchTheGeometry) {
   const mig::Geometry geometry = h100();
   const report::Report shown = layouts_report(geometry);
   EXPECT_EQ(shown.document.find("layouts")->size(), geometry.combinations().size());

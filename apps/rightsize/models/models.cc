@@ -97,7 +97,7 @@ Outcome listed(const Flags& flags, std::vector<ModelShape> models) {
 Checked<Outcome> run(const Flags& flags) {
   if (!flags.model.empty()) {
     const std::vector<ModelShape> alike = named_like(flags);
-    // A line of models is listed, although other commands take it for its most usual member.
+    // The name of a model series lists all its members here; other commands take its most common member.
     if (alike.size() > 1 && model::note_on_name(flags.model).starts_with("assumed")) return listed(flags, alike);
     Checked<ModelShape> model = model::find_model(flags.model);
     if (model) {

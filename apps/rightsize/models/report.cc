@@ -140,7 +140,7 @@ std::string sentence_about(const ModelShape& m) {
   std::string text =
       fmt::format("{} is a {} model of {} parameters ({}); its weights take {} in bf16.", m.name, m.family,
                   format_count(total), format_magnitude(total), format_bytes(bytes(2 * total)));
-  // gpt-oss, quantized copies: engines load the weights as they were published.
+  // For gpt-oss and quantized checkpoints, engines load the weights as published.
   if (const model::Precision published = model::checkpoint_precision(m); published != model::Precision::kBf16) {
     const int bits = published == model::Precision::kFp8 || published == model::Precision::kInt8 ? 8 : 4;
     text += fmt::format(" They are published in {}{}: about {}, plus scales and the parts that stay in 16 bits.",

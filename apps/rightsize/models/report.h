@@ -9,10 +9,10 @@
 
 namespace rightsize::app {
 
-// One model with all its weights, so that its count can be checked.
+// One model with all its weights, to make the parameter count verifiable.
 report::Report model_report(const model::ModelShape& model);
 
-// One row per model, and the families whose config.json is understood.
+// One row per model, and the families with a supported config.json.
 report::Report models_report(const std::vector<model::ModelShape>& models);
 
 // "llama-2-7b is a llama model of 6,738,415,616 parameters (6.74 B); its weights take 12.6 GiB in bf16."

@@ -21,7 +21,7 @@ TEST(ModelSentence, AMixtureNamesItsActiveParameters) {
   EXPECT_THAT(sentence_about(*model::find_model("mixtral-8x7b")), HasSubstr("are active per token."));
 }
 
-TEST(ModelReport, TheSharesOfWeightsSumToTheWhole) {
+TEST(ModelReport, TheSharesOfWeightsSumToOne) {
   const report::Report report = model_report(*model::find_model("llama-2-7b"));
   const auto& inventory = std::get<report::Table>(report.blocks.back());
   double sum = 0;

@@ -18,7 +18,7 @@ using http_server::Route;
 
 constexpr std::size_t kCacheBytes = 64U << 20;
 constexpr std::uint64_t kUploadBytes = 512U << 20;
-// Longer computations are jobs, which show their progress.
+// Longer computations run as jobs, which show their progress.
 constexpr std::chrono::seconds kComputeTime{9};
 // Prices and the user's catalogue may change while the server runs.
 constexpr std::chrono::seconds kCacheTime{300};
@@ -81,7 +81,7 @@ Response PageApi::run(const ApiRequest& request) {
                                 {fleet_.service_example, "the example service"}}});
 }
 
-// A server that does not respond must not hold up the rest.
+// A metrics server that does not respond must not hold up other requests.
 http_server::Lane PageApi::lane_of(const Endpoint& endpoint) const {
   const bool external = ((endpoint.name == "fleet" || endpoint.name == "service") && fleet_.is_server) ||
                         (uses_ledger(endpoint.name) && store::is_server(decisions::Ledger::url(fleet_.ledger)));

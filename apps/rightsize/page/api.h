@@ -13,14 +13,14 @@
 
 namespace rightsize::app {
 
-// The fleet and the decisions the server shows unless a request brings a fleet.
+// The fleet and the decisions that the server shows unless a request includes its own fleet.
 struct FleetSource {
   std::vector<std::string> arguments;  // of `fleet`: "--from=cluster.json"
   std::string ledger;                  // empty: the default one
   std::string shown;                   // "cluster.json", "the example fleet"
   bool is_example = false;
   bool is_server = false;            // Prometheus
-  std::string window = {};           // of the server: how far back to look unless a request says so
+  std::string window = {};           // default window of the metrics server
   std::string service_example = {};  // metrics of services to show if there is no server
 };
 
@@ -29,7 +29,7 @@ class PageApi {
   PageApi(FleetSource fleet, LiveGpus& live, ScratchFolder& scratch);
 
   std::vector<http_server::Route> routes();
-  // Shown by /metrics; to be called before the first request.
+  // /metrics shows these. Call it before the first request.
   void show_statistics_of(http_server::ServerStatistics& statistics) { statistics_ = &statistics; }
   bool stop_jobs_within(std::chrono::milliseconds limit) { return jobs_.stop_within(limit); }
 

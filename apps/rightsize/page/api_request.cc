@@ -22,7 +22,7 @@ const SentDocument* find_document(const Endpoint& endpoint, std::string_view nam
   return nullptr;
 }
 
-// By any of its spellings: "providers" means "provider", as on the command line, and "ttft_slo" means "ttft-slo".
+// Accepts every spelling: "providers" means "provider", as on the command line, and "ttft_slo" means "ttft-slo".
 auto find_flag(const Endpoint& endpoint, std::string name) {
   std::replace(name.begin(), name.end(), '_', '-');
   const auto named = endpoint.flags.find(name);

@@ -1,4 +1,4 @@
-// A parsed API request: the command and the arguments it stands for.
+// A parsed API request: a command and its arguments.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ struct ApiRequest {
   std::map<std::string, std::vector<std::string>> flags;  // by name, repeated ones in order
   std::map<std::string, std::string> documents;           // by name
 
-  // Equal for requests with the same meaning, whatever their order and spelling.
+  // Equal for requests with the same meaning, regardless of order and spelling.
   std::string cache_key() const;
   // The command line, without documents.
   std::vector<std::string> arguments() const;

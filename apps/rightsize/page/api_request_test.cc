@@ -26,7 +26,7 @@ TEST(ApiRequest, BecomesTheWordsOfACommandLine) {
                                               "--price=h100-sxm=2", "--price=l4=0.5"));
 }
 
-TEST(ApiRequest, AnArgumentFollowsTheDashesSoItIsNotAFlag) {
+TEST(ApiRequest, AnArgumentAfterTheDashesIsNotAFlag) {
   const auto asked = parse_api_request(endpoint("prices"), {{"what", "--store=x"}, {"gpu", "h100"}}, "");
   ASSERT_TRUE(asked) << describe(asked.error());
   EXPECT_THAT(asked->arguments(), ElementsAre("--gpu=h100", "--", "--store=x"));
@@ -41,7 +41,7 @@ TEST(ApiRequest, QueryAndBodyMeanTheSame) {
   EXPECT_EQ(body->arguments(), query->arguments());
 }
 
-TEST(ApiRequest, EverySpellingOfAFlagIsTheFlag) {
+TEST(ApiRequest, EverySpellingOfAFlagWorks) {
   int spellings = 0;
   for (const Endpoint& each : endpoints()) {
     for (const auto& [name, flag] : each.flags) {
@@ -63,7 +63,7 @@ TEST(ApiRequest, EverySpellingOfAFlagIsTheFlag) {
       parse_api_request(endpoint("recommend"), {{"ttft_slo", "1s"}, {"providers", "aws"}, {"regions", "us"}}, ""));
 }
 
-TEST(ApiRequest, EveryMistakeIsToldWithASuggestion) {
+TEST(ApiRequest, EveryMistakeIsReportedWithASuggestion) {
   const auto asked =
       parse_api_request(endpoint("recommend"), {}, R"({"modle": "x", "deadline": {"a": 1}, "explain": "maybe"})");
   ASSERT_FALSE(asked);
@@ -71,7 +71,7 @@ TEST(ApiRequest, EveryMistakeIsToldWithASuggestion) {
   EXPECT_THAT(asked.error()[0].hints, Contains(HasSubstr("model")));
 }
 
-TEST(ApiRequest, NothingThatReadsFilesAsksAddressesOrChangesThingsIsOffered) {
+TEST(ApiRequest, NoEndpointReadsFilesContactsServersOrChangesState) {
   for (const Endpoint& each : endpoints()) {
     for (const char* never : {"catalog", "store", "from", "prometheus", "bearer-file", "password-file", "header", "out",
                               "resume", "service", "trace", "rate-profile", "profile", "url", "write-to", "record"}) {
@@ -96,7 +96,7 @@ TEST(ApiRequest, AnythingButAnObjectIsRefused) {
     EXPECT_FALSE(parse_api_request(endpoint("gpus"), {}, bad)) << bad;
 }
 
-RC_GTEST_PROP(ApiRequest, RequestsWithAnotherMeaningHaveAnotherKey,
+RC_GTEST_PROP(ApiRequest, RequestsWithDifferentMeaningsHaveDifferentKeys,
               (std::string a, std::string b, std::string c, std::string d)) {
   const auto first = parse_api_request(endpoint("recommend"), {{"name", a}, {"model", b}}, "");
   const auto second = parse_api_request(endpoint("recommend"), {{"name", c}, {"model", d}}, "");
@@ -113,7 +113,7 @@ TEST(OpenApi, NamesEveryEndpointAndFlag) {
     EXPECT_NE(path->find("post"), nullptr);
     for (const auto& [name, flag] : each.flags) EXPECT_THAT(text, HasSubstr("\"" + name + "\""));
   }
-  // Every reference leads somewhere.
+  // Every reference has a target.
   for (std::size_t at = text.find("schemas/"); at != std::string::npos; at = text.find("schemas/", at + 1)) {
     const std::string name = text.substr(at + 8, text.find('"', at) - at - 8);
     EXPECT_NE(document.find("components")->find("schemas")->find(name), nullptr) << name;

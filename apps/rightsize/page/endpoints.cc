@@ -13,7 +13,7 @@ constexpr SentDocument kConfig = {"model_config", "--model", "config.json",
 
 constexpr auto kLight = http_server::Lane::kLight;
 
-// Where metrics come from, and how to reach it.
+// Flags for the source of metrics and the connection to it.
 std::vector<std::string> metrics_source(std::vector<std::string> more) {
   more.insert(more.end(),
               {"from",   "prometheus", "match",         "end",      "shard", "parallel",    "resume", "timeout",

@@ -1,5 +1,4 @@
-// The commands the API offers and which of their flags: the table behind the routes, the OpenAPI file and the checks
-// of requests.
+// The commands and flags that the API offers: the table behind the routes, the OpenAPI file and the checks of requests.
 #pragma once
 
 #include <map>
@@ -12,7 +11,7 @@
 
 namespace rightsize::app {
 
-// Text that a client sends where a command line would name a file. "upload:ID" stands for a file sent before
+// Text that a client sends where a command line would name a file. "upload:ID" means a file that was uploaded earlier
 // (page/uploads.h).
 struct SentDocument {
   const char* name;  // in the request: "model_config"
@@ -24,18 +23,17 @@ struct SentDocument {
 struct Endpoint {
   std::string name;  // of the command, and of /api/NAME
   std::string summary;
-  std::vector<std::string> withheld;  // flags it does not offer, besides those no endpoint offers
+  std::vector<std::string> withheld;  // flags it does not offer, besides those that no endpoint offers
   std::vector<SentDocument> documents;
   http_server::Lane lane = http_server::Lane::kHeavy;
-  std::vector<std::string> answers = {};  // the documents it responds with, by their schema; empty: that of its name
+  std::vector<std::string> answers = {};  // schemas of its responses; empty: the one with its name
   bool cached = true;
-  bool changes = false;  // it writes something, so only POST may call it
+  bool changes = false;  // it writes, so only POST may call it
   // The command's flags that it offers, by name without dashes.
   std::map<std::string, FlagInfo> flags = {};
 };
 
-// No endpoint offers flags that name a file or folder of this machine or an address, or that set the form of the
-// output.
+// No endpoint offers flags that name a file or folder of this machine or an address, or that set the output format.
 const std::vector<Endpoint>& endpoints();
 const Endpoint* find_endpoint(std::string_view name);
 

@@ -111,7 +111,7 @@ http_server::Response JobQueue::cancel(const std::string& id) {
   const auto job = find(id);
   if (!job) return http_server::error_response(404, "no such job, or its result has expired");
   job->work->cancel();
-  if (!job->over()) job->end("cancelled");  // clients learn it at once; the work ends soon after
+  if (!job->over()) job->end("cancelled");  // clients are notified at once; the work ends soon after
   return http_server::json_response(200, job->document());
 }
 

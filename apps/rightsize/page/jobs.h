@@ -37,7 +37,7 @@ class JobQueue {
   bool exists(const std::string& id);
   void watch(const std::string& id, std::shared_ptr<http_server::EventStream> stream);
 
-  // Cancels all jobs. False if one of them ignores that for longer than `limit`.
+  // Cancels all jobs. False if one of them still runs after `limit`.
   bool stop_within(std::chrono::milliseconds limit);
 
  private:

@@ -31,7 +31,7 @@ void LiveGpus::watch(std::shared_ptr<http_server::EventStream> stream) {
   thread_ = std::thread([this] { run(); });
 }
 
-// If not, the thread ends.
+// The thread ends when this returns false.
 bool LiveGpus::has_watchers() {
   const std::lock_guard lock(mutex_);
   std::erase_if(watchers_, [](const auto& watcher) { return !watcher->is_open(); });

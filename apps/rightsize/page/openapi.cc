@@ -114,7 +114,7 @@ Json path_of(const Endpoint& endpoint) {
 }  // namespace
 
 Json openapi_document() {
-  // This file is written by hand: it describes what does not follow from the commands (jobs, live events, the server).
+  // server.json is written by hand: it describes jobs, live events and the server, which no command declares.
   const Checked<LocatedJson> base = LocatedJson::parse("server.json", std::string(embedded_file("api/server.json")));
   Json document = base ? copy_of(base->root()) : Json::object();
   document["info"]["version"] = RIGHTSIZE_VERSION;

@@ -36,7 +36,7 @@ http_server::Response ResponseCache::find_or_compute(const std::string& key, con
       const std::shared_future<http_server::Response> result = other->second;
       lock.unlock();
       http_server::Response response = result.get();
-      return response.status == 499 ? compute() : response;  // theirs was cancelled, ours is not
+      return response.status == 499 ? compute() : response;  // the other request was cancelled, ours was not
     }
     under_way_.emplace(key, promise.get_future().share());
   }

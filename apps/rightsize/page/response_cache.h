@@ -1,4 +1,4 @@
-// Recent responses by what was requested, so that the same question is computed once.
+// A cache of recent responses: identical requests are computed once.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@
 
 namespace rightsize::app {
 
-// Least recently used responses go first when there are more than `max_bytes`; none is older than `lifetime`.
-// Identical requests at the same time share one computation.
+// Least recently used responses go first when there are more than `max_bytes`; none is older than `lifetime`. Identical
+// requests at the same time share one computation.
 class ResponseCache {
  public:
   using Compute = std::function<http_server::Response()>;
@@ -23,7 +23,7 @@ class ResponseCache {
   ResponseCache(std::size_t max_bytes, std::chrono::seconds lifetime) : max_bytes_(max_bytes), lifetime_(lifetime) {}
 
   std::optional<http_server::Response> find(const std::string& key);
-  // An exception of `compute` reaches every caller that waits for it, and leaves nothing behind.
+  // An exception from `compute` reaches every waiting caller, and nothing is cached.
   http_server::Response find_or_compute(const std::string& key, const Compute& compute);
 
   std::size_t size() const;

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 struct MediaType {
   const char* type;
-  const char* extension;  // of the file a browser saves; empty: shown
+  const char* extension;  // of the file that a browser saves; empty: shown inline
 };
 // By report::Format.
 constexpr MediaType kMediaTypes[] = {{"text/plain; charset=utf-8", ""},
@@ -29,7 +29,7 @@ int status_of(const Error& error) {
   return error.code == ErrorCode::kBadInput ? 400 : error.code == ErrorCode::kUnreadableSource ? 502 : 500;
 }
 
-// The documents of a request as files, removed at the end. Clients know them by name, not by path.
+// Writes the documents of a request to files and removes them at the end. Clients see names, not paths.
 class DocumentFiles {
  public:
   DocumentFiles(const ApiRequest& request, const CommandContext& context)
@@ -127,7 +127,7 @@ http_server::Response run_command(const ApiRequest& request, const CommandContex
   Checked<Outcome> outcome = call(request.endpoint->name, arguments);
   if (!outcome) {
     for (Error& error : outcome.error()) {
-      // A document that cannot be read is the client's mistake, not that of a server behind this one.
+      // An unreadable document is the client's mistake, not a failure of an upstream server.
       if (!request.documents.empty() && error.code == ErrorCode::kUnreadableSource) error.code = ErrorCode::kBadInput;
       files.hide_paths(error.message);
       files.hide_paths(error.place.file);

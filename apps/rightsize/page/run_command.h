@@ -33,12 +33,12 @@ class ScratchFolder {
 struct CommandContext {
   ScratchFolder& scratch;
   const Uploads* uploads = nullptr;
-  std::vector<std::string> extra = {};                           // more arguments
-  std::vector<std::pair<std::string, std::string>> hidden = {};  // paths of this machine, and what clients see instead
+  std::vector<std::string> extra = {};                           // additional arguments
+  std::vector<std::pair<std::string, std::string>> hidden = {};  // local paths, and what clients see instead
 };
 
-// Responds 200 with the command's report in the requested format, also if
-// there is no feasible answer (the header Rightsize-Exit-Code is then 2), and 400 for mistakes in the request.
+// Responds with the command's report in the requested format: 200 even if there is no feasible answer (the header
+// Rightsize-Exit-Code is then 2), and 400 for mistakes in the request.
 http_server::Response run_command(const ApiRequest& request, const CommandContext& context);
 
 // {"error": the first message, "errors": [{message, hints, line, column}], "text": as a terminal shows them}.

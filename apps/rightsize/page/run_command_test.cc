@@ -27,14 +27,14 @@ std::string ask(const char* endpoint, const Query& query, const std::string& bod
   return *run_command(*asked, {scratch}).body;
 }
 
-// What the command itself would print, by its own way from words to text.
+// The output of the command itself, without the code under test.
 std::string command_prints(const std::string& command, const std::vector<std::string>& words) {
   const auto outcome = call(command, words);
   EXPECT_TRUE(outcome) << describe(outcome.error());
   return report::render(outcome->report, report::Format::kJson);
 }
 
-TEST(RunCommand, IsTheCommandsOwnDocument) {
+TEST(RunCommand, RespondsWithTheCommandsDocument) {
   EXPECT_EQ(ask("gpus", {{"gpu", "h100"}}), command_prints("gpus", {"--gpu", "h100"}));
   EXPECT_EQ(ask("memory", {}, R"({"model": "llama-3.1-8b", "batch": 4, "seq": 2048})"),
             command_prints("memory", {"llama-3.1-8b", "--batch", "4", "--seq", "2048"}));
@@ -48,13 +48,13 @@ RC_GTEST_PROP(RunCommand, ReturnsTheDocumentOfTheCommand, ()) {
             command_prints("gpus", {"--min-memory", memory, "--vendor", vendor, "--sort", sort}));
 }
 
-TEST(RunCommand, ErrorsSayWhatIsWrongAndWhatToTry) {
+TEST(RunCommand, ErrorsNameTheMistakeAndARemedy) {
   const std::string said = ask("memory", {{"model", "llama-3.1-8bb"}});
   EXPECT_THAT(said, HasSubstr("unknown model"));
   EXPECT_THAT(said, HasSubstr("llama-3.1-8b"));
 }
 
-TEST(RunCommand, APastedConfigurationIsReadAndItsMistakesNameItNotOurFolder) {
+TEST(RunCommand, ErrorsInAPastedConfigurationDoNotShowOurFolder) {
   EXPECT_THAT(ask("models", {{"model_config", R"({"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32,
       "num_attention_heads": 32, "intermediate_size": 11008, "vocab_size": 32000})"}}),
               HasSubstr("6738415616"));
@@ -84,7 +84,7 @@ TEST(ResponseCache, ForgetsOldAndFailedResponses) {
   EXPECT_FALSE(store.find("a"));
 }
 
-TEST(ResponseCache, TwoWhoAskTheSameWaitForOneAnswer) {
+TEST(ResponseCache, IdenticalRequestsShareOneComputation) {
   ResponseCache store(1000, std::chrono::seconds(60));
   std::atomic<int> made{0};
   const auto make = [&] {
@@ -98,7 +98,7 @@ TEST(ResponseCache, TwoWhoAskTheSameWaitForOneAnswer) {
   EXPECT_EQ(made, 1);
 }
 
-TEST(ResponseCache, AFailedComputationReachesEveryCallerAndIsTriedAgain) {
+TEST(ResponseCache, AFailureReachesEveryCallerAndIsRetried) {
   ResponseCache cache(1000, std::chrono::seconds(60));
   std::atomic<int> failures{0};
   const auto fails = []() -> http_server::Response {

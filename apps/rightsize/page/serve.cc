@@ -26,7 +26,7 @@ struct Flags {
   PriceFlag prices;
 };
 
-// From a file or the environment, so that no process list shows it.
+// The token comes from a file or the environment: process lists show arguments.
 Result<std::string> read_token(const Flags& flags) {
   constexpr std::size_t kShortest = 16;
   const char* variable = std::getenv("RIGHTSIZE_TOKEN");
@@ -44,7 +44,7 @@ Result<std::string> read_token(const Flags& flags) {
   return token;
 }
 
-// The user's fleet, or else the example that comes with the program.
+// The user's fleet, or the built-in example.
 Result<FleetSource> fleet_source(const Flags& flags, ScratchFolder& scratch) {
   FleetSource source;
   source.ledger = flags.ledger;
@@ -129,7 +129,7 @@ Checked<Outcome> run(const Flags& flags) {
   const bool server_ended = server.run();
   const bool jobs_ended = api.stop_jobs_within(std::chrono::seconds(1));
   say("rightsize has stopped\n");
-  if (!server_ended || !jobs_ended) {  // some work ignores its cancellation: do not wait for its thread
+  if (!server_ended || !jobs_ended) {  // some work ignores cancellation: do not wait for its thread
     scratch.remove_all();
     std::_Exit(0);
   }

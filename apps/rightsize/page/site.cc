@@ -10,7 +10,7 @@
 namespace rightsize::app {
 namespace {
 
-// Paths that the page routes itself, so that links to them open it.
+// Paths that the page routes itself; links to them open the page.
 constexpr std::array<std::string_view, 16> kViews = {
     "/",    "/recommend", "/fleet",  "/service", "/batching", "/autoscale", "/cache", "/rl",
     "/mig", "/portfolio", "/window", "/commit",  "/energy",   "/prices",    "/live",  "/decisions"};
@@ -24,7 +24,7 @@ const char* type_of(std::string_view path) {
   return found == kTypes.end() ? "application/octet-stream" : found->second;
 }
 
-// The responses for a file, made once.
+// The prepared responses for a file.
 struct Ready {
   http_server::Response plain, compressed, unchanged;
   std::string tag;
@@ -68,7 +68,7 @@ std::optional<http_server::Response> find_page(const http_server::Request& reque
   const bool is_view = std::find(kViews.begin(), kViews.end(), request.path) != kViews.end();
   auto found = all_ready().find(is_view ? "/index.html" : request.path);
   if (found == all_ready().end() && request.fetch_dest == "document" && !request.path.starts_with("/api/")) {
-    // A mistyped address: the page says so and offers its menu.
+    // For a mistyped address, the page shows an error and its menu.
     found = all_ready().find("/index.html");
     if (found == all_ready().end()) return std::nullopt;
     http_server::Response missing = found->second.plain;

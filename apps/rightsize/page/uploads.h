@@ -16,11 +16,11 @@ namespace rightsize::app {
 // A request for a command names the file as "upload:ID". When the files exceed `most_bytes`, the oldest are removed.
 class Uploads {
  public:
-  // The folder must exist and outlive it; its owner removes the files at the end.
+  // The folder must exist and outlive this object; its owner removes the files at the end.
   Uploads(std::string folder, std::uint64_t most_bytes) : folder_(std::move(folder)), most_bytes_(most_bytes) {}
 
   http_server::Response append(const http_server::Request& request);
-  // The path of a file; empty if it is unknown or was removed.
+  // The path of an uploaded file; empty if the file is unknown or was removed.
   std::optional<std::string> find(const std::string& id) const;
 
  private:

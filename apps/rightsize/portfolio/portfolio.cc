@@ -18,10 +18,10 @@ namespace {
 struct PortfolioFlags {
   std::string file, catalog;
   Seconds time_limit;
-  std::optional<Usd> budget;  // a month; instead of the file's
+  std::optional<Usd> budget;  // per month; overrides the file's
 };
 
-// The optimum without quotas, to say what is missing.
+// The optimum without quotas, to report which quotas are too small.
 Result<portfolio::Optimum> without_quotas(portfolio::Organisation organisation, const portfolio::SearchLimits& limits) {
   for (portfolio::Pool& pool : organisation.pools) pool.quota.reset();
   return find_optimum(portfolio::CostModel(organisation), limits);
@@ -76,7 +76,7 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
     RIGHTSIZE_TRY(const portfolio::Optimum relaxed, without_quotas(organisation, limits));
     return no_portfolio(costs, optimum, relaxed);
   }
-  // Shadow prices get what is left of the time, and a little if nothing is.
+  // Shadow prices get the remaining time, and a little even if none remains.
   const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   constexpr double kLeastSeconds = 2;
   RIGHTSIZE_TRY(std::vector<portfolio::ShadowPrice> prices,

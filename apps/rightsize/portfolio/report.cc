@@ -29,7 +29,7 @@ using report::when;
 std::string dollars(double amount) { return format_usd(usd(amount)); }
 double cents(double amount) { return std::round(amount * 100) / 100; }
 
-// Rounded to cents so that the sum is the rounded sum.
+// Rounds amounts to cents, and their sum is the rounded total.
 std::vector<double> in_cents(const std::vector<double>& amounts) {
   std::vector<double> rounded;
   double exact = 0, before = 0;
@@ -41,7 +41,7 @@ std::vector<double> in_cents(const std::vector<double>& amounts) {
   return rounded;
 }
 
-// What an option takes: "4 GPUs", "3 GPUs day, 1 night", "2x 1g.10gb".
+// The capacity an option uses: "4 GPUs", "3 GPUs day, 1 night", "2x 1g.10gb".
 std::string needs_of(const Organisation& organisation, const Option& option) {
   if (!option.in_pool()) return option.takes;
   std::vector<std::string> parts;
@@ -130,7 +130,7 @@ const Fields<ShadowPrice> kShadowFields = {
     {"exact", "whether it is proved; else at least this much", &ShadowPrice::exact},
 };
 
-// A step of the way to the plan.
+// One move on the way to the plan.
 struct MoveRow {
   std::size_t step;
   const Workload* workload;
@@ -195,7 +195,7 @@ const Fields<portfolio::DemandCase> kCaseFields = {
      [](const portfolio::DemandCase& c) { return cents(c.without); }, dollars},
 };
 
-// Where a workload of the likely case runs if the reservations fall through.
+// Where a workload runs in the likely scenario if the reservations fall through.
 struct FallbackRow {
   std::string workload, from, to;
 };
@@ -277,7 +277,7 @@ const Fields<PortfolioView> kPortfolioFields = {
     {"usd_per_month", "cost of the plan; null: no plan",
      [](const PortfolioView& v) { return when(v.feasible, cents(v.optimum.usd)); }},
     {"lower_bound", "no plan costs less, USD/month",
-     // Downwards, so that rounding does not put it above the optimum.
+     // Rounded down to stay below the optimum.
      [](const PortfolioView& v) {
        return v.optimum.proved() ? cents(v.optimum.usd) : std::floor(v.optimum.bound * 100) / 100;
      }},
@@ -302,7 +302,7 @@ const Fields<PortfolioView> kPortfolioFields = {
 const report::Document<PortfolioView> kPortfolioDocument("portfolio", "All workloads of an organisation in one plan",
                                                          kPortfolioFields);
 
-// What the members of a group share, and the names of the others.
+// Fills in the GPU that a group shares, and the names of its other members.
 void fill_shared(const PlannedPortfolio& planned, const Workload& group, std::size_t member, WorkloadRow& row) {
   const std::vector<Workload>& file = planned.file.organisation().workloads;
   for (std::size_t other : group.members) {
@@ -445,7 +445,7 @@ std::string conclusion(const PortfolioView& view) {
   return text + ". " + how_good(view.optimum);
 }
 
-// A plan is as cheap as possible, so a budget excludes none that is better: either it is enough, or no plan is.
+// The plan is already the cheapest: if it exceeds the budget, every plan does.
 std::string budget_line(const PortfolioView& view) {
   const double left = *view.budget - view.optimum.usd;
   if (left >= 0)

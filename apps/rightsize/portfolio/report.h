@@ -10,7 +10,7 @@
 
 namespace rightsize::app {
 
-// The pods of a cluster, packed, beside two simple rules.
+// The packing of a cluster's pods, compared with two simple rules.
 struct PackedCluster {
   std::size_t pods = 0, nodes = 0;
   double gpus = 0;
@@ -20,7 +20,7 @@ struct PackedCluster {
 // A plan and everything its report needs.
 struct PlannedPortfolio {
   const portfolio::CostModel& file;   // as in the file
-  const portfolio::CostModel& costs;  // as planned: small models may be in groups that share a GPU
+  const portfolio::CostModel& costs;  // as planned: small models may share a GPU in groups
   const portfolio::Optimum& optimum;
   std::vector<portfolio::ShadowPrice> shadow_prices;
   std::vector<portfolio::Purchase> purchases = {};
@@ -35,7 +35,7 @@ report::Report cluster_report(const PackedCluster& cluster);
 
 report::Report portfolio_report(const PlannedPortfolio& planned);
 
-// No plan breaks no limit. `relaxed` is the optimum without quotas, which shows what is missing.
+// The report if every plan breaks a limit. `relaxed` is the optimum without quotas; it shows what is missing.
 Outcome no_portfolio(const portfolio::CostModel& costs, const portfolio::Optimum& optimum,
                      const portfolio::Optimum& relaxed);
 

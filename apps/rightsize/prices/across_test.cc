@@ -1,4 +1,4 @@
-// What 'prices compare' and 'prices spot' say first must be what their rows say.
+// The first sentence of 'prices compare' and 'prices spot' must agree with the rows.
 #include <limits>
 #include <map>
 
@@ -15,7 +15,7 @@ namespace {
 using report::Json;
 using testing::HasSubstr;
 
-// The number of a member; infinity where it has none.
+// The number of a member; infinity if it is absent.
 double number_at(const Json& object, std::string_view name) {
   const Json* found = object.find(name);
   if (found == nullptr) return std::numeric_limits<double>::infinity();
@@ -55,8 +55,8 @@ TEST(ComparePrices, TheConclusionNamesTheCheapestOfEachGpu) {
   }
 }
 
-// The first offer is the cheapest by the number that is printed, whatever the size of its machine.
-TEST(PlanOnSpot, OffersAreRankedByTheCostPerGpuThatIsPrinted) {
+// The first offer has the lowest printed cost per GPU, regardless of machine size.
+TEST(PlanOnSpot, OffersAreRankedByThePrintedCostPerGpu) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"spot", "--gpu", "h100", "--hours", "500"},
                                              {"spot", "--gpu", "a100,l4", "--hours", "20", "--machines", "3"},

@@ -45,12 +45,12 @@ struct TermPrice {
   double likely() const { return usd(&market::PriceOutlook::likely); }
 };
 
-// One provider's way to offer a GPU: the same number of GPUs per machine.
+// One provider's machines with the same GPU and the same number of GPUs.
 struct Way {
   std::string provider;
   const catalog::Gpu* gpu = nullptr;
   int gpus = 0;
-  const catalog::Machine* machine = nullptr;  // of the cheapest on-demand offer, else of any
+  const catalog::Machine* machine = nullptr;  // of the cheapest on-demand offer, or else of any offer
   std::map<Purchase, TermPrice> best = {};
   std::optional<double> egress = {};  // dollars per GB
 
@@ -159,7 +159,7 @@ const Fields<Compared> kCompareFields = {
 };
 const report::Document<Compared> kCompareDocument("prices-compare", "GPUs across providers", kCompareFields);
 
-// The cheapest of these on some terms; null if none sells them.
+// The cheapest of these on some terms; null if none offers those terms.
 const Way* cheapest_on(Purchase purchase, const std::vector<const Way*>& ways) {
   const Way* best = nullptr;
   const auto rank = [&](const Way& way) {
@@ -193,7 +193,7 @@ std::string cheapest_of_gpu(const std::vector<const Way*>& ways) {
   return fmt::format("{}: {}.", ways.front()->gpu->name, fmt::join(parts, "; "));
 }
 
-// One line for each GPU: the prices of different GPUs are not alternatives of each other.
+// One line for each GPU: different GPUs are not alternatives to each other.
 std::string cheapest_ways(const std::vector<Way>& ways) {
   std::vector<std::vector<const Way*>> gpus;
   for (const Way& way : ways) {

@@ -1,4 +1,4 @@
-// Which offers the words and flags of `prices` mean.
+// Selects the offers that the words and flags of `prices` describe.
 #include <set>
 #include <utility>
 
@@ -17,7 +17,7 @@ using catalog::Price;
 
 std::set<std::string> all_of(const catalog::Catalog& catalog, std::string Price::*field) {
   std::set<std::string> names;
-  const std::string* last = nullptr;  // rows of one follow each other
+  const std::string* last = nullptr;  // rows with the same value are adjacent
   for (const Price& price : catalog.prices) {
     if (last == nullptr || *last != price.*field) names.insert(price.*field);
     last = &(price.*field);
@@ -48,7 +48,7 @@ PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
   };
   for (std::string_view word : split_list(words, ',')) {
     if (catalog.match_gpus(catalog::split_gpu_count(word).name)) {
-      add(flags.gpu, word);  // some machines have the name of their GPU
+      add(flags.gpu, word);  // some machines are named after their GPU
     } else if (catalog::match_providers(word, all_of(catalog, &Price::provider))) {
       add(flags.provider, word);
     } else if (catalog::read_purchase(word)) {

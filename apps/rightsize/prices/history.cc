@@ -1,4 +1,4 @@
-// rightsize prices history, diff, forget: prices kept in the store.
+// rightsize prices history, diff, forget: the stored prices.
 #include <algorithm>
 #include <functional>
 #include <tuple>

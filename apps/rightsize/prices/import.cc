@@ -29,7 +29,7 @@ Date written_on(const std::string& path) {
   return std::min(today(), Date{static_cast<int>(about.st_mtime / 86'400)});
 }
 
-// Whether the file lies in a checkout: then it was written when it was checked out.
+// Whether the file is in a git checkout. Its time is then that of the checkout.
 bool is_checked_out(const std::string& path) {
   std::error_code problem;
   for (std::filesystem::path folder = std::filesystem::absolute(path, problem).parent_path(); !problem;
@@ -174,7 +174,7 @@ const Fields<ImportAnswer> kImportFields = {
 };
 const report::Document<ImportAnswer> kImportDocument("prices-import", "What was imported", kImportFields);
 
-// Reads and keeps one file.
+// Reads and stores one file.
 Result<Imported> import_one(const PricesFlags& flags, const ImportJob& job, const catalog::Catalog& catalog) {
   RIGHTSIZE_TRY(const feeds::Import import, read_one(job, catalog));
   Imported imported{job, import.audit, import.prices.size(), import.machines.size(), {}};
@@ -205,7 +205,7 @@ const Fields<AuditRow> kAuditFields = {
      [](const AuditRow& r) { return r.reason->second.examples.empty() ? "" : r.reason->second.examples.front(); }},
 };
 
-// What the user should know about the day of the prices.
+// A caveat about the date of the prices.
 std::string date_sentence(const Imported& i) {
   std::string text;
   if (i.job.date_is == feeds::DateIs::kWritten) {
@@ -267,7 +267,7 @@ Result<std::string> read_currency(const std::string& text, const catalog::Catalo
   return rate.currency;
 }
 
-// Where fetched files are kept until they are imported.
+// The folder of downloaded files until they are imported.
 std::string download_folder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");

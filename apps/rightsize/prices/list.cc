@@ -23,7 +23,7 @@ using catalog::Price;
 using report::Fields;
 using report::spare;
 
-// An offer with its price per unit of what it provides, in dollars per hour.
+// An offer with its prices per unit of compute, bandwidth and memory, in dollars per hour.
 struct PricedOffer : market::Offer {
   double per_hour = 0;
   double per_gpu = 0;
@@ -31,7 +31,7 @@ struct PricedOffer : market::Offer {
   double per_gbs = 0;      // of memory bandwidth
   double per_gib = 0;      // of memory
   double age_days = NAN;
-  double total = NAN;                                  // of --gpus for --hours
+  double total = NAN;                                  // for --gpus and --hours
   std::optional<catalog::ExchangeRate> shown_in = {};  // of --currency
   market::PriceOutlook outlook = {};                   // over the next hour
 };
@@ -70,8 +70,8 @@ Result<const SortKey*> find_sort_key(const std::string& name) {
                   .with_hint(fmt::format("sort by {}", fmt::join(names, ", "))));
 }
 
-// Doubtful prices come last, as in every recommendation; ties are broken by name, so that the order never depends on
-// the catalogue's.
+// Doubtful prices come last, as in every recommendation; ties are broken by name, to make the order independent of the
+// catalogue's.
 bool sorts_before(const PricedOffer& a, const PricedOffer& b, double PricedOffer::*key) {
   if (a.outlook.may_lead() != b.outlook.may_lead()) return a.outlook.may_lead();
   double x = a.*key, y = b.*key;
@@ -92,7 +92,7 @@ Result<std::vector<PricedOffer>> select(const PricesFlags& flags, const market::
   return rows;
 }
 
-// Of offers already in order, the first of each group.
+// Keeps the first offer of each group; the offers are already sorted.
 void keep_best(std::vector<PricedOffer>& offers, const std::string& per) {
   if (per.empty()) return;
   std::set<std::string> seen;
@@ -106,7 +106,7 @@ void keep_best(std::vector<PricedOffer>& offers, const std::string& per) {
 }
 
 std::string small_dollars(double per_hour) { return std::isnan(per_hour) ? "-" : fmt::format("${:.3g}", per_hour); }
-// '?' marks a price that must not lead (PriceOutlook::may_lead).
+// '?' marks a doubtful price (PriceOutlook::may_lead).
 std::string marked_dollars(const PricedOffer& row) {
   const std::optional<catalog::Conversion>& from = row.price->converted;
   return usd_rate(row.per_hour) + (from ? fmt::format(" ({:.4g} {})", from->amount, from->rate.currency) : "") +
@@ -243,7 +243,7 @@ std::vector<Age> ages_of(const std::vector<PricedOffer>& offers) {
   return ages;
 }
 
-// Text shows the first rows; the rest is made for the formats that show them.
+// Text shows only the first rows, so the other rows are built only for formats that show them.
 report::Table table_of(const std::shared_ptr<const Listed>& offers, std::optional<int> top) {
   const std::vector<PricedOffer>& rows = offers->rows;
   const auto shown = static_cast<std::size_t>(top.value_or(40));
@@ -268,7 +268,7 @@ std::string days_of(const Age& age) {
   return fmt::format("{:.0f}-{:.0f} days", age.newest, age.oldest);
 }
 
-// Every provider's age where they are few, else the range and which are stale; and what to do about it.
+// The age of each provider's prices if there are few, otherwise the range and the stale ones; and how to update them.
 std::string age_sentence(const std::vector<Age>& by_provider) {
   std::vector<std::string> parts, stale;
   Age all;
@@ -325,7 +325,7 @@ std::string shown_in_sentence(const std::vector<PricedOffer>& offers) {
   return fmt::format("1 {} is {:.5g} USD ({}, {}).", rate->currency, rate->usd, rate->source, format_date(rate->date));
 }
 
-// Offers of any region whose provider does not say that it has the GPU where the user asked.
+// Names offers for any region from providers that do not confirm the GPU in the requested region.
 std::string unplaced_sentence(const PricesFlags& flags, const market::PriceBook& book) {
   const Result<market::OfferFilter> filter = read_filter(flags, book.catalog());
   if (!filter) return {};
@@ -400,7 +400,7 @@ std::string alternative(const PricesFlags& flags, const market::PriceBook& book,
 }
 
 // "Cheapest per GPU: $2.89/GPU-h, h100-pcie, runpod 1x_H100-PCIe_SECURE, any region, on-demand, 8 days old, 2 sources."
-// An old price counts with what it probably is today; the lowest price on file comes second, with its age.
+// An old price is replaced by its likely price today; the lowest price on file comes second, with its age.
 std::string cheapest_sentence(const std::vector<PricedOffer>& offers, const PricesFlags& flags,
                               const market::PriceBook& book) {
   constexpr double kWorthSaying = 0.02;
@@ -410,7 +410,7 @@ std::string cheapest_sentence(const std::vector<PricedOffer>& offers, const Pric
     return std::pair(!row.outlook.may_lead(), std::isnan(usd) ? row.per_gpu : usd);
   });
   const PricedOffer& lowest = *std::ranges::min_element(offers, {}, &PricedOffer::per_gpu);
-  const double kTooOld = in_days(kYear);  // what it costs today cannot be told from it
+  const double kTooOld = in_days(kYear);  // too old to estimate today's price
   if (best.age_days > kTooOld) {
     return fmt::format("No recent {}price on file matches; the last is {}/GPU-h{}, {}{}: do not rely on it.{}",
                        flags.purchase.empty() ? "" : flags.purchase + " ", usd_rate(best.per_gpu),
@@ -429,7 +429,7 @@ std::string cheapest_sentence(const std::vector<PricedOffer>& offers, const Pric
   return text;
 }
 
-// Whole machines for as long as they are paid for: a commitment for its term, however short the work is.
+// Whole machines for the time they are paid for: a commitment is paid for its full term.
 double total_cost(const PricedOffer& row, int gpus, Seconds time) {
   const catalog::Purchase terms = row.price->purchase;
   const Seconds least = terms == catalog::Purchase::kOneYear      ? kYear
@@ -468,7 +468,7 @@ std::string totals_sentence(const std::vector<PricedOffer>& offers, const Prices
                      format_duration(*flags.hours), fmt::join(parts, "; "), missing);
 }
 
-// What there is on other terms, where none was found on these.
+// Offers on other terms, if there are none on these.
 std::string nothing_sentence(const PricesFlags& flags, const market::PriceBook& book) {
   if (std::string unplaced = unplaced_sentence(flags, book); !unplaced.empty())
     return "No price on file matches these filters. " + unplaced;

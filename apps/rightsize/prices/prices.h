@@ -12,7 +12,7 @@
 namespace rightsize::app {
 
 struct PricesFlags {
-  std::vector<std::string> words;  // a verb and what it is about, or GPUs
+  std::vector<std::string> words;  // a verb and its arguments, or GPUs
   std::string gpu, provider, region, purchase, sort, best_per, catalog;
   std::optional<Bytes> min_memory;
   std::optional<double> max_price;  // USD per GPU-hour
@@ -23,7 +23,7 @@ struct PricesFlags {
   std::optional<Date> date, from, to, before;
   bool dry_run = false;
   std::optional<Seconds> hours;  // of work
-  std::optional<int> gpus;       // list: for those hours
+  std::optional<int> gpus;       // for `list`: GPUs during those hours
   int machines = 1;
   Seconds save, restart, checkpoint_every;
   std::optional<double> interruptions;  // per hour and machine
@@ -31,9 +31,9 @@ struct PricesFlags {
 
 // `prices aws p5.48xlarge h100 spot`: sorts arguments into GPUs, providers, terms, machines and regions.
 PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog);
-// Leaves unknown providers, regions and GPUs out of lists that have known ones, with a note.
+// Drops unknown providers, regions and GPUs from lists that also have known ones, with a note.
 PricesFlags with_known_names(PricesFlags flags, const catalog::Catalog& catalog);
-// The offers --gpu, --provider, --region, --purchase, --retired and --community mean.
+// The filter of --gpu, --provider, --region, --purchase, --retired and --community.
 Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog::Catalog& catalog);
 
 Checked<Outcome> list_prices(const PricesFlags& flags);
@@ -47,14 +47,14 @@ Checked<Outcome> forget_prices(const PricesFlags& flags);
 
 // Provider, instance, GPUs and place of an offer.
 extern const report::Fields<market::Offer> kOfferFields;
-// The ends and the middle of what an offer will likely cost.
+// The likely price of an offer, with its interval.
 extern const report::Fields<market::PriceOutlook> kOutlookFields;
 
 // A report without rows, and why it has none.
 Outcome nothing_found(Outcome outcome, std::string why);
 // "us-east-1 use1-az4", or the region alone.
 std::string place_of(const std::string& region, const std::string& zone);
-// null in JSON where there is no text.
+// Empty text becomes null in JSON.
 std::optional<std::string> text_or_null(const std::string& text);
 // "aws,gcp" -> its words.
 std::vector<std::string> words_of(const std::string& list);

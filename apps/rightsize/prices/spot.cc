@@ -1,4 +1,4 @@
-// rightsize prices spot: what work costs on interruptible machines, where, and when to switch to on-demand.
+// rightsize prices spot: the cost of work on interruptible machines by place, and when to switch to on-demand.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -36,14 +36,14 @@ struct SpotRow {
 
 using Advice = std::map<std::tuple<std::string, std::string, std::string>, double>;  // provider, instance, region
 
-// The middle of each band of the spot advisor, where the store has it.
+// The midpoint of each band of the spot advisor, if it is in the store.
 Result<Advice> read_advice(const PricesFlags& flags) {
   Advice advice;
   RIGHTSIZE_TRY(feeds::PriceStore store,
                 feeds::PriceStore::open(feeds::PriceStore::url(flags.store), store::Access::kRead));
   RIGHTSIZE_TRY(const std::vector<feeds::InterruptionRow> rows, store.interruptions());
   for (const feeds::InterruptionRow& row : rows) {
-    // ">20 %" has no upper end: 40 % is twice its lower one.
+    // ">20 %" has no upper end; twice the lower end is assumed.
     const double share = row.most >= 1 ? 2 * row.least : (row.least + row.most) / 2;
     advice[{row.provider, row.instance, row.region}] = market::interruptions_per_hour(share);
   }
@@ -157,7 +157,7 @@ Result<std::vector<SpotRow>> rows_of(const PricesFlags& flags, const market::Pri
   return rows;
 }
 
-// The best offer per GPU, and the machines that cost least in total where those are others.
+// The best offer per GPU, and the machines with the lowest total cost if they differ.
 std::string conclusion_of(const std::vector<SpotRow>& rows, Seconds hours) {
   const SpotRow& best = rows.front();
   std::string text = fmt::format("Cheapest per GPU on spot: {}: {} per GPU for {:g} hours of work", machine_words(best),

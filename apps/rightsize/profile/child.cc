@@ -37,7 +37,7 @@ void on_signal(int number, siginfo_t* info, void*) {
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   if (quiet_output) dup2(STDERR_FILENO, STDOUT_FILENO);
-  std::signal(SIGXFSZ, SIG_DFL);  // ours is ignored, see entry.cc
+  std::signal(SIGXFSZ, SIG_DFL);  // our program ignores it, see entry.cc
   execvp(arguments[0], arguments.data());
   const int why = errno;
   [[maybe_unused]] const ssize_t told = write(report_to, &why, sizeof why);
@@ -68,7 +68,7 @@ InterruptGuard::~InterruptGuard() {
 
 bool InterruptGuard::interrupted() { return interruption != 0; }
 
-// The pipe closes when the command starts; otherwise the reason comes through it.
+// The pipe closes when the command starts; if it cannot start, the pipe delivers the reason.
 Result<int> run_command(const std::vector<std::string>& words, bool quiet_output, unsigned& pid) {
   int ends[2] = {};
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -94,7 +94,7 @@ Result<int> run_command(const std::vector<std::string>& words, bool quiet_output
   return status;
 }
 
-// A zombie has ended.
+// A zombie process counts as ended.
 bool process_exists(unsigned pid) {
   if (kill(static_cast<pid_t>(pid), 0) != 0 && errno != EPERM) return false;
   std::ifstream file(fmt::format("/proc/{}/stat", pid));

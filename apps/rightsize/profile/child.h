@@ -11,7 +11,7 @@
 
 namespace rightsize::app {
 
-// While one exists, SIGINT, SIGTERM and SIGHUP are recorded and do not end this program. One at a time.
+// While this object exists, SIGINT, SIGTERM and SIGHUP are recorded and do not end the program. Only one may exist.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -22,9 +22,9 @@ class InterruptGuard {
   static bool interrupted();
 };
 
-// Runs the command and returns its exit status, or 128 + signal if a signal ended it. It uses our standard input and
-// output; with `quiet_output` its output goes to standard error. Signals are passed on, except a Ctrl-C that the
-// terminal already sent to the command. Fails if the command cannot be run.
+// Runs the command and returns its exit status, or 128 + signal if a signal ended it. The command uses our standard
+// input and output; with `quiet_output` its output goes to standard error. Signals are passed on, except a Ctrl-C that
+// the terminal already sent to the command. Fails if the command cannot be run.
 Result<int> run_command(const std::vector<std::string>& words, bool quiet_output, unsigned& pid);
 
 // Returns when the process has ended (0: no process), after `limit` if set, or when interrupted.

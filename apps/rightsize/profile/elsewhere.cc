@@ -16,7 +16,7 @@ std::vector<Elsewhere> find_elsewhere(const std::vector<diagnose::GpuProfile>& g
     const std::string key = gpu.device.key();
     const auto row = std::ranges::find(rows, key, [](const fleet::GpuRow& r) { return r.use.device.key(); });
     if (row == rows.end()) continue;
-    if (from_start) {  // the recording begins with the program: only the samples show how long its start-up is
+    if (from_start) {  // the recording includes the start-up, and only the samples show its length
       row->verdict = gpu.diagnosis.verdict;
       row->time = gpu.diagnosis.shares;
     }

@@ -1,4 +1,4 @@
-// The work of a profile on other GPUs, as 'fleet' judges it.
+// The work of a profile on other GPUs, with the rules of 'fleet'.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace rightsize::app {
 
 struct Elsewhere {
   fleet::GpuPrice price;                         // of the GPU or MIG instance today
-  std::vector<fleet::Alternative> alternatives;  // the cheapest for the same work first
+  std::vector<fleet::Alternative> alternatives;  // cheapest for the same work first
   std::optional<fleet::Alternative> best;        // the action that 'fleet' would propose
   bool paced = false;                            // the work arrives at its own pace
 };

@@ -16,7 +16,7 @@ struct ProfileFlags {
   std::string replay, record, catalog;
   std::optional<Seconds> duration;
   std::optional<Seconds> step_time;  // of an optimizer step, an output token or a batch
-  JobFlags job;                      // the job, if the user describes it; its GPU is the observed one
+  JobFlags job;                      // the job, if the user describes it, on the observed GPU
   PriceFlag price;
   unsigned pid = 0;
   double hertz = 10;
@@ -36,7 +36,7 @@ struct KnownWork {
   std::string described;        // "Training llama-2-7b in bf16 with adamw, batch 8 x 2048 tokens"
   std::optional<Seconds> step;  // measured time of an optimizer step, an output token or a batch
 };
-// Not set without a model; settings of a job and --step-time are then errors. The constants must outlive the result.
+// Empty without a model; settings of a job and --step-time are then errors. The constants must outlive the result.
 Checked<std::optional<KnownWork>> known_work(const ProfileFlags& flags, const perf::Constants& constants);
 
 }  // namespace rightsize::app

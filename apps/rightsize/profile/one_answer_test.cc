@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kMonthHours = 730;
 
-// A run on one GPU: start-up, then work at a level that may come and go.
+// A run on one GPU: start-up, then work at a constant or varying load.
 void write_recording(const std::string& path) {
   const auto share = [](int low, int high) { return *rc::gen::inRange(low, high) / 100.0; };
   const std::string gpu = *rc::gen::element<std::string>(
@@ -71,7 +71,7 @@ void expect_same_cost(const Json& profile, const Json& plan) {
     if (text(there, "gpu") != gpu) continue;
     for (const char* must : {"fits", "replaces", "keeps_up"}) RC_ASSERT(*number(there, must) == 1);
     const double cost = *number(there, "usd_per_gpu_hour") * kMonthHours / *number(there, "speed");
-    // A machine of several GPUs may cost less per GPU, and machines are paid while they start.
+    // A machine with several GPUs may cost less per GPU, and start-up time is paid for.
     RC_ASSERT(*number(plan, "usd_total") <= cost * 1.01);
     if (*number(profile, "paced") == 1) RC_ASSERT(close(*number(plan, "usd_total"), cost, 0.01));
     return;

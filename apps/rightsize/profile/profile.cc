@@ -1,4 +1,4 @@
-// rightsize profile: what a workload does on a GPU, and what to do about it.
+// rightsize profile: how a workload uses a GPU, and how to improve it.
 #include <filesystem>
 #include <memory>
 
@@ -8,7 +8,7 @@
 namespace rightsize::app {
 namespace {
 
-// `profile recording.csv`: a file that is not executable is read, not run.
+// In `profile recording.csv`, the file is not executable, so it is read and not run.
 bool is_recording(const ProfileFlags& flags) {
   namespace fs = std::filesystem;
   std::error_code ignored;

@@ -370,7 +370,7 @@ std::string best_elsewhere(const GpuView& view) {
   return text.empty() ? fmt::format("No other GPU does this work for less than {}.", view.gpu.gpu->name) : text;
 }
 
-// The verdict, how much time and money is wasted, and what the work would cost elsewhere.
+// The verdict, the wasted time and money, and the cost of the work on other GPUs.
 std::string first_screen(const GpuView& view) {
   const Diagnosis& found = view.found();
   std::string text =

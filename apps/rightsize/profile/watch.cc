@@ -46,7 +46,7 @@ class Tee final : public telemetry::SampleSink {
   explicit Tee(ProfileSinks& sinks) : sinks_(sinks) {}
 
   ProfileSinks& sinks_;
-  std::vector<int> numbers_;  // of the accumulator, by number of the observer
+  std::vector<int> numbers_;  // the accumulator's GPU numbers, by the observer's
   std::unique_ptr<telemetry::RecordingWriter> recording_;
 };
 
@@ -77,7 +77,7 @@ class TreeWatch {
   std::thread thread_;
 };
 
-// The GPUs the command ran on; all of them if the driver's process IDs are not ours (containers).
+// The GPUs that the command ran on; all GPUs if the driver reports process IDs of another namespace (containers).
 std::vector<bool> used_gpus(const telemetry::SamplerReport& report, const std::set<unsigned>& tree) {
   std::vector<bool> used(report.seen_by.size(), false);
   bool any = false;

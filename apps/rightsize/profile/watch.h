@@ -25,10 +25,10 @@ struct ProfileSource {
 
 struct ProfileRun {
   ProfileSource source;
-  std::vector<bool> used;  // by GPU of the observer: whether the work ran on it
+  std::vector<bool> used;  // whether the work ran on each GPU of the observer
 };
 
-// What samples are collected for: the diagnosis, and the alternatives, which 'fleet' finds in the same way.
+// The consumers of samples: the diagnosis, and the search for alternatives, as in 'fleet'.
 struct ProfileSinks {
   diagnose::Observer observer;
   gpu_use::UseAccumulator use{{}};

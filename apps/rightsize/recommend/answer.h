@@ -17,7 +17,7 @@ struct Recommended {
   plan::Recommendation found;
 };
 
-// `plans_only`: without explanation, changes and alternatives.
+// `plans_only`: omit explanations, changes and alternatives.
 Checked<Recommended> recommend_for(const std::vector<model::Setting>& settings, const Facts& facts,
                                    bool plans_only = false);
 

@@ -1,4 +1,4 @@
-// What a plan assumes is what it counts with, and every flag that it names is one of this command.
+// The assumptions that a plan states are those it uses, and every flag that it names belongs to this command.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ Told told(const Settings& given) {
   return {*std::move(made), text};
 }
 
-// The prompt in the hint is the one that was typed: images are counted on top of it.
+// The hint repeats the prompt length that was typed; image tokens come on top.
 TEST(Assumed, TheHintRepeatsTheTypedPrompt) {
   for (const char* images : {"1", "2", "5"}) {
     const Told vision = told({{"job", "serve"},
@@ -45,20 +45,20 @@ TEST(Assumed, TheHintRepeatsTheTypedPrompt) {
   }
 }
 
-TEST(Assumed, SpeechCountsTheTokensThatAreGenerated) {
+TEST(Assumed, SpeechCountsGeneratedTokens) {
   const Told speech = told({{"job", "serve"}, {"model", "whisper-large-v3-turbo"}, {"audio-hours", "1000"}});
   EXPECT_THAT(speech.text, HasSubstr(fmt::format("{} tokens of text per 30 s", speech.request().job.serve.osl)));
   EXPECT_THAT(speech.text, Not(HasSubstr("448")));
 }
 
-TEST(Assumed, OfflineWorkSaysWhatItsDataIs) {
+TEST(Assumed, OfflineWorkDescribesItsData) {
   const Told vectors =
       told({{"job", "serve"}, {"model", "qwen3-embedding-8b"}, {"items", "200M"}, {"isl", "400"}, {"osl", "1"}});
   EXPECT_THAT(vectors.text, HasSubstr("TiB out, with storage of "));
 }
 
-// A service is up all the time: owned machines cost what a month of them costs.
-TEST(Assumed, OwnedMachinesSayHowTheyArePriced) {
+// A service runs all the time, so owned machines cost their full monthly cost.
+TEST(Assumed, OwnedMachinesExplainTheirPrice) {
   const Settings service = {{"job", "serve"},     {"model", "llama-3.1-70b"},          {"rate", "1/s"},
                             {"precision", "fp8"}, {"on-prem", "8xh200-sxm=310000USD"}, {"on-prem-machines", "3"},
                             {"providers", "own"}};
@@ -69,7 +69,7 @@ TEST(Assumed, OwnedMachinesSayHowTheyArePriced) {
   EXPECT_THAT(always.text, Not(HasSubstr("from own")));
   const double written_off = 310000.0 / (4 * 12) * always.best().machines;
   EXPECT_GE(in_usd(always.best().cost), written_off);
-  EXPECT_LE(in_usd(always.best().cost), 1.25 * written_off);  // and power
+  EXPECT_LE(in_usd(always.best().cost), 1.25 * written_off);  // includes power
   Settings given = service;
   for (const auto& [name, value] : {std::pair("busy-share", "0.5"), {"amortise-years", "3"}, {"kwh-price", "0.3"}})
     given.emplace_back(name, value);
@@ -87,7 +87,7 @@ TEST(Assumed, NoFlagsOfOtherCommandsAreNamed) {
   EXPECT_THAT(own.text, Not(HasSubstr("--network")));
 }
 
-TEST(Assumed, SpotPlansAreNotToldAboutReservations) {
+TEST(Assumed, SpotPlansDoNotMentionReservations) {
   const Told spot = told({{"model", "resnet-50"},
                           {"dataset-samples", "1.28M"},
                           {"epochs", "90"},

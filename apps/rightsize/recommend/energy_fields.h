@@ -7,14 +7,14 @@
 namespace rightsize::app {
 
 const report::Fields<plan::Plan>& energy_fields();
-// A plan in a list of cost against time against energy.
+// A plan in the trade-off between cost, time and energy.
 const report::Fields<plan::Plan>& trade_off_fields();
 
-// The power, energy and carbon dioxide of a plan in words, and what its power cap changes; empty if its power is
+// The power, energy and carbon dioxide of a plan in words, and the effect of its power cap; empty if its power is
 // unknown.
 std::string energy_sentence(const plan::Request& request, const plan::Plan& plan);
 
-// Where energy decides: how much the plan uses, and the next GPU.
+// If energy decides: how much the plan and the next GPU use.
 std::string energy_verdict(const plan::Recommendation& found);
 
 }  // namespace rightsize::app

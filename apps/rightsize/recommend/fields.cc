@@ -40,14 +40,14 @@ struct PlanView {
   const Plan& first;
   const catalog::Catalog& catalog;
   int rank = 1;
-  std::optional<double> share = {};  // of the requests, in a mix
+  std::optional<double> share = {};  // of the requests, if in a mix
 
   operator const Plan&() const { return plan; }
   bool is_training() const { return request.work.kind == WorkKind::kTraining; }
   bool is_served() const { return request.work.kind == WorkKind::kServing; }
 };
 
-// The units of work per second, or their cost, where the plan's work is counted in this unit.
+// The units of work per second, or their cost, if the plan's work is counted in this unit.
 template <WorkUnit kUnit>
 std::optional<double> per_second(const PlanView& v) {
   return when(work_unit(v.request) == kUnit, v.plan.units_per_second);
@@ -301,7 +301,7 @@ const Fields<RejectionView> kRejectionFields = {
      }},
 };
 
-// The first plan is compared with itself where there is none.
+// Without another plan, the first plan is compared with itself.
 PlanView plan_view(const RecommendAnswer& answer, const Plan& plan, int rank = 1) {
   const Plan* first = answer.found.best();
   return {answer.request, plan, first == nullptr ? plan : *first, answer.catalog, rank};
@@ -414,7 +414,7 @@ const Fields<AssumptionsView> kAssumptionsFields = {
      }},
 };
 
-// Start-up is that of the first plan's GPU; without a plan, that of an NVIDIA GPU.
+// The start-up is that of the first plan's GPU or, without a plan, of an NVIDIA GPU.
 AssumptionsView assumptions_of(const RecommendAnswer& a) {
   const Plan* first = a.found.best();
   const catalog::Gpu gpu = first != nullptr ? *first->offer.gpu : catalog::Gpu{};
@@ -533,7 +533,7 @@ const Fields<RecommendAnswer> kAnswerFields = {
     {"catalogue?", "version of the catalogue", &RecommendAnswer::catalogue},
 };
 
-// The answer for one workload, or those for a file with several; --emit adds files.
+// The answer for one workload, or the answers for a file with several; --emit adds files.
 struct Recommended {
   const RecommendAnswer* answer = nullptr;
   std::map<std::string, std::string> files = {};
@@ -553,7 +553,7 @@ report::Table plans_table(const RecommendAnswer& answer, std::string title, cons
   const std::string percentile = fmt::format("p{} ", percentile_of(answer.request));
   const bool tokens = !is_one_pass(answer.request), serving = answer.request.work.kind == WorkKind::kServing;
   const std::string ttft = percentile + (tokens ? "TTFT" : "latency"), tpot = percentile + "TPOT";
-  // Terms that are the same for all plans are in the answer above, and a narrow terminal has no space for them.
+  // If all plans have the same terms, the answer above already states them, and a narrow terminal has no space.
   const bool same_terms = std::all_of(plans.begin(), plans.end(), [&](const Plan& p) {
     return p.offer.price->purchase == plans.front().offer.price->purchase;
   });

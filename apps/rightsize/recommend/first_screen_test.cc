@@ -1,4 +1,4 @@
-// The first screen has the answer, its caveats and the plans, on a terminal of 80 columns and 30 lines.
+// The first screen fits the answer, its caveats and the plans on a terminal of 80 columns and 30 lines.
 #include <algorithm>
 #include <cstddef>
 
@@ -44,14 +44,14 @@ TEST(FirstScreen, FitsATerminal) {
       {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"items", "1M"}, {"deadline", "12h"}}};
   for (const Settings& settings : all) {
     const std::string text = first_screen(settings);
-    std::size_t lines = 0;  // a terminal breaks what is longer
+    std::size_t lines = 0;  // a terminal wraps longer lines
     for (std::size_t from = 0, to; (to = text.find('\n', from)) != std::string::npos; from = to + 1)
       lines += std::max<std::size_t>(1, (to - from + 79) / 80);
-    EXPECT_LE(lines, 30u) << text;  // the title and what speeds and prices stand on may take two each
+    EXPECT_LE(lines, 30u) << text;  // the title and the evidence may take two lines each
   }
 }
 
-// "The next GPU" is the cheapest other one of the table, unless the sentence says which ones it leaves out.
+// "The next GPU" is the cheapest other GPU in the table, unless the sentence says which ones it skips.
 TEST(FirstScreen, TheNextGpuIsTheNextOfTheTable) {
   const Settings all[] = {{{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "10/s"}},
                           {{"model", "llama-3.1-8b"}, {"tokens", "50B"}, {"deadline", "14d"}},
@@ -75,7 +75,7 @@ TEST(FirstScreen, TheNextGpuIsTheNextOfTheTable) {
   }
 }
 
-// Everything the answer assumes.
+// The first screen names every assumption.
 TEST(FirstScreen, NamesWhatIsAssumed) {
   const Settings chat{{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "10/s"}, {"ttft-slo", "1s"}};
   EXPECT_THAT(first_screen(chat), HasSubstr("Assumed: 1,024 tokens in, 256 out, p95 2,848 and 712"));

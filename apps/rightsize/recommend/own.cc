@@ -21,7 +21,7 @@ std::string own_sentence(const plan::Request& request, const plan::Recommendatio
   if (mine != nullptr) {
     std::string text = fmt::format("Your own {} would cost {}{}, {}", describe_machines(*mine), short_usd(mine->cost),
                                    each, compare(mine->cost / first.cost));
-    // Their purchase price is spent in any case.
+    // The purchase price is already spent.
     for (market::OwnHardware own : request.own) {
       if (market::own_instance(own) != mine->offer.machine->instance || !(own.price > Usd{})) continue;
       own.price = Usd{};

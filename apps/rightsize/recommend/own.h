@@ -1,4 +1,4 @@
-// The user's own machines beside a plan that does not use them.
+// Compares the user's own machines with a plan that does not use them.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace rightsize::app {
 
-// What they would cost, or what they lack and the change that makes them work; empty where a plan uses them.
+// What the own machines would cost, or why they do not work and the change that would help; empty if a plan uses them.
 std::string own_sentence(const plan::Request& request, const plan::Recommendation& found);
 
 }  // namespace rightsize::app

@@ -28,7 +28,7 @@ std::string short_name(const Plan& p) {
                      catalog::name_of(p.offer.price->purchase));
 }
 
-// Hours of a job, seconds of an answer.
+// Hours for a job, seconds for an answer.
 double wait_of(const Request& request, const Plan& p) {
   if (request.work.kind != WorkKind::kServing) return in_hours(p.time.total());
   return in_seconds(p.ttft + p.tpot * static_cast<double>(p.job.serve.osl));

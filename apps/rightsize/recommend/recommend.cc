@@ -27,7 +27,7 @@ struct Flags {
   Shown shown;
 };
 
-// Only the files for the tools that will run one plan, so that they can be piped into a file.
+// Only the files for the tools that will run the plan; the output can be redirected to a file.
 Checked<report::Report> hand_over_report(const Flags& flags, const RecommendAnswer& answer) {
   const plan::Recommendation& found = answer.found;
   if (static_cast<std::size_t>(flags.plan) > found.plans.size()) {
@@ -76,7 +76,7 @@ Checked<Outcome> run(const Flags& flags) {
       reports.push_back(std::move(planned.report));
       continue;
     }
-    // A file is that of the plan on the screen, which looking at fewer plans may miss.
+    // A file must belong to the plan on the screen, and a reduced search may not find that plan.
     const bool plans_only = flags.plans_only && flags.emit.empty();
     RIGHTSIZE_TRY(const Recommended recommended, recommend_for(settings, facts, plans_only));
     const plan::Recommendation& found = recommended.found;

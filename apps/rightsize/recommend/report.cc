@@ -38,7 +38,7 @@ std::string startup_parts(const Request& request, const Plan& plan) {
 }
 
 std::string where_hours_go(const Request& request, const Plan& plan) {
-  constexpr double kNegligible = 0.003;  // of the time that is paid for
+  constexpr double kNegligible = 0.003;  // of the paid time
   std::string text = fmt::format("Paid time: {} of work", format_duration(plan.time.work));
   const auto add = [&](Seconds time, const char* what) {
     if (time > plan.time.total() * kNegligible) text += fmt::format(", {} {}", format_duration(time), what);
@@ -55,9 +55,9 @@ bool gives_up_a_limit(plan::RequestChangeKind kind) {
          kind == Kind::kNoDeadline || kind == Kind::kNoBudget || kind == Kind::kNoLimits;
 }
 
-// The number format that rejects most GPUs with a price; empty where other reasons do.
+// The number format that rejects most GPUs with a price; empty if other reasons do.
 std::string format_reason(const Recommendation& found) {
-  std::map<std::string, int> rejected;  // by reason; other reasons are empty
+  std::map<std::string, int> rejected;  // by format; empty: another reason
   for (const plan::Rejection& r : found.rejected) {
     if (r.partly || r.stage == plan::RejectionStage::kPrice || r.stage == plan::RejectionStage::kSoftware) continue;
     ++rejected[r.nearest.kind == plan::Shortfall::Kind::kFormat ? r.nearest.reason : std::string()];
@@ -83,7 +83,7 @@ std::string no_answer(const Request& request, const Recommendation& found) {
                      nearest.flags, describe_machines(nearest.plan), done, describe_cost(request, nearest.plan));
 }
 
-// The GPUs without any plan, and what would make them work.
+// Adds the GPUs without a plan, and what would make them work.
 void add_rejections(Report& report, const RecommendAnswer& answer) {
   constexpr std::size_t kMostFixes = 6;
   std::set<std::string> fixed;
@@ -160,7 +160,7 @@ bool shows_energy(const Request& request) {
   return request.objective == plan::Objective::kEnergy || request.limits.power || request.power_cap || request.carbon;
 }
 
-// What --explain adds.
+// Adds the details of --explain.
 void add_details(Report& report, const RecommendAnswer& answer) {
   const auto& [request, found] = std::tie(answer.request, answer.found);
   if (!found.plans.empty()) {
@@ -177,7 +177,7 @@ void add_details(Report& report, const RecommendAnswer& answer) {
           Paragraph{fmt::format("The test: {}. Then pass what you measure to 'rightsize calibrate'.",
                                 test_command(answer, *found.experiment))});
     report.blocks.emplace_back(Paragraph{next_best_sentence(request, found)});
-    // Cheaper plans on the front are those that may not lead.
+    // Cheaper plans on the Pareto front have prices that keep them from first place.
     std::vector<plan::Plan> sooner;
     for (const plan::Plan& plan : found.pareto)
       if (!(plan.cost < found.plans.front().cost)) sooner.push_back(plan);

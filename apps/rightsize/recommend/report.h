@@ -13,8 +13,8 @@
 namespace rightsize::app {
 
 struct Shown {
-  bool explain = false;  // also why, what else, and what would change the answer; pages always show it
-  bool stats = false;    // also the size of the search and the time of each stage
+  bool explain = false;  // adds reasons, alternatives and breakpoints; pages always do
+  bool stats = false;    // adds the size of the search and the time of each stage
 };
 
 // Everything about one workload.
@@ -22,22 +22,23 @@ struct RecommendAnswer {
   const plan::Request& request;
   const plan::Recommendation& found;
   const catalog::Catalog& catalog;
-  std::vector<model::Setting> settings = {};  // as given, so that the same request can be made again
+  std::vector<model::Setting> settings = {};  // as given, to repeat the request
   std::string catalogue = {};                 // version of the catalogue
   Shown shown = {};
 };
 
 report::Report report_of(const RecommendAnswer& answer);
-// `files`: what --emit writes, by tool.
+// `files`: the files of --emit, by tool.
 report::Json document_of(const RecommendAnswer& answer, std::map<std::string, std::string> files = {});
 
-// The request again, for the experiment's GPU and provider only, with the file that starts the test.
+// A command that repeats the request for the experiment's GPU and provider only, and writes the file that starts the
+// test.
 std::string test_command(const RecommendAnswer& answer, const plan::Experiment& experiment);
 
 // The plans as a table of the first screen.
 report::Table plans_table(const RecommendAnswer& answer, std::string title, const std::vector<plan::Plan>& plans);
 report::Table changes_table(const RecommendAnswer& answer);
-// The GPUs without any plan, except those without a price.
+// The GPUs that have a price but no plan.
 report::Table rejections_table(const RecommendAnswer& answer);
 
 // For HTML: cost against time, work per dollar, memory against capacity, the roofline.

@@ -103,7 +103,7 @@ std::string quota_sentence(const plan::Plan& plan) {
                      plan.quota->code, region == "any" ? "" : " in " + region);
 }
 
-// What is published about getting the machines, and what to order if there are none.
+// Published availability of the machines, and what to order if there are none.
 std::string availability_sentence(const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
   if (first.offer.is_own() || first.offer.price->available) return {};
@@ -211,7 +211,7 @@ std::string hours_sentence(const plan::Plan& plan) {
       *fewest, *most, format_number(mean, 3), all);
 }
 
-// Lengths and variations of lengths that were not given.
+// Names lengths, and their variation, that were not given.
 std::string lengths_assumed(const plan::Request& request) {
   const plan::Work& work = request.work;
   const auto count = [](double n) { return format_count(std::round(n)); };
@@ -244,7 +244,7 @@ std::string lengths_assumed(const plan::Request& request) {
   return {};
 }
 
-// Settings of an image that were not given.
+// Names image settings that were not given.
 std::string image_assumed(const plan::Request& request) {
   if (!request.model.pipeline || request.job.kind != model::JobKind::kServe) return {};
   const model::ImagePipeline& pipeline = *request.model.pipeline;
@@ -259,7 +259,7 @@ std::string image_assumed(const plan::Request& request) {
                                      fmt::join(flags, ", "));
 }
 
-// How the price of machines that the user owns becomes an hourly cost, where it was not given.
+// How the purchase price of the user's machines becomes an hourly cost, if no hourly cost was given.
 std::string ownership_assumed(const plan::Request& request, const plan::Plan& plan) {
   const market::OwnHardware usual;
   for (const market::OwnHardware& own : request.own) {
@@ -370,7 +370,7 @@ std::vector<std::string> answer_paragraphs(const plan::Request& request, const p
     if (!sentence.empty()) text += "\n" + sentence;
   std::string details;
   std::vector<std::string> notes = caveats(request, found);
-  // What the sentences above say already.
+  // The sentences above already say this.
   std::erase(notes, basis_caveat(first));
   if (!first.price.may_lead())
     for (const plan::PriceWarning& w : found.warnings) std::erase(notes, describe_warning(w));

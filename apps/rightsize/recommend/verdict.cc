@@ -19,7 +19,7 @@ using plan::Recommendation;
 using plan::RequestChangeKind;
 using plan::WorkKind;
 
-// The best plan shown whose speed is not extrapolated, for users who do not trust a data sheet.
+// The best listed plan with a measured speed, for users who do not trust data sheets.
 std::string measured_instead(const Recommendation& found) {
   const Plan& first = found.plans.front();
   for (const Plan& p : found.plans) {
@@ -31,7 +31,7 @@ std::string measured_instead(const Recommendation& found) {
   return {};
 }
 
-// " with a benchmark and a confirmed price": what sets the next GPU apart from cheaper ones in the table.
+// " with a benchmark and a confirmed price": how the next GPU differs from cheaper ones in the table.
 std::string left_out_sooner(const Recommendation& found, const Plan& next) {
   bool speed = false, price = false;
   for (const Plan& plan : found.plans) {
@@ -48,7 +48,7 @@ std::string list_of_names(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
-// " l40s from seeweb costs 1.7 % less but has no benchmark.": why the first plan is not the cheapest that may lead.
+// " l40s from seeweb costs 1.7 % less but has no benchmark.": why a cheaper plan with a sound price is not first.
 std::string why_first(const plan::Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
   const auto cheaper = std::find_if(found.plans.begin() + 1, found.plans.end(), [&](const Plan& p) {
@@ -100,14 +100,14 @@ std::string why_first(const plan::Request& request, const Recommendation& found)
                      compare(cheaper->cost / first.cost), why);
 }
 
-// Without what the flags say.
+// The change in words, without its flags.
 std::string lever_words(const plan::Request& request, RequestChangeKind kind) {
   const std::string words = change_words(request, kind);
   return words.substr(0, words.find(" ("));
 }
 
-// Whether a change is one that a user can rely on: spot machines cost less even at the high end, engines run the format
-// on the GPU, and there are checkpoints of it (4-bit ones are published of models that generate text).
+// Whether a user can rely on a change: spot machines cost less even at the high end, engines run the format on the GPU,
+// and checkpoints exist (4-bit checkpoints are published for models that generate text).
 bool can_be_used(const plan::Request& request, const Plan& first, const plan::RequestChange& change) {
   switch (change.kind) {
     case RequestChangeKind::kSpot:
@@ -206,7 +206,7 @@ std::string ranked_lower_sentence(const Recommendation& found) {
 }
 
 std::string evidence_sentence(const Recommendation& found) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> bases;  // and the numbers of the plans, in their order
+  std::vector<std::pair<std::string, std::vector<std::string>>> bases;  // with the plans' numbers, in order
   std::vector<std::string> ages;
   for (const Plan& plan : found.plans) {
     const std::string basis = plan.benchmarked ? describe_basis(plan) : "no benchmark";
@@ -316,7 +316,7 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
   const Plan& first = found.plans.front();
   std::vector<const plan::RequestChange*> levers;
   for (const plan::RequestChange& c : found.changes) {
-    // A commitment that costs more than no commitment is a mistake, however little it costs.
+    // A commitment that costs more than on-demand is a mistake, even by a small amount.
     const double worth = c.kind == RequestChangeKind::kOnDemand ? kAnySaving : kWorthALine;
     if (c.plan.cost <= first.cost * worth && can_be_used(request, first, c)) levers.push_back(&c);
   }
@@ -325,7 +325,7 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
     if (commits != other) return commits;
     return std::pair(a->plan.cost, a->flags) < std::pair(b->plan.cost, b->flags);
   });
-  // The two 4-bit formats are alike in quality: the cheaper one is enough.
+  // The two 4-bit formats have similar quality, so only the cheaper one is listed.
   const auto is_4_bit = [](const plan::RequestChange* c) {
     return c->kind == RequestChangeKind::kInt4Weights || c->kind == RequestChangeKind::kFp4Weights;
   };

@@ -55,14 +55,14 @@ std::string tokens_shown(std::int64_t mean, double variation, bool usual, std::s
                      shown(lengths.size_at(sim::Statistic::kP95)));
 }
 
-// " in int4" where the weights are not in 16 bits.
+// " in int4" if the weights are not in 16 bits.
 std::string format_of(const plan::Request& request) {
   const std::vector<model::Precision> formats = plan::precisions_for(request, model::Method::kFull);
   const bool usual = formats.size() != 1 || formats[0] == model::Precision::kBf16 || answers_at_once(request);
   return usual ? std::string() : fmt::format(" in {}", model::name_of(formats[0]));
 }
 
-// "LoRA adapters of "; empty where all weights are trained, at least as one of several methods.
+// "LoRA adapters of "; empty if full training is one of the methods.
 std::string adapters_of(const plan::Request& request) {
   const std::vector<model::Method>& methods = request.choices.methods;
   const auto has = [&](model::Method method) {
@@ -90,7 +90,7 @@ std::string engine_of(const plan::Request& request) {
   return settings.empty() ? std::string() : " with " + settings;
 }
 
-// "81 frames, 1280x720, 50 steps": what decides the cost of a picture; empty for models that read pictures.
+// "81 frames, 1280x720, 50 steps": what decides the cost of an image; empty for models that read images.
 std::string picture_of(const plan::Request& request) {
   if (!request.model.pipeline) return {};
   const model::ImagePipeline& usual = *request.model.pipeline;
@@ -108,7 +108,7 @@ std::string name_shown(const plan::Request& request) {
   return to_lower(given.substr(given.rfind('/') + 1));
 }
 
-// How long requests are, which decides the cost more than anything else.
+// The lengths of requests, the main driver of cost.
 std::string lengths_of(const plan::Request& request) {
   const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
   if (request.model.image_size > 0) return picture_of(request).empty() ? "" : ", " + picture_of(request);

@@ -8,18 +8,18 @@
 
 namespace rightsize::app {
 
-// Whether the model answers in one pass, without tokens: encoders and image models.
+// Whether the model answers without output tokens: encoders and image models.
 bool answers_at_once(const plan::Request& request);
 
 // Whether a response is one pass over the text: as above, or an embedding or score from a language model (--osl 1).
 bool is_one_pass(const plan::Request& request);
 
-// What `units_per_second` of the request's plans counts.
+// The unit of `units_per_second` in the request's plans.
 enum class WorkUnit { kTokens, kSamples, kRequests };
 WorkUnit work_unit(const plan::Request& request);
 std::string_view unit_of(const plan::Request& request);  // "tokens", "images", "requests"
 
-// 50, 95 or 99: the percentile the SLOs hold at.
+// The percentile of the SLOs: 50, 95 or 99.
 int percentile_of(const plan::Request& request);
 
 // "Train llama-2-7b on 1 B tokens within 14 d", "Serve llama-3.1-70b at 20 requests/s".
@@ -46,17 +46,17 @@ std::string describe_speed(const plan::Request& request, const plan::Plan& plan)
 // "$31.81 ($26.90 to $37.60)"; with "/month" for a service.
 std::string describe_cost(const plan::Request& request, const plan::Plan& plan);
 
-// Where its price comes from.
+// The source of the plan's price.
 std::string price_source(const plan::Plan& plan, const catalog::Catalog& catalog);
 std::string price_date(const plan::Plan& plan);
 // "$2.49/h per machine, SOURCE, DATE".
 std::string describe_price(const plan::Plan& plan, const catalog::Catalog& catalog);
 
-// Why the plan has its rank: its settings, what limits it, how it compares with the first plan.
+// Why the plan has its rank: its settings, its limits, and the comparison with the first plan.
 std::vector<std::string> reasons(const plan::Request& request, const plan::Plan& plan, const plan::Plan& first,
                                  const catalog::Catalog& catalog);
 
-// The quality a narrower number format may cost; empty where the checkpoint is used as published.
+// The quality that a narrower number format may cost; empty if the checkpoint is used as published.
 std::string quality_caveat(const plan::Request& request, const plan::Plan& plan);
 
 // Cents below $100, then three significant digits: "$80.64", "$581", "$20,900".
@@ -68,7 +68,7 @@ std::string compare(double ratio);
 // "2 x p5.48xlarge (8 x h100-sxm) from aws, on-demand".
 std::string describe_outline(const plan::PlanOutline& plan);
 
-// A change, its effect on the result, and why a change that saves memory costs time; empty where nothing applies.
+// A change, its effect on the result, and why a change that saves memory costs time; parts that do not apply are empty.
 struct ChangeWords {
   std::string what, effect, why_slower;
 };
@@ -80,8 +80,8 @@ struct NeedAndHave {
 };
 NeedAndHave describe_shortfall(const plan::Shortfall& shortfall);
 
-// What would make a rejected GPU work: "--method lora: 1 x ... for $120, 61 % less"; empty where nothing does. `first`
-// is the best plan, where there is one.
+// What would make a rejected GPU work: "--method lora: 1 x ... for $120, 61 % less"; empty if nothing does. `first` is
+// the best plan, if there is one.
 std::string describe_fix(const plan::Request& request, const plan::Rejection& rejection, const plan::Plan* first);
 
 // What would change the recommendation, and to what: "the deadline is under 3 d", "1 x ... for $120 in 2 d".
@@ -90,9 +90,9 @@ struct BreakpointWords {
 };
 BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::Plan& first);
 
-// What keeps a price from the first line: "431 days old", "88 days old and unconfirmed".
+// Why a price is not used for the first plan: "431 days old", "88 days old and unconfirmed".
 std::string price_doubt(const market::PriceOutlook& price);
-// The same as a clause: "its price is 431 days old". Empty where it may lead.
+// The same as a clause: "its price is 431 days old". Empty if the price is sound.
 std::string held_back(const market::PriceOutlook& price);
 
 // "price 87 days old, one source; 2 other providers are close".

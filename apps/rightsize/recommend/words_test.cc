@@ -60,7 +60,7 @@ TEST_F(RecommendWords, EveryChangeHasWords) {
   EXPECT_THAT(describe_change(RequestChangeKind::kSpot).effect, HasSubstr("interrupted"));
 }
 
-TEST_F(RecommendWords, AFixSaysWhatToChangeAndWhatComesOfIt) {
+TEST_F(RecommendWords, AFixNamesTheChangeAndItsResult) {
   plan::Rejection rejection;
   rejection.fix = plan::Fix{"--method lora", other};
   EXPECT_EQ(describe_fix(request, rejection, nullptr),
@@ -81,7 +81,7 @@ TEST_F(RecommendWords, WithoutAFixOnlyPricesAreMentioned) {
   EXPECT_THAT(describe_fix(request, rejection, &first), HasSubstr("--catalog"));
 }
 
-// 25 % more for the one is 20 % less for the other: both meet at the same cost.
+// 25 % more for one plan equals 20 % less for the other: at that point they cost the same.
 TEST_F(RecommendWords, APriceBreakpointNamesBothDirections) {
   const BreakpointWords words = describe_breakpoint({1.25, {}, other}, first);
   EXPECT_EQ(words.when, "h100-sxm costs 25 % more per hour, or a10g 20 % less");
@@ -94,7 +94,7 @@ TEST_F(RecommendWords, ATimeBreakpointNamesTheDeadline) {
   EXPECT_THAT(words.recommended, HasSubstr("for $50.00 in "));
 }
 
-TEST_F(RecommendWords, PriceWarningsAreWorded) {
+TEST_F(RecommendWords, EveryPriceWarningHasWords) {
   EXPECT_THAT(describe_warning({.kind = PriceWarning::Kind::kUnconfirmed}), HasSubstr("unconfirmed"));
   EXPECT_EQ(describe_warning({.kind = PriceWarning::Kind::kOld, .age_days = 120}),
             "its price is 120 days old: ask the provider");
@@ -104,8 +104,8 @@ TEST_F(RecommendWords, PriceWarningsAreWorded) {
       HasSubstr("2.4x as much"));
 }
 
-// The front begins with the first plan itself, which is not compared.
-TEST_F(RecommendWords, OtherPlansSayWhatTheyCostAgainstTheFirstAndWhy) {
+// The Pareto front begins with the first plan, which is not compared with itself.
+TEST_F(RecommendWords, OtherPlansExplainTheirCostDifferenceToTheFirst) {
   price.machine_price = usd_per_machine_hour(8);
   catalog::Price cheap = price;
   cheap.machine_price = usd_per_machine_hour(0.7);
@@ -124,7 +124,7 @@ TEST_F(RecommendWords, OtherPlansSayWhatTheyCostAgainstTheFirstAndWhy) {
   EXPECT_THAT(why(), testing::Contains("the same cost as the first plan: the same GPU-hours at the same price"));
 }
 
-// The title says what decides the cost: the method, the format of the weights, and what a budget is for.
+// The title names what decides the cost: the method, the format of the weights, and the period of a budget.
 TEST(RecommendTitles, NameTheMethodTheFormatAndThePeriod) {
   const Facts facts = open_facts("").value();
   const auto title = [&](const std::vector<std::pair<std::string, std::string>>& settings) {

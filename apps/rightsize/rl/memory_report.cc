@@ -71,7 +71,7 @@ const report::Document<RlMemoryView> kRlMemoryDocument("memory-rl",
                                                        "GPU memory of each phase of reinforcement learning",
                                                        kRlMemoryFields);
 
-// What to set in the framework so that these items leave the GPUs.
+// The framework setting that offloads these items from the GPUs.
 std::string setting_for(rl::Framework framework, rl::Offload offload) {
   using rl::Framework;
   static constexpr std::string_view kHow[4][rl::kOffloads] = {

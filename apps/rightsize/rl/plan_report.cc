@@ -175,7 +175,7 @@ struct RlPlansView {
   const rl::RlRequest& request;
   const rl::RlRecommendation& found;
   const std::map<std::string, std::string>& files;
-  std::vector<std::string> assumed;  // what was not given
+  std::vector<std::string> assumed;  // settings that were not given
 };
 
 std::vector<RlPlanView> views_of(const RlPlansView& v) {
@@ -248,7 +248,7 @@ std::string headline(const RlPlansView& v) {
       format_duration(first.step.step * first.step.interval.high));
 }
 
-// How clear the choice is, and what costs less but has no benchmark.
+// How clear the choice is, and cheaper GPUs without a benchmark.
 std::string verdict_line(const RlPlansView& v) {
   const RlPlan& first = v.found.plans.front();
   const std::string& gpu = first.priced.offer->gpu->name;
@@ -361,7 +361,7 @@ bool is_job_setting(const std::string& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
-// The settings of the job, on GPUs that every given size divides.
+// The settings of the job, on a number of GPUs that every given size divides.
 JobFlags template_of(const std::map<std::string, std::string>& settings) {
   JobFlags job;
   for (const auto& [name, value] : settings) {
@@ -442,7 +442,7 @@ Checked<ReadRl> read_workload(const RlWorkload& workload, const catalog::Catalog
   }
   if (all.settings.contains("rollout-purchase")) {
     request.rollout_purchase = catalog::parse_purchase(all.settings.at("rollout-purchase"));
-    // --purchase is about the trainer, which is not interrupted unless the user says so.
+    // --purchase applies to the trainer, which must not be interrupted unless the user allows spot.
     if (request.request.filter.purchases.empty()) request.request.filter.purchases = {catalog::Purchase::kOnDemand};
   }
   if (all.settings.contains("max-async")) {

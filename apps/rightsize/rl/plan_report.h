@@ -16,7 +16,7 @@ struct RlPlanOptions {
   bool explain = false;           // with the phases of a step and what the hours are spent on
 };
 
-// A workload of `recommend`, with the settings that only --job rl has apart.
+// A workload of `recommend`, with the settings that are specific to --job rl kept apart.
 struct RlWorkload {
   std::map<std::string, std::string> settings;
   RlFlags rl;
@@ -26,7 +26,7 @@ struct RlWorkload {
 // `flags` override the workload.
 RlWorkload rl_workload(const std::vector<model::Setting>& settings, const RlFlags& flags);
 
-// What plan_rl() would refuse before it searches.
+// The mistakes that plan_rl() refuses before it searches.
 Errors mistakes_of_rl(const RlWorkload& workload, const catalog::Catalog& catalog);
 
 // `rightsize recommend --job rl`: everything from the settings to the report.

@@ -25,10 +25,11 @@ constexpr std::array kSettings = {
     "layout",         "async",   "rollout-tp",       "rollout-ep", "rollout-precision", "rollout-gpu",
     "reward-workers", "osl-end", "rollout-purchase", "max-async"};
 
-// Lengths of mathematics problems and their answers in published runs; answers vary as much as their mean.
+// Lengths of mathematics problems and their answers in published runs; the standard deviation of answers is about their
+// mean.
 constexpr double kUsualPrompt = 150, kUsualAnswer = 1500, kUsualVariation = 1;
 constexpr double kUsualPrompts = 128, kUsualSamples = 8;
-// Share of memory that frameworks give the engine: what the sleeping trainer leaves, or nearly all.
+// Share of memory that frameworks give the engine: the rest if the trainer shares the GPU, otherwise nearly all.
 constexpr const char* kSharedMemory = "0.6";
 constexpr const char* kOwnMemory = "0.9";
 
@@ -77,7 +78,8 @@ JobFlags trainer_flags(const JobFlags& given, const rl::RlJob& job) {
   return flags;
 }
 
-// The engine's settings as a serving job. Experts over more GPUs than share a sequence: attention is replicated.
+// The engine's settings as a serving job. If experts are spread over more GPUs than tensor parallelism uses, attention
+// is replicated.
 Result<JobFlags> engine_flags(const JobFlags& given, const RlFlags& rl, const rl::RlJob& job) {
   JobFlags flags{given.model, given.gpu, {}};
   for (const auto& [name, value] : given.settings)
@@ -141,13 +143,13 @@ Result<> read_amounts(const JobFlags& given, const RlFlags& flags, rl::RlJob& jo
   if (job.answers.most > 0 && end > job.answers.most)
     return fail(bad_input(fmt::format("--osl-end {} is longer than the limit of --osl ({})", format_count(end),
                                       format_count(job.answers.most))));
-  // Steps grow about in proportion to their answers, so the mean length stands for all.
+  // Step times grow about in proportion to answer lengths, so one mean length represents all steps.
   job.first_mean = answer.mean, job.last_mean = end;
   job.answers.mean = (answer.mean + end) / 2;
   return {};
 }
 
-// The engine is read as a serving job, whose flags have other names here.
+// The engine is read as a serving job, and its flags have other names in --job rl.
 std::string with_engine_flags(std::string text) {
   for (const char* name : {"--tp", "--ep", "--precision"}) {
     const std::string flag = name;

@@ -11,7 +11,7 @@
 namespace rightsize::app {
 
 struct RlFlags {
-  std::map<std::string, std::string> settings;  // by name, as given; absent when not
+  std::map<std::string, std::string> settings;  // by name, as given; absent if not given
 };
 
 // Declares the settings that only --job rl has. `has_samples`: --samples is declared elsewhere.
@@ -26,13 +26,13 @@ bool asks_for_rl(const JobFlags& job, const RlFlags& flags);
 struct RlInput {
   model::ModelShape model;
   rl::RlJob job;
-  bool capped = false;  // answers are shorter than they would be, because prompt and answer share the model's context
+  bool capped = false;  // answers are cut: prompt and answer share the model's context
 };
 
 // The model and the job. Settings of training apply to the trainer, settings of serving to the engine.
 Checked<RlInput> read_rl(const JobFlags& job, const RlFlags& flags);
 
-// The same for a search that chooses the GPUs: on as many as every given size divides.
+// The same for a search that chooses the GPUs: the number of GPUs is one that every given size divides.
 Checked<RlInput> read_rl_template(JobFlags job, const RlFlags& flags);
 
 // The GPUs of the trainer (--gpu) and of the engine (--rollout-gpu, or the same).

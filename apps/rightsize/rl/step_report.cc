@@ -83,7 +83,7 @@ std::string where(const RlStepAnswer& a) {
                      a.rollout_gpu.name);
 }
 
-// What the step waits for, and who waits.
+// Which phase the step waits for, and which GPUs wait.
 std::string reason(const RlStepAnswer& a, const RlEstimate& e) {
   const bool split = a.input.job.layout.split;
   if (e.limit == rl::Limit::kTraining && split)

@@ -33,7 +33,7 @@ struct Flags {
   LedgerFlags ledger;
 };
 
-// What was measured since the running stage began.
+// Measurements since the current stage began.
 std::vector<MeasuredValue> since(const std::vector<MeasuredValue>& samples, const StageRecord& stage) {
   std::vector<MeasuredValue> later;
   std::copy_if(samples.begin(), samples.end(), std::back_inserter(later),
@@ -41,7 +41,7 @@ std::vector<MeasuredValue> since(const std::vector<MeasuredValue>& samples, cons
   return later;
 }
 
-// A stage of the table, begun or not.
+// A row of the stages table.
 struct StageRow {
   RolloutStage stage;
   const StageRecord* record;
@@ -110,7 +110,7 @@ std::string rollback_of(const Decision& decision) {
   return "Rollback: " + (decision.rollback.empty() ? "not recorded ('decide --rollback' does)." : decision.rollback);
 }
 
-// The state as it is in the ledger, under a first sentence.
+// A first sentence, followed by the state in the ledger.
 Checked<Outcome> state_report(Ledger& ledger, std::int64_t id, std::string first, int exit_code = kDone) {
   RolloutState state;
   RIGHTSIZE_TRY(state.decision, ledger.find(decisions::label(id)));

@@ -7,7 +7,7 @@
 namespace rightsize::app {
 namespace {
 
-// A service without doubts: a week of data, an SLO at a bucket bound, its own price, a plan on its own GPU.
+// A service without doubts: a week of data, an SLO at a bucket bound, the user's price, a plan on the current GPU.
 struct Known {
   catalog::Gpu today{}, other{};
   SizedService service;

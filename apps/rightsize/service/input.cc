@@ -63,7 +63,7 @@ Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catal
   input.only = flags.name;
   input.emit = flags.emit;
   input.ledger = flags.ledger;
-  // Mistakes in the settings for `recommend` are the user's, not those of a service.
+  // Mistakes in the settings for `recommend` are the user's, so they are reported once and not per service.
   std::vector<model::Setting> settings{{"model", "llama-3.1-8b", {}}, {"job", "serve", {}}};
   settings.insert(settings.end(), input.size.settings.begin(), input.size.settings.end());
   if (Checked<plan::Request> request = plan::read_request(settings, catalog); !request)

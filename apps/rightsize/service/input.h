@@ -1,4 +1,4 @@
-// The flags of `rightsize service` and their meaning.
+// The flags of `rightsize service`, and the input they describe.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct ServiceFlags : ServerFlags {
   double traffic = 1, longer_prompts = 1, longer_answers = 1;
 };
 
-// A model given by the user, for one service or for all whose served name is unknown.
+// A model given by the user, for one service or for all services with an unknown model name.
 struct NamedModel {
   std::string service;  // empty: all
   std::string model;
@@ -35,8 +35,8 @@ struct ServiceInput {
   std::vector<NamedModel> models;
   live_service::KnownGpus known;
   live_service::SizeOptions size;
-  std::string other_model;  // planned for instead; empty: the served model
-  std::string only;         // only services whose name contains this
+  std::string other_model;  // the model to plan for; empty: the served model
+  std::string only;         // only services with this in their name
   std::vector<std::string> emit;
   LedgerFlags ledger;  // empty: predictions are not compared
 };

@@ -188,7 +188,7 @@ std::string speed_line(const live_service::LearnedSpeed& s) {
       format_duration(s.corrected_tpot * s.corrected_interval.high), plural(s.rows, "measurement"));
 }
 
-// What a larger prefix cache would save; the counters do not say how large it would have to be.
+// What a larger prefix cache would save; the counters do not show the size it would need.
 std::string cache_line(const SizedService& one) {
   if (!one.sized || !one.sized->larger_cache) return {};
   const live_service::LargerCache& larger = *one.sized->larger_cache;

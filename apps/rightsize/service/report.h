@@ -14,10 +14,10 @@
 
 namespace rightsize::app {
 
-// What a scaling policy was predicted to do, and what it did.
+// The predictions for a scaling policy, and the measurements.
 struct Promise {
   decisions::DecisionSummary decision;
-  std::vector<decisions::JudgedMetric> metrics;  // those that the window measures
+  std::vector<decisions::JudgedMetric> metrics;  // measured in the window
 };
 
 struct SizedService {
@@ -26,7 +26,7 @@ struct SizedService {
   std::optional<live_service::ServedModel> model;
   std::optional<live_service::LearnedSpeed> learned;
   std::optional<live_service::RightSize> sized;
-  std::optional<Promise> promise;  // a decision about its autoscaling, if the user keeps a ledger
+  std::optional<Promise> promise;  // a decision about its autoscaling, if there is a ledger
   std::vector<std::string> notes;  // missing information and how to provide it
 };
 

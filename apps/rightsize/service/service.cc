@@ -125,7 +125,7 @@ SizedService size(const ServiceInput& input, const Facts& facts, const market::P
   return one;
 }
 
-// What the newest decision about each service's autoscaling predicted, against this window.
+// Compares this window with the newest decision about each service's autoscaling.
 Checked<void> compare_predictions(const ServiceInput& input, ServiceFacts& all) {
   RIGHTSIZE_TRY(decisions::Ledger ledger, open_ledger(input.ledger, store::Access::kRead));
   for (SizedService& one : all.services) {

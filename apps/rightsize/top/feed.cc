@@ -13,7 +13,7 @@
 namespace rightsize::app {
 namespace {
 
-constexpr Seconds kWindow = seconds(30);  // that the verdict is based on
+constexpr Seconds kWindow = seconds(30);  // for the verdict
 constexpr std::size_t kMostRecent = 600;  // samples per GPU
 
 void add_energy(TopGpu& gpu, const telemetry::Sample& sample) {

@@ -9,7 +9,7 @@
 namespace rightsize::app {
 namespace {
 
-constexpr Seconds kLasting = seconds(5);  // a state that lasts this long is what the GPU does now
+constexpr Seconds kLasting = seconds(5);  // a state must last this long to count
 
 // The sample at which the GPU last changed between idle and busy, if that state lasted long enough; otherwise 0.
 // find_phases() needs more readings.
@@ -24,8 +24,8 @@ std::size_t last_turn(const std::vector<telemetry::Sample>& samples) {
   return samples.back().time - samples[turn].time >= kLasting ? turn : 0;
 }
 
-// What the GPU has been doing since its last lasting change. A job that began to work five seconds ago is judged by
-// these, not by its start-up.
+// Summarizes the samples since the last lasting change: a job that started working five seconds ago is not judged by
+// its start-up.
 diagnose::Summary summary_of_now(const TopGpu& gpu) {
   const std::vector<telemetry::Sample> samples(gpu.recent.begin(), gpu.recent.end());
   const std::vector<diagnose::Phase> phases = diagnose::find_phases(samples, false);
@@ -60,7 +60,7 @@ void judge_gpus(std::vector<TopGpu>& gpus, const market::PriceBook& prices, cons
     gpu.share = diagnose::mig_share(gpu.device, gpu.gpu, prices.catalog());
     if (quote) gpu.price = quote->rate * rightsize::gpus(gpu.share);
   }
-  // The instances of a GPU together are one GPU, also if their profiles are unknown.
+  // The instances of a GPU add up to one GPU, even if their profiles are unknown.
   std::map<std::string, double> whole;
   for (const TopGpu& gpu : gpus) whole[physical_key(gpu)] += gpu.share;
   for (TopGpu& gpu : gpus) {

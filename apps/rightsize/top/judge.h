@@ -1,4 +1,4 @@
-// What each GPU of a screen is doing, and what it costs.
+// The activity and the cost of each GPU on the screen.
 #pragma once
 
 #include <vector>

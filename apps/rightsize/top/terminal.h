@@ -18,7 +18,7 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  // Overwrites the previous frame, so that nothing flickers.
+  // Overwrites the previous frame, to avoid flicker.
   void show(const std::string& frame);
 
  private:

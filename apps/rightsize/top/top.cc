@@ -1,4 +1,4 @@
-// rightsize top: every GPU of this machine, live, with what limits it and what it costs.
+// rightsize top: every GPU of this machine, live, with its bottleneck and its cost.
 #include <chrono>
 #include <functional>
 #include <memory>

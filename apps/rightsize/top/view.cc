@@ -17,7 +17,7 @@ using telemetry::Sample;
 
 std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
 
-// Text in pieces, so that it can be cut to a width without cutting colour codes.
+// Text in pieces, which can be cut to a width without cutting colour codes.
 class ScreenLine {
  public:
   ScreenLine& add(std::string text, const char* colour = "") {
@@ -67,7 +67,7 @@ const char* colour_of(diagnose::Verdict verdict) {
   switch (verdict) {
     case Verdict::kComputeBound:
     case Verdict::kMemoryBound:
-      return "32";  // at work
+      return "32";  // busy
     case Verdict::kIdle:
     case Verdict::kIdleHeld:
       return "31";
@@ -157,7 +157,7 @@ bool has(const TopGpu& gpu, Metric metric) {
   return std::any_of(gpu.recent.begin(), gpu.recent.end(), [&](const Sample& sample) { return sample.has(metric); });
 }
 
-// Four curves; utilization replaces the counters a source does not have.
+// Four curves; utilization replaces counters that the source lacks.
 std::vector<Sparkline> curves_of(const TopGpu& gpu) {
   std::vector<Sparkline> curves;
   if (has(gpu, Metric::kSmActive)) {

@@ -22,8 +22,8 @@ struct TopGpu {
   double share = 1;  // of a whole GPU; less for a MIG instance
   std::optional<UsdPerSecond> price;
   std::vector<telemetry::GpuProcess> processes;
-  Joules energy;    // since the first reading: power times the time since the last one,
-  Seconds powered;  // and the time that counts
+  Joules energy;    // since the first reading: the sum of power x time between readings,
+  Seconds powered;  // and the total of those times
 
   std::optional<Watts> mean_power() const {
     return powered > Seconds{} ? std::optional(energy / powered) : std::nullopt;

@@ -13,7 +13,7 @@ namespace {
 using telemetry::Metric;
 using testing::HasSubstr;
 
-// Ten readings per second; each level is given with its seconds.
+// Ten readings per second; each load level comes with its duration in seconds.
 TopGpu gpu_at(const std::vector<std::pair<double, int>>& levels) {
   TopGpu gpu;
   gpu.device.name = "NVIDIA H100 80GB HBM3";
@@ -33,13 +33,13 @@ TopGpu gpu_at(const std::vector<std::pair<double, int>>& levels) {
   return gpu;
 }
 
-TEST(TopView, SparklinesShowTheNewestOnTheRightAndBlanksForNothing) {
+TEST(TopView, SparklinesEndWithTheNewestAndLeaveUnknownValuesBlank) {
   EXPECT_EQ(sparkline({0.0, std::nullopt, 1.0}, 2, false).size(), 2u);
   EXPECT_EQ(sparkline({std::nullopt}, 3, false), "   ");
   EXPECT_NE(sparkline({0.0}, 1, false), sparkline({1.0}, 1, false));
 }
 
-TEST(TopView, GpusWithoutRoomAreCounted) {
+TEST(TopView, GpusThatDoNotFitAreCounted) {
   TopScreen screen;
   for (int i = 0; i < 40; ++i) screen.gpus.push_back(gpu_at({{0.9, 6}}));
   const std::string drawn = draw_top(screen, {.columns = 100, .rows = 12, .blocks = false});

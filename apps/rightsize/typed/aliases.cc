@@ -95,7 +95,7 @@ constexpr FlagAlias kFlags[] = {
     {"--3y --3yr --3-year --3-years --three-year", "--three-years"},
     {"--cost --gpu-price --gpu-cost --hourly-price --price-per-hour --price-per-gpu --usd-per-hour", "--price"},
     {"--num-tokens --train-tokens --total-tokens", "--tokens"},
-    // Lengths: of a request when serving, of a sequence when training.
+    // Lengths of a served request, or of a training sequence.
     {"--input-len --input-length --input-tokens --random-input-len --prompt-len --prompt-length --prompt-tokens "
      "--prompt-size --avg-input-tokens --mean-input-tokens --tokens-in --in-tokens --doc-tokens --tokens-per-doc "
      "--tokens-per-document --chunk-tokens --tokens-per-prompt --tokens-per-request --doc-length --avg-prompt-tokens",

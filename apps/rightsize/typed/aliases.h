@@ -22,7 +22,7 @@ std::span<const FlagAlias> flag_aliases();
 // `typed` lists other tools' commands; `meant` is ours, with further words where needed: "prices --purchase=spot".
 struct CommandAlias {
   std::string_view typed, meant;
-  std::string_view note = {};  // why ours is not the same; such a row is suggested, never applied
+  std::string_view note = {};  // how ours differs; such a row is suggested, never applied
 };
 std::span<const CommandAlias> command_aliases();
 

@@ -29,7 +29,7 @@ constexpr Nouns kNouns[] = {
     {Thing::kUser, "user client person people customer seat employee developer agent"},
 };
 
-// Words that say nothing about what is counted.
+// Words that do not tell what is counted.
 constexpr std::string_view kAmountFillers =
     "num number of n total target expected train training avg average mean max peak count concurrent "
     "simultaneous active input offline batch rate throughput volume";
@@ -107,7 +107,7 @@ std::optional<WorkFlag> read_work_flag(std::string_view flag) {
     const std::string_view word = words[i];
     if (word == "per" && i + 2 == words.size()) {
       work.per = time_named(words[i + 1]);
-      // --requests-per-user and the like are no rates.
+      // --requests-per-user and similar flags are not rates.
       if (!work.per) return std::nullopt;
       break;
     }

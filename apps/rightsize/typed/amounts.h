@@ -11,7 +11,7 @@ namespace rightsize::app {
 
 enum class Thing { kNone, kItem, kRequest, kToken, kImage, kAudioHour, kUser };
 
-// What a noun counts: docs, prompts, photos, tok.
+// The thing that a noun counts: docs, prompts, photos, tok.
 Thing thing_of(std::string_view noun);
 
 // Work that a flag's name describes: --docs, --num-prompts, --requests-per-day, --daily-users, --rps, --audio-hours.

@@ -20,7 +20,7 @@
 namespace rightsize::app {
 namespace {
 
-// Keys of a verl configuration, by how they end, and our flags.
+// Endings of verl's configuration keys, and our flags.
 constexpr std::pair<std::string_view, std::string_view> kVerlKeys[] = {
     {"data.train_batch_size", "--prompts"},
     {"data.max_response_length", "--max-response-length"},
@@ -132,7 +132,7 @@ class Combiner {
       if (!share) typed_.notes.emplace_back("assumed: the peak lasts 30 % of the time (share=0.3)");
       return;
     }
-    put("--peak", *peak);  // without a base, the parser says what is missing
+    put("--peak", *peak);  // without a base, the parser reports what is missing
   }
 
   void put_draft() {

@@ -1,6 +1,5 @@
 // Settings that other tools spread over several flags or write as one: --height and --width are --resolution, --host
-// and
-// --port are --listen, gcp/europe-west4 is a provider and a region, and verl's trainer.nnodes=2 is --nodes 2.
+// and --port are --listen, gcp/europe-west4 is a provider and a region, and verl's trainer.nnodes=2 is --nodes 2.
 #pragma once
 
 #include <deque>
@@ -9,7 +8,7 @@
 
 namespace rightsize::app {
 
-// Expects the words as they were typed, the command first.
+// Expects the words as typed, with the command first.
 void combine_flags(Typed& typed, const std::deque<FlagInfo>& declared);
 
 // The RL algorithm that a word names: grpo, ppo, ...; empty: none.

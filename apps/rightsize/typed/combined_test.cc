@@ -72,7 +72,7 @@ TEST(CombinedFlags, SeveralFlagsAreOneSetting) {
   EXPECT_EQ(combined_value(place, "--region"), "europe-west4");
 }
 
-// A limit on the length of an answer never becomes its mean, whatever the tool calls it.
+// A limit on the length of an answer never becomes its mean, whatever its name.
 TEST(CombinedFlags, ALimitIsNotAMean) {
   Random random(5);
   for (const char* flag : {"--max-response-length", "--max_completion_length", "--max-new-tokens"}) {
@@ -85,7 +85,7 @@ TEST(CombinedFlags, ALimitIsNotAMean) {
   EXPECT_EQ(combined_value(combined("recommend llama-3.1-8b --rate 5/s --max-model-len 8192"), "--isl"), "");
 }
 
-TEST(CombinedFlags, NoWordForAnAlgorithmGetsLost) {
+TEST(CombinedFlags, EveryWordForAnAlgorithmIsUnderstood) {
   for (const char* algorithm : {"grpo", "ppo", "dapo", "rloo"}) {
     EXPECT_EQ(combined_value(combined(fmt::format("rl {} llama-3.1-8b", algorithm)), "--algorithm"), algorithm);
     EXPECT_EQ(combined_value(combined(fmt::format("recommend {} llama-3.1-8b", algorithm)), "--algorithm"), algorithm);
@@ -204,7 +204,7 @@ TEST_F(TrainingConfigs, MicroBatchesTimesAccumulationAreAStep) {
   }
 }
 
-// A flag is found by the meaning of its words, but not one that means something else.
+// Words find a flag with the same meaning, but never one with another meaning.
 TEST(FlagWords, SynonymsMeanTheSameFlag) {
   EXPECT_EQ(combined_value(combined("estimate llama-3.1-8b a100 --power-limit 300W"), "--power-cap"), "300W");
   EXPECT_EQ(combined_value(combined("fleet --prometheus http://x --history-duration 336h"), "--window"), "336h");
@@ -221,7 +221,7 @@ TEST(FlagWords, SynonymsMeanTheSameFlag) {
   EXPECT_EQ(combined_value(combined("recommend llama-3.1-8b --rate 1/s --spot ok"), "--purchase"), "on-demand,spot");
 }
 
-// The batch of a step is the same however it is written.
+// Every spelling of a global batch gives the same batch.
 TEST(CombinedFlags, GlobalBatchesInTokensAndInPasses) {
   Random random(9);
   for (int i = 0; i < 50; ++i) {

@@ -1,4 +1,4 @@
-// What a file is, by how it begins, and the command that reads it.
+// Recognizes a file by its beginning, and names the command that reads it.
 #pragma once
 
 #include <string>

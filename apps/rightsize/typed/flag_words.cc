@@ -11,7 +11,7 @@
 namespace rightsize::app {
 namespace {
 
-// Words that mean the same in the name of a flag; the first stands for all.
+// Words with the same meaning in flag names; the first one represents the group.
 constexpr std::string_view kSynonyms[] = {
     "price cost usd dollar",
     "power watt wattage",

@@ -8,9 +8,9 @@
 
 namespace rightsize::app {
 
-// The one declared flag (as in the alias table, "--recompute=full" for a fixed value) whose name, or another tool's
-// name for it, consists of words with the same meaning. Empty where none or several do, or where the flag does not
-// accept `value`.
+// The only declared flag with a name, or another tool's name, of the same meaning word for word. As in the alias table,
+// it may include a value: "--recompute=full". Empty if there is none or several, or if the flag does not accept
+// `value`.
 std::string flag_by_words(const std::string& typed, const std::string& value, const std::deque<FlagInfo>& declared,
                           bool serving);
 

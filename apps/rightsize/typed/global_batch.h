@@ -7,9 +7,9 @@
 
 namespace rightsize::app {
 
-// `--global-batch 4M` of a language model is tokens: a step of 100,000 sequences is longer than anyone trains with.
-// Where a command takes passes instead, a global batch is the batch of a GPU times its copies times the passes.
-// Expects the words as meant_flags() leaves them.
+// `--global-batch 4M` of a language model is tokens: training with 100,000 sequences per step is not realistic. If a
+// command takes accumulation passes instead, the global batch is the batch per GPU x data-parallel copies x passes.
+// Expects the output of meant_flags().
 void put_global_batch(Typed& typed, const std::deque<FlagInfo>& declared, bool language_model);
 
 }  // namespace rightsize::app

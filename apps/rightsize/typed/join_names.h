@@ -5,8 +5,8 @@
 
 namespace rightsize::app {
 
-// Joins them. A GPU after the model of a plan becomes --gpu; an incomplete name becomes that of the newest model it
-// fits.
+// Joins them. A GPU after the model of a plan becomes --gpu; an incomplete name becomes that of the newest matching
+// model.
 void join_names(Typed& typed);
 
 }  // namespace rightsize::app

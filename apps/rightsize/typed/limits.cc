@@ -11,7 +11,7 @@ namespace {
 
 struct LatencyWords {
   LatencyMetric metric;
-  std::string_view names;  // longest first, so that time-per-output-token is not a latency
+  std::string_view names;  // longest first: time-per-output-token is not a latency
 };
 constexpr LatencyWords kLatencyMetrics[] = {
     {LatencyMetric::kTtft, "time-to-first-token first-token-latency first-token-time first-token ttft"},

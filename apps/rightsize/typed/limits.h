@@ -17,8 +17,8 @@ struct LatencyLimitName {
   std::optional<double> percentile;  // 95
   std::string unit;                  // of a bare number: "ms" of --ttft-ms
 };
-// The limit that a name describes: a metric, a percentile or both, with words such as slo, max and target. Nothing
-// where the name has other words.
+// The limit that a name describes: a metric, a percentile or both, with words such as slo, max and target. Empty if the
+// name has other words.
 std::optional<LatencyLimitName> read_limit_name(std::string_view name);
 
 struct LatencyLimit {
@@ -26,14 +26,15 @@ struct LatencyLimit {
   std::optional<double> percentile;
   Seconds most;
   std::string text;           // the value with its unit
-  bool unit_assumed = false;  // a number without one
+  bool unit_assumed = false;  // a bare number
 };
-// A limit with its value. A bare number is in milliseconds, or in seconds where that is more likely: --ttft 2.
+// A limit with its value. A bare number is in milliseconds, or in seconds if that is more likely: --ttft 2.
 std::optional<LatencyLimit> read_limit(const LatencyLimitName& name, std::string_view value);
-// "ttft=1s,p95-tpot=50ms", "p95 ttft < 1s", "ttft:500ms"; a bare time is one of latency. Nothing where a part is none.
+// "ttft=1s,p95-tpot=50ms", "p95 ttft < 1s", "ttft:500ms"; a bare time limits the latency. Empty if any part is not a
+// limit.
 std::optional<std::vector<LatencyLimit>> read_limits(std::string_view text);
 
-// The percentile of 50, 95 and 99 that is at least as strict.
+// The lowest of the percentiles 50, 95 and 99 that is at least as strict.
 int modelled_percentile(double percentile);
 
 }  // namespace rightsize::app

@@ -1,4 +1,4 @@
-// Small questions about words of a command line.
+// Small helpers for the words of a command line.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ bool holds(const Words& words, std::string_view word) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
-// Whether a text of words between spaces has this one.
+// Whether a list of words, separated by spaces, contains this word.
 inline bool lists_word(std::string_view words, std::string_view word) { return holds(split_list(words, ' '), word); }
 
 // "--gpu" and "-g" are flags; "-" and "-5" are not.

@@ -58,8 +58,8 @@ bool is_vendor_or_provider(std::string_view word) {
   return hardware() && catalog::match_names(word, *hardware()).has_value();
 }
 
-// The words of a question about prices: GPUs and their number, hours, and whose offers. "16 H100s for 3 months on AWS"
-// is h100 --gpus 16 --hours 2190 aws.
+// The words of a question about prices: GPUs and their number, hours and providers. "16 H100s for 3 months on AWS" is
+// h100 --gpus 16 --hours 2190 aws.
 std::vector<std::string> price_words(const std::vector<std::string>& words) {
   std::vector<std::string> kept;
   std::string terms;

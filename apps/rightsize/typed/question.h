@@ -9,16 +9,16 @@
 
 namespace rightsize::app {
 
-// Names the command that answers a question and drops the words that only ask: `how many h100 for llama 70b` becomes
-// `recommend h100 for llama 70b`. Returns the words that imply the command; empty where this is not a question.
+// Finds the command that answers a question and drops the question words: `how many h100 for llama 70b` becomes
+// `recommend h100 for llama 70b`. Returns the words that imply the command; empty if this is not a question.
 std::string answer_question(std::vector<std::string>& words);
 
 // Our flag with its value for a choice in a flag's name: --no-amd is --exclude=amd, --spot-only is --purchase=spot.
-// --not-provider takes the value that follows and is --exclude. Empty where the name is no choice.
+// --not-provider takes the value that follows and is --exclude. Empty if the name is not a choice.
 std::string meant_choice(std::string_view flag, const std::deque<FlagInfo>& declared);
 
 // Our flag with its value for terms, a part of the world or a provider: spot is --purchase=spot, eu is --region=eu.
-// Empty where the word names none or the command does not take it.
+// Empty if the word names none or the command does not take it.
 std::string offer_named(std::string_view word, const std::deque<FlagInfo>& declared);
 
 }  // namespace rightsize::app

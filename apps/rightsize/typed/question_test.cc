@@ -22,7 +22,7 @@ std::vector<std::string> words_of_question(const std::string& line) {
   return words;
 }
 
-// The command of a question, and whether its names survive, for models and GPUs at random.
+// A question becomes the right command and keeps its names, for random models and GPUs.
 TEST(Question, BecomesTheCommandThatAnswersIt) {
   const std::pair<const char*, const char*> forms[] = {
       {"can I run {0} on {1}?", "memory"},
@@ -64,8 +64,8 @@ TEST(Question, LeavesCommandsAlone) {
   }
 }
 
-// Every provider, vendor and GPU can be excluded or chosen by a flag that has its name.
-TEST(Choice, IsInTheNameOfAFlag) {
+// Every provider, vendor and GPU can be excluded or chosen by a flag with its name.
+TEST(Choice, CanBeInTheNameOfAFlag) {
   const auto declared = describe_command("recommend")->flags;
   const Checked<catalog::Catalog> facts = catalog::load_hardware("");
   ASSERT_TRUE(facts);
@@ -77,7 +77,7 @@ TEST(Choice, IsInTheNameOfAFlag) {
     EXPECT_EQ(meant_choice("--" + name + "-only", declared), "--provider=" + name);
   }
   for (const std::string& name : gpus) {
-    if (catalog::match_providers(name, providers)) continue;  // Google makes TPUs and rents them
+    if (catalog::match_providers(name, providers)) continue;  // Google is both a vendor and a provider
     EXPECT_EQ(meant_choice("--without-" + name, declared), "--exclude=" + name);
     EXPECT_EQ(meant_choice("--only-" + name, declared), "--gpu=" + name);
   }

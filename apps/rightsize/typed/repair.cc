@@ -48,7 +48,7 @@ WordParts parts_of(const std::vector<std::string>& words, const std::deque<FlagI
   return parts;
 }
 
-// Values that the row accepts, closest to what was typed first. Where a number was typed, none from an example.
+// Values that the row accepts, closest to the typed one first. A typed number is never replaced by an example.
 std::vector<std::string> values_near(const settings::Setting& row, std::string typed) {
   std::vector<std::string> found;
   typed.erase(0, std::min(typed.find_first_not_of("<>=~ "), typed.size()));  // ">=80GB"
@@ -61,10 +61,10 @@ std::vector<std::string> values_near(const settings::Setting& row, std::string t
   }
   if (row.kind == settings::Kind::kYesNo || row.kind == settings::Kind::kSwitch) return {"yes"};
   if (settings::is_number(row.kind)) {
-    // The end of the range that was passed, otherwise the number without what cannot be read.
+    // The end of the range that was exceeded, otherwise the readable part of the number.
     std::string digits = typed.substr(std::min(typed.find_first_of("0123456789"), typed.size()));  // after a currency
     digits = digits.substr(0, digits.find_first_not_of("0123456789."));
-    // 3.000 of money is three thousand in Europe.
+    // In Europe, $3.000 is three thousand.
     const bool grouped = row.kind == settings::Kind::kUsd && digits.size() > 4 && digits[digits.size() - 4] == '.';
     if (grouped) std::erase(digits, '.');
     const double number = digits.empty() ? 0 : std::atof(digits.c_str());
@@ -85,7 +85,7 @@ bool is_accepted(const FlagInfo& flag, const std::string& value) {
   return settings::read_list(*flag.setting, value).has_value();
 }
 
-// What stands in for something that is missing.
+// Example values for missing settings.
 constexpr std::pair<std::string_view, std::string_view> kStandIns[] = {
     {"--gpu", "h100-sxm"}, {"--arrivals", "1/s"},       {"--rate", "1/s"},    {"--tokens", "1B"},
     {"--job", "serve"},    {"--job", "train"},          {"--samples", "10M"}, {"--items", "1M"},
@@ -95,7 +95,7 @@ constexpr std::pair<std::string_view, std::string_view> kStandIns[] = {
 
 struct WordEdit {
   enum class Kind { kDrop, kSet } kind = Kind::kDrop;
-  WordPart part;  // to drop, or to set (replacing others of the flag)
+  WordPart part;  // to drop, or to set (replaces the flag's other values)
 };
 
 class Repair {
@@ -132,7 +132,7 @@ class Repair {
   }
 
  private:
-  // Every flag known and once, and every value as its row accepts it. `choice`: which of the near values is taken.
+  // Makes every flag known and unique, and every value acceptable. `choice`: which of the nearest values to take.
   WordParts accepted(const WordParts& typed, std::size_t choice) const {
     std::vector<std::string> known;
     for (const FlagInfo& flag : declared_) known.push_back(flag.name);
@@ -162,7 +162,7 @@ class Repair {
     return parts;
   }
 
-  // Flags that differ by a typing error and accept the value: --power-cost is not a misspelt --power-cap.
+  // Flags within a typing error that accept the value: --power-cost is not a misspelt --power-cap.
   std::vector<std::string> misspelt(const WordPart& part, const std::vector<std::string>& known) const {
     std::vector<std::string> near = suggest(part.flag, known);
     std::erase_if(near, [&](const std::string& name) {
@@ -301,7 +301,7 @@ class Repair {
       }
       return parts;
     }
-    // A model replaces a word that is none.
+    // A model replaces a word that is not a model.
     if (edit.part.flag == "--model")
       std::erase_if(parts, [&](const WordPart& part) { return part.flag.empty() && mentions(messages_, part); });
     const auto given =
@@ -313,7 +313,7 @@ class Repair {
     return parts;
   }
 
-  // The model and the job alone, with what else the command needs.
+  // Only the model, the job and whatever else the command requires.
   std::optional<std::vector<std::string>> essentials(const WordParts& base) {
     WordParts kept;
     for (const WordPart& part : base) {

@@ -19,7 +19,7 @@
 namespace rightsize::app {
 namespace {
 
-// What parse_slos() of the commands reads itself: p99=100ms, ttft-p95=1s.
+// A form that parse_slos() reads itself: p99=100ms, ttft-p95=1s.
 bool is_plain_slo(std::string_view text) {
   for (const std::string_view part : split_list(text, ',')) {
     const std::size_t equals = part.find('=');
@@ -53,7 +53,7 @@ class SaidReader : WordReader {
   }
 
  private:
-  // A query of a reranker reads all its documents: --rate 30/s --docs 50.
+  // A query to a reranker reads all its documents: --rate 30/s --docs 50.
   void count_documents() {
     const auto first = [&](auto test) { return std::find_if(out_.amounts.begin(), out_.amounts.end(), test); };
     const auto documents =
@@ -122,7 +122,7 @@ class SaidReader : WordReader {
     return true;
   }
 
-  // Prompts of a step of reinforcement learning are not work to serve.
+  // Prompts of a reinforcement learning step are not serving work.
   bool says_rl() const {
     return std::any_of(in_.begin(), in_.end(), [](const std::string& word) {
       const std::string_view value = std::string_view(word).substr(word.find('=') + 1);
@@ -131,7 +131,7 @@ class SaidReader : WordReader {
     });
   }
 
-  // People and what they do between two requests.
+  // Users, their think time and their messages.
   bool take_person(const std::string& name, const std::string& value) {
     if (!plans_ && !has("--arrivals")) return false;
     if (holds(std::array{"--think", "--think-time", "--thinktime", "--pause"}, name)) {
@@ -243,7 +243,7 @@ class SaidReader : WordReader {
       return true;
     }
     const bool is_rate = name == "--rate" || name == "--arrivals" || name == "--volume";
-    // A flag of the command means what the command says, except that plans take rates for every amount of work.
+    // The command's own flags keep their meaning, except that plans accept rates for every amount of work.
     constexpr std::array kWork = {"--tokens", "--items", "--rate", "--images", "--audio-hours", "--prompts"};
     if (declared != nullptr && (!plans_ || !holds(kWork, name))) return false;
     if (declared != nullptr && name == "--prompts" && says_rl()) return false;
@@ -253,7 +253,7 @@ class SaidReader : WordReader {
     const std::optional<Amount> amount = parse_amount(value);
     if (!work && plans_ && amount && is_noun(name) && (amount->per || amount->count >= kMany))
       work = WorkFlag{Thing::kItem, {}};
-    // --traffic 5rps: the value says what it is.
+    // --traffic 5rps: the value has the unit.
     if (!work && !declared && amount && amount->per && thing_of(amount->thing) != Thing::kNone)
       work = WorkFlag{thing_of(amount->thing), {}};
     if (!work || !amount || !(amount->count > 0)) return false;
@@ -268,14 +268,14 @@ class SaidReader : WordReader {
     return true;
   }
 
-  // --pdfs 100k: a plural that no table has, with a number that only an amount of work has.
+  // --pdfs 100k: an unknown plural with a number that is large enough to be an amount of work.
   static constexpr double kMany = 1000;
   static bool is_noun(std::string_view name) {
     constexpr std::size_t kShortest = 6;  // "--pdfs"
     return name.size() >= kShortest && name.ends_with('s') && name.find('-', 2) == std::string_view::npos;
   }
 
-  // --images 1 is part of a prompt where the model reads images; otherwise images are the work.
+  // --images 1 is part of a prompt if the model reads images; otherwise images are the work.
   bool is_image_work(const Amount& amount) {
     const auto shape = shape_among(in_);
     return amount.per || amount.count > 64 || (shape ? !shape->vision : amount.count > 1);

@@ -1,4 +1,4 @@
-// The jobs, amounts of work, limits and people that a command line names, and the words that are left.
+// The jobs, amounts of work, limits and users that a command line names, and the remaining words.
 #pragma once
 
 #include <deque>
@@ -34,17 +34,18 @@ struct Said {
   std::string parameters, like;           // of a model that is known only by its size: --params 34B --like llama
   std::optional<double> nodes, per_node;  // machines, and GPUs of each
   std::optional<double> longest;          // tokens of the longest request: --max-model-len
-  std::string ignored;                    // words that say nothing, joined
+  std::string ignored;                    // words without a meaning, joined
   Typed rest;                             // everything else, as typed
 };
 
 Said read_said(Typed typed, const std::deque<FlagInfo>& declared);
 
-// Whether plans are made for any kind of work: recommend, checklist, init.
+// Whether the command plans any kind of work: recommend, checklist, init.
 bool plans_work(const std::deque<FlagInfo>& declared);
 bool is_workload_file(const std::string& word);
 
-// The model among these words: --model=NAME or a bare word; empty where there is none. Its shape, where it is known.
+// The model among these words: --model=NAME or a bare word; empty if there is none. The second returns its shape, if
+// known.
 std::string model_among(const std::vector<std::string>& words);
 std::optional<model::ModelShape> shape_among(const std::vector<std::string>& words);
 

@@ -1,4 +1,4 @@
-// Reads what the bare words of a command line say: jobs, amounts, lengths, limits, money, places and names.
+// Reads the bare words of a command line: jobs, amounts, lengths, limits, money, places and names.
 #pragma once
 
 #include "rightsize/typed/said.h"
@@ -24,9 +24,9 @@ class WordReader {
   bool take_stated_limit();
   // "under 1 second": too short for a deadline, so it limits the wait for an answer.
   bool take_short_limit(const std::string& word);
-  // "6h window", "30ms each": how often collected work runs, and how long an item takes.
+  // "6h window", "30ms each": how often collected work runs, and the time per item.
   bool take_window(const std::string& word);
-  // "20k examples of 1k tokens": how long each is.
+  // "20k examples of 1k tokens": the length of each.
   void take_length_of_each();
   // "$2000/month", "$50": a budget.
   bool take_money(const std::string& typed);
@@ -53,9 +53,9 @@ class WordReader {
   bool take_pair(const std::string& word);
   // "5000 hours of audio".
   bool take_audio(const std::string& word);
-  // A word that says nothing, beside a model: `estimate throughput llama-3.1-8b`. Paths and numbers are kept.
+  // A word without a meaning next to a model: `estimate throughput llama-3.1-8b`. Paths and numbers are kept.
   bool skip_word(const std::string& word);
-  // A GPU or a number format in any place: `memory deepseek-v3 fp8 8xH200`.
+  // A GPU or a number format in any position: `memory deepseek-v3 fp8 8xH200`.
   bool take_name(const std::string& word);
 
   std::vector<std::string> in_;

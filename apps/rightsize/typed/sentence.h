@@ -10,8 +10,8 @@
 
 namespace rightsize::app {
 
-// Splits sentences in quotes, drops punctuation between words, and writes numbers as digits: "within a week" is
-// "within 1 week". Files, models of several words and values of flags stay as they are.
+// Splits sentences in quotes, drops punctuation between words, and writes numbers as digits: "within a week" is "within
+// 1 week". Files, models of several words and values of flags stay as they are.
 std::vector<std::string> split_sentences(std::vector<std::string> words);
 
 // A range of hours of a day: 22:00-06:00, 10pm-6am.

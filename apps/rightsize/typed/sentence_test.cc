@@ -33,7 +33,7 @@ struct Phrase {
   const char *said, *meant;
 };
 
-// A sentence of phrases in any order, in quotes or not, means the flags of its phrases.
+// A sentence means the flags of its phrases, in any order, with or without quotes.
 TEST(Sentence, PhrasesInAnyOrderAreFlags) {
   const std::vector<std::vector<Phrase>> phrases = {
       {{"at 10 requests per second", "--rate=10/s"}, {"with 20 req/s", "--rate=20/s"}, {"50 rps", "--rate=50/s"}},
@@ -107,8 +107,8 @@ TEST(Sentence, NumbersMayBeWords) {
               Contains("--deadline=3 days"));
 }
 
-// A number is a count only before another GPU, and a name of several words stays one.
-TEST(Sentence, NamesOfNumbersStay) {
+// A number is a count only before a GPU, and a name of several words stays together.
+TEST(Sentence, NamesThatAreNumbersAreKept) {
   const CommandInfo gpus = *describe_command("gpus");
   const auto meant = [&](const std::vector<std::string>& words) {
     return meant_flags(meant_command(words, command_names()), gpus.flags).words;

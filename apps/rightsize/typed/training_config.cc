@@ -17,7 +17,7 @@ namespace {
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-// Nested keys, and the flags or names of flags that they stand for. Other keys mean what the flag of their name means.
+// Nested keys and their flags. Any other key means the flag of the same name.
 constexpr std::pair<std::string_view, std::string_view> kNested[] = {
     {"zero_optimization.stage", "zero"},
     {"zero_optimization.offload_optimizer.device", "offload-optimizer"},
@@ -59,7 +59,7 @@ void flatten(const YamlValue& value, const std::string& name, Entries& entries) 
     for (const auto& [key, inner] : value.mapping)
       flatten(inner, name.empty() ? key.scalar : name + "." + key.scalar, entries);
   } else {
-    entries.emplace_back(name, value.scalar);  // a list has no scalar, and no flag takes one
+    entries.emplace_back(name, value.scalar);  // a list has no scalar, and no flag takes a list
   }
 }
 

@@ -11,11 +11,11 @@
 
 namespace rightsize::app {
 
-// The keys and values of a configuration, nested keys joined by dots; nothing if the file is not such a configuration.
+// The keys and values of a configuration, nested keys joined by dots; empty if the file is not such a configuration.
 std::optional<std::vector<std::pair<std::string, std::string>>> read_training_config(const std::string& path);
 
-// Replaces `--deepspeed FILE`, `--config FILE` or a file alone by the flags that its keys stand for, except for flags
-// that were typed, and names the keys that have no effect.
+// Replaces `--deepspeed FILE`, `--config FILE` or a file alone by the flags that its keys mean, except for flags that
+// were typed, and reports keys without effect.
 void put_training_config(Typed& typed, const std::deque<FlagInfo>& declared);
 
 }  // namespace rightsize::app

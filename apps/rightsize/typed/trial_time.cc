@@ -22,7 +22,7 @@ struct TrialTime::Watch {
   explicit Watch(double seconds) : end(processor_seconds() + seconds) {
     try {
       thread = std::thread([this] { wait(); });
-    } catch (const std::system_error&) {  // no more threads: a trial that is too long is the last one
+    } catch (const std::system_error&) {  // no more threads: a trial that runs too long is the last one
     }
   }
   ~Watch() {

@@ -7,8 +7,8 @@
 
 namespace rightsize::app {
 
-// Cancels what this thread does once the process has used `seconds` more of processor time. Processor time rather than
-// time on the clock, so that a suggestion does not depend on how busy the machine is.
+// Cancels the work of this thread once the process has used `seconds` more of processor time. Processor time makes
+// suggestions independent of the load of the machine.
 class TrialTime {
  public:
   explicit TrialTime(double seconds);

@@ -24,7 +24,7 @@
 namespace rightsize::app {
 namespace {
 
-// Lower case with hyphens: how flags and commands are written.
+// Lower case with hyphens, as in our flags and commands.
 std::string tidied(std::string_view name) {
   std::string out = name.size() > 2 ? to_lower(name) : std::string(name);
   std::replace(out.begin(), out.end(), '_', '-');
@@ -53,7 +53,7 @@ std::string our_command(std::string_view typed, std::span<const std::string> com
   return {};
 }
 
-// Flags before the command move behind it.
+// Moves flags that precede the command after it.
 void put_command_first(std::vector<std::string>& words) {
   std::size_t first = 0;
   while (first < words.size() && words[first].starts_with('-'))
@@ -82,8 +82,7 @@ bool is_plan(const std::vector<std::string>& words, std::span<const std::string>
   });
 }
 
-// Some names of jobs say more than the job: OCR reads images, LoRA is a method. Such names are kept for the code that
-// reads them.
+// Some job names imply more than the job: OCR reads images, LoRA is a method. Such names are kept for later steps.
 std::string named_job(const std::string& word) {
   return lists_word("ocr lora qlora", to_lower(word)) ? to_lower(word) : job_of(word);
 }
@@ -92,7 +91,7 @@ bool is_verb(std::string_view word) {
   return holds(std::array{"get", "list", "ls", "show", "describe"}, to_lower(word));
 }
 
-// What a short question leaves out.
+// Adds what a short question leaves out.
 void assume_question(Typed& typed) {
   std::vector<std::string>& words = typed.words;
   const auto add = [&](const std::string& flag, const std::string& note) {
@@ -164,7 +163,7 @@ class Rewriter {
   }
 
  private:
-  // --lora-rank 64 alone means that adapters are trained.
+  // --lora-rank 64 alone implies training adapters.
   void add_method() {
     const auto has = [&](const char* flag) {
       return std::any_of(out_.words.begin(), out_.words.end(), [&](const std::string& word) {
@@ -179,7 +178,7 @@ class Rewriter {
 
   std::string next() const { return at_ + 1 < in_.size() ? in_[at_ + 1] : std::string(); }
 
-  // The value behind '=', or the next word.
+  // The value after '=', or the next word.
   std::string take_value(const std::optional<std::string>& value) { return value ? *value : in_[++at_]; }
 
   void take_flag(const std::string& word) {
@@ -226,7 +225,7 @@ class Rewriter {
     put(flag, tidy, value, rest);
   }
 
-  // For an unknown flag with an existing file: the flag of the command that takes one, as in --traffic rps.csv.
+  // For an unknown flag with an existing file, as in --traffic rps.csv: the command's flag that takes a file.
   std::string file_flag(const std::string& value) const {
     std::error_code ignored;
     if (value.find('.') == std::string::npos || !std::filesystem::is_regular_file(value, ignored)) return {};
@@ -243,7 +242,7 @@ class Rewriter {
   }
 
   // A flag by its words: --monthly-budget is --budget, --peak-qps is --qps, --layouts is --list-layouts, and --vllm is
-  // the value of one flag. Empty where several flags would do.
+  // the value of one flag. Empty if several flags match.
   std::string by_words(const std::string& typed, const std::string& said) const {
     if (typed.ends_with("-price") && typed.find("max") != std::string::npos) return {};  // a limit is not a price
     if (read_work_flag(typed) || read_limit_name(typed.substr(2))) return {};
@@ -307,13 +306,13 @@ class Rewriter {
           text.replace(at, between.size(), ",");
       }
     }
-    // SkyPilot: --gpus A100-80GB:4, where the number alone is something else here.
+    // SkyPilot: --gpus A100-80GB:4, but a bare number has another meaning here.
     if (flag.name == "--gpus" && in_.front() == "prices" && kind_of_word(text) == WordKind::kGpu && !is_number(text))
       return push(*find_flag(declared_, "--gpu"), text);
     const bool any = holds(std::array{"any", "all", "*"}, to_lower(text));
     if (any && holds(std::array{"--gpu", "--provider", "--region"}, flag.name)) return;
     if (flag.name == "--format" && text == "wide") return out_.words.push_back("--wide");
-    // `--emit kubernetes -o yaml`: the tool decides the format of its file.
+    // In `--emit kubernetes -o yaml`, the tool decides the format of its file.
     const auto emits = [](const std::string& word) { return word.starts_with("--emit"); };
     if (flag.name == "--format" && text == "yaml" && std::any_of(in_.begin(), in_.end(), emits)) return;
     if (const std::string hours = length_of_hours(text); !hours.empty() &&
@@ -475,7 +474,7 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   const std::size_t space = std::min(meant.find(' '), meant.size());
   all.front() = meant.substr(0, space);
   if (space < meant.size()) {
-    const bool flag = meant[space + 1] == '-';  // behind the words, which may be a name together
+    const bool flag = meant[space + 1] == '-';  // after the words, which together may be a name
     all.insert(flag ? all.end() : all.begin() + 1, meant.substr(space + 1));
   }
   if (fold_name(all.front()) != fold_name(written) && fold_name(all.front()) != fold_name(written + "s"))

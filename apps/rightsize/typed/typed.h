@@ -28,11 +28,11 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
 // `--format json`. Words after -- and the command line that `profile` runs stay as they are.
 Typed meant_flags(Typed typed, const std::deque<FlagInfo>& declared);
 
-// What a bare word names, according to the built-in facts. Reading them takes some milliseconds, so ask only about
-// words that were not understood otherwise.
+// The kind of thing a bare word names, according to the built-in facts. Reading them takes milliseconds, so call this
+// only for words that are not understood otherwise.
 enum class WordKind { kOther, kGpu, kModel };
 WordKind kind_of_word(std::string_view word);
-// `H100s` is H100, and so is a node label with it. Other words stay as they are.
+// `H100s` and a node label with H100 become H100. Other words stay as they are.
 std::string singular_gpu(const std::string& word);
 // The GPUs of an instance type: "8xh100-sxm" of p5.48xlarge; empty where the word is none.
 std::string gpus_of_instance(std::string_view word);
@@ -41,10 +41,10 @@ std::string gpu_with_memory(std::string_view size);
 // Whether a name means only chips for which we model no software: TPU, Inferentia, Gaudi.
 bool is_other_chip(std::string_view gpu);
 
-// Our flag for another tool's, with its value where it has one ("--purchase=spot"); empty where there is none.
+// Our flag for another tool's, with its value if it has one ("--purchase=spot"); empty if there is none.
 std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& declared, bool serving);
 
-// What to write instead of a command that has no exact equivalent here, and why. Empty where the table has none.
+// What to write instead of another tool's command without an exact equivalent, and why. Empty if there is no entry.
 std::string suggested_command(std::string_view typed);
 
 }  // namespace rightsize::app

@@ -18,7 +18,7 @@ std::vector<std::string> words_of(const std::string& line) {
   return all;
 }
 
-// A command line as it was meant, as one text.
+// The translated command line as one text.
 std::string meant(const std::string& line) {
   const std::vector<std::string> commands = command_names();
   Typed typed = meant_command(words_of(line), commands);
@@ -40,8 +40,7 @@ bool has(const CommandInfo& command, std::string_view flag) {
                      [&](const FlagInfo& info) { return info.is_called(flag); });
 }
 
-// Every spelling of every row, in every command: a flag the command has is left alone, and any other becomes one that
-// it has.
+// Every spelling of every row, in every command: a flag of the command is left alone, and any other becomes one.
 TEST(Aliases, EverySpellingNamesAFlagOfTheCommand) {
   for (const CommandInfo& command : all_commands()) {
     for (const FlagAlias& alias : flag_aliases()) {
@@ -83,7 +82,7 @@ TEST(Typed, ReadingTwiceChangesNothing) {
     EXPECT_EQ(meant(meant(line)), meant(line)) << line;
 }
 
-TEST(Typed, CommandsOfOtherToolsAreOurs) {
+TEST(Typed, CommandsOfOtherToolsAreTranslated) {
   EXPECT_EQ(meant("get gpus"), "gpus");
   EXPECT_EQ(meant("GPU"), "gpus");
   EXPECT_EQ(meant("show-gpus --cloud aws"), "prices --provider=aws");
@@ -93,7 +92,7 @@ TEST(Typed, CommandsOfOtherToolsAreOurs) {
   EXPECT_EQ(meant("recommend serve llama-3.1-8b"), "recommend llama-3.1-8b --job=serve");
 }
 
-TEST(Typed, FlagsOfOtherToolsAreOurs) {
+TEST(Typed, FlagsOfOtherToolsAreTranslated) {
   EXPECT_EQ(meant("memory m --tensor-parallel-size 2"), "memory m --tp=2");
   EXPECT_EQ(meant("memory m --mixed_precision bf16"), "memory m --precision=amp-bf16");
   EXPECT_EQ(meant("memory m --gradient_checkpointing False"), "memory m");
@@ -121,7 +120,7 @@ TEST(Typed, NamesInSeveralWordsAreOne) {
   EXPECT_EQ(meant("recommend llama-3.1-8b on h100"), "recommend llama-3.1-8b --gpu=h100");
 }
 
-TEST(Typed, WhatIsNotUnderstoodStaysAsItIs) {
+TEST(Typed, UnknownWordsAreKept) {
   EXPECT_EQ(meant("memory m --max-price 3"), "memory m --max-price 3");
   EXPECT_EQ(meant("profile -- python train.py --batch_size 4"), "profile -- python train.py --batch_size 4");
   EXPECT_EQ(meant("profile python train.py --batch_size 4"), "profile python train.py --batch_size 4");

@@ -19,7 +19,7 @@
 namespace rightsize::app {
 namespace {
 
-// What people leave out. Each is said in a note when it is used.
+// Assumptions for what people leave out. A note names each one that is used.
 constexpr double kThinkSeconds = 60, kMessagesPerDay = 10, kFirstTokenSeconds = 1, kTokenSeconds = 0.03;
 constexpr double kPromptTokens = 1024, kDocumentTokens = 512;
 constexpr Seconds kContinuous = seconds(60);  // work that arrives at least this often is served as it arrives
@@ -274,7 +274,8 @@ std::optional<double> WorkWriter::rate_of_people() {
                                      format_count(count), format_count(turns), format_duration(*per), rate_text(rate)));
   } else {
     const double think = said_.think.value_or(kThinkSeconds);
-    const double answer = kFirstTokenSeconds + kTokenSeconds * answer_tokens();  // as a rule, whatever the limits are
+    const double answer =
+        kFirstTokenSeconds + kTokenSeconds * answer_tokens();  // a typical answer, whatever the limits
     rate = count / (think + answer);
     out_.notes.push_back(fmt::format(
         "assumed: {} users at the same time, each with {} between an answer and the next message "

@@ -4,7 +4,7 @@
 //   recommend serve qwen3-32b --users 2000     -> ... --job=serve --rate=29.1/s, with the assumed time between messages
 //   recommend llama-3.1-8b --p95-ttft 1s       -> ... --ttft-slo=1s --slo-percentile=95
 //
-// What is assumed is said in a note. Words that are not understood stay, and the parser refuses them.
+// A note names each assumption. Unknown words stay, and the parser refuses them.
 #pragma once
 
 #include <deque>
@@ -13,7 +13,7 @@
 
 namespace rightsize::app {
 
-// Expects the words as meant_flags() leaves them: known flags as --name=value.
+// Expects the output of meant_flags(): known flags as --name=value.
 Typed meant_work(Typed typed, const std::deque<FlagInfo>& declared);
 
 }  // namespace rightsize::app

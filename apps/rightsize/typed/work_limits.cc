@@ -79,7 +79,7 @@ void WorkWriter::assume_model() {
 }
 
 void WorkWriter::put_lengths() {
-  // A text to embed or to answer is a prompt, also where the user calls it a sequence.
+  // A text to embed or to answer is a prompt, even if the user calls it a sequence.
   if (has("--isl") && given("--isl").empty() && !said_.job.empty() && !trains() && said_.job != "rl" && generates()) {
     for (std::string& word : out_.words) {
       if (!word.starts_with("--seq=")) continue;
@@ -108,7 +108,7 @@ void WorkWriter::put_other() {
     if (const auto rate = rate_of_people()) put("--arrivals", rate_text(*rate));
   }
   for (const SaidAmount& said : said_.amounts) {
-    // Requests are served, also where only their memory or speed is asked for.
+    // Requests imply serving, even in questions about memory or speed.
     const bool served = said.thing == Thing::kRequest || said.thing == Thing::kUser;
     if (served && has("--job") && given("--job").empty() && !any_given(settings::Jobs::kTrain)) put("--job", "serve");
     if (said.thing == Thing::kUser && has("--concurrency")) {
@@ -157,7 +157,7 @@ void WorkWriter::split_latency() {
       continue;
     }
     const double whole_answer = in_milliseconds(limit.most);
-    // No GPU makes an answer this fast: the first token is meant.
+    // No GPU answers this fast, so the limit must be for the first token.
     constexpr double kFastestToken = 2;  // ms
     if (whole_answer < kFastestToken * tokens) {
       parts.push_back(limit);
@@ -172,7 +172,7 @@ void WorkWriter::split_latency() {
     }
     const auto stated = std::find_if(said_.limits.begin(), said_.limits.end(),
                                      [](const LatencyLimit& other) { return other.metric == LatencyMetric::kTtft; });
-    if (stated != said_.limits.end() && stated->most < limit.most) {  // what the first token leaves for the others
+    if (stated != said_.limits.end() && stated->most < limit.most) {  // the time left for the other tokens
       LatencyLimit rest = limit;
       rest.metric = LatencyMetric::kTpot;
       rest.text = fmt::format("{:.4g}ms", (whole_answer - in_milliseconds(stated->most)) / tokens);

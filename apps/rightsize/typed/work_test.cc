@@ -33,7 +33,7 @@ std::vector<std::string> work_words(const std::string& line) {
   return meant_work(meant_flags({words}, command.flags), command.flags).words;
 }
 
-// The value of a flag among words of the form --flag=value; empty where it is absent.
+// The value of a flag among words of the form --flag=value; empty if it is absent.
 std::string value_of(const std::vector<std::string>& words, const std::string& flag) {
   for (const std::string& word : words) {
     if (word.starts_with(flag + "=")) return word.substr(flag.size() + 1);
@@ -41,7 +41,7 @@ std::string value_of(const std::vector<std::string>& words, const std::string& f
   return {};
 }
 
-// Every noun, scale and time, in the flag or behind the number, is the same work.
+// A noun, scale or period means the same work in the flag's name and after the number.
 TEST(Work, SpellingsOfAnAmountMeanTheSame) {
   Random random(7);
   const char* const nouns[] = {"docs", "documents", "passages", "prompts", "images", "tickets"};
@@ -62,7 +62,7 @@ TEST(Work, SpellingsOfAnAmountMeanTheSame) {
   }
 }
 
-// A percentile, a metric and words around them in any order, as a flag or in --slo.
+// Percentiles, metrics and filler words in any order, as a flag or in --slo.
 TEST(Work, LimitsAreReadByTheirParts) {
   const char* const percentiles[] = {"p50", "p95", "p99"};
   const char* const metrics[] = {"ttft", "tpot"};
@@ -121,7 +121,7 @@ TEST(Work, JobsInTheUsersWords) {
   EXPECT_THAT(work_words("recommend llama-3.1-8b --tokens 1B"), Contains("--tokens=1B"));
 }
 
-// Two ways to say the same thing, with numbers at random.
+// Pairs of equivalent command lines, with random numbers.
 TEST(Work, OtherWordsMeanTheSame) {
   const std::pair<const char*, const char*> same[] = {
       {"recommend llama-3.1-8b --traffic {}rps", "recommend llama-3.1-8b --job serve --rate {}/s"},

@@ -1,4 +1,4 @@
-// Writes what a command line says (said.h) as settings of its command.
+// Writes the meaning of a command line (said.h) as settings of its command.
 #pragma once
 
 #include "rightsize/typed/said.h"
@@ -22,14 +22,14 @@ class WorkWriter {
   double answer_tokens() const;
   bool is_offline_job() const;
   bool trains() const;
-  // Memory and speed in a format that no default framework trains in are those of serving.
+  // A number format that the default framework cannot train in implies serving.
   void infer_serving();
-  // Tensor and pipeline parallel training, and training in fp8, need a framework that has them.
+  // Tensor and pipeline parallel training, and training in fp8, need a framework that supports them.
   void infer_stack();
-  // The job that the work implies where none is named.
+  // If no job is named, infers it from the work.
   void infer_job();
   void put_job();
-  // A model that is known only by its size, and what its name says about the shape.
+  // Sets a model that is known only by its size, and what its name tells about its shape.
   void put_model();
   // The usual model of a job that has one.
   void assume_model();
@@ -42,14 +42,14 @@ class WorkWriter {
   void put_copies();
   // Plans need software that we model.
   void note_chips();
-  // Sized for requests that are as long as the engine accepts.
+  // Sizes for the longest requests that the engine accepts.
   void put_lengths();
   void put(const std::string& flag, const std::string& value);
   void said_as(const SaidAmount& said, const std::string& meant);
-  // Seconds that a request of a given number in flight may take: the limits, or what is usual.
+  // The response time in seconds, for requests given as a number in flight: from the limits, or typical.
   double response_seconds() const;
   static bool says_rate(const SaidAmount& s);
-  // Little's law: people who think for a while between two requests, or requests that are always in flight.
+  // Little's law: users with think times between requests, or a constant number of requests in flight.
   std::optional<double> rate_of_people();
   void put_request();
   void put_work(const SaidAmount& said, const std::string& flag, double count);
@@ -58,7 +58,7 @@ class WorkWriter {
   // Commands without --items: batch, window, estimate, memory.
   void put_other();
   void put_limits();
-  // A limit on the whole answer of a language model, as limits on its parts.
+  // Splits a latency limit on a whole answer into limits on TTFT and TPOT.
   void split_latency();
   std::optional<int> common_percentile();
   void put_slo_flags();
@@ -66,7 +66,7 @@ class WorkWriter {
   void note_paid_machines();
   // A service's budget is per month: --budget 2000/month, --budget 3/h.
   void put_budget();
-  // Several GPUs where one is estimated: a sweep over them.
+  // Turns several GPUs into a sweep in commands that estimate one.
   void put_compared_gpus();
   void assume(const std::string& flag, const std::string& value, const std::string& why);
   void assume_work();
@@ -81,6 +81,6 @@ class WorkWriter {
 std::string whole(double number);
 std::string rate_text(double per_second);
 
-inline constexpr double kAnswerTokens = 256;  // of an answer whose length is not given
+inline constexpr double kAnswerTokens = 256;  // of an answer of unknown length
 
 }  // namespace rightsize::app

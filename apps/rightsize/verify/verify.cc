@@ -1,4 +1,4 @@
-// rightsize verify: compares what was predicted with what was measured.
+// rightsize verify: compares predictions with measurements.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -69,7 +69,7 @@ const Fields<VerifyAnswer> kAnswerFields = {
     {"verification", "the predictions and measurements", kVerificationFields,
      [](const VerifyAnswer& a) -> const VerifyAnswer& { return a; }},
     {"samples_added", "samples added to the ledger", &VerifyAnswer::samples_added},
-    // --learn adds the calibration, as `calibrate` describes it.
+    // --learn adds the calibration in the format of `calibrate`.
     {"", "the calibration", [](const VerifyAnswer&) { return std::map<std::string, std::string>{}; }},
 };
 const report::Document<VerifyAnswer> kVerifyDocument("verify", "Predictions and measurements of a decision",
@@ -115,11 +115,11 @@ std::string cost_sentence(const Decision& decision, const Verification& found) {
 // A calibration of the speed model with the measured speeds of decisions.
 struct Learned {
   std::vector<perf::CalibrationFit> fits;
-  std::vector<std::string> decisions;  // whose measurements were used
-  std::string why_not = {};            // where nothing could be learned
+  std::vector<std::string> decisions;  // decisions with the measurements that were used
+  std::string why_not = {};            // why nothing could be learned
 };
 
-// The configuration as a row of the file 'calibrate' reads: the request's settings, then what the plan chose.
+// The configuration as a row for 'calibrate': the request's settings, then those that the plan chose.
 std::map<std::string, std::string> row_of(const Decision& decision, const PlanFields& plan, bool serving) {
   std::map<std::string, std::string> row;
   const std::vector<std::string>& settings = model::job_settings();
@@ -203,7 +203,7 @@ Checked<std::optional<perf::Measurement>> measurement_of(const Decision& decisio
   return std::move(m);
 }
 
-// Fits from this decision and every other measured one with the same stack and GPU. Training speeds are used as
+// Fits this decision and all other measured decisions with the same stack and GPU. Training speeds are used as
 // measured. A service's plan has percentiles under load, so the ratio of measured to predicted is applied to the
 // model's estimate of the same configuration.
 Checked<Learned> learn_from(const Decision& decision, decisions::Ledger& ledger, const catalog::Catalog& catalog,
@@ -265,7 +265,7 @@ int exit_code_of(Judgement outcome) {
 
 Checked<Outcome> run(const Flags& flags) {
   VerifyAnswer answer;
-  // Opened for writing only once there is something to write.
+  // Opened for writing only when there is something to write.
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
   const std::string backup = ledger.backup();
   RIGHTSIZE_TRY(answer.decision, ledger.find(flags.decision));

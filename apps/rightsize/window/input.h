@@ -14,7 +14,7 @@ namespace rightsize::app {
 
 struct WindowFlags {
   std::optional<RequestsPerSecond> volume;
-  std::optional<std::int64_t> items;  // a day
+  std::optional<std::int64_t> items;  // per day
   Seconds startup = seconds(120), chunk = seconds(300);
   std::optional<Seconds> window, deadline, item_time;
   std::optional<Seconds> opens;  // --window 22:00-06:00: the runs of a day begin then, since midnight
@@ -30,7 +30,7 @@ struct WindowFlags {
   double pue = 1.3;
 };
 
-// What the runs draw and what it costs; empty parts were not given.
+// The power of the runs and its cost; parts that were not given are empty.
 struct WindowPower {
   Watts gpu, host;  // for each GPU
   double pue = 1;

@@ -51,7 +51,7 @@ TEST(WindowInput, AnItemThatDoesNotFitTheGpuIsRefusedWithBothSizes) {
   EXPECT_THAT(error_of(flags), HasSubstr("--item-memory needs --gpu"));
 }
 
-TEST(WindowInput, WindowsAndItemsThatCannotWorkAreRefused) {
+TEST(WindowInput, ImpossibleWindowsAndItemsAreRefused) {
   WindowFlags flags = flags_for(1e6, milliseconds(80));
   flags.window = hours(30);
   EXPECT_THAT(error_of(flags), HasSubstr("at most a day"));

@@ -147,7 +147,7 @@ std::optional<WindowEnergy> window_energy(const WindowProblem& problem, const ca
   const double runs = days(1) / problem.work.window * in_days(kMonth);
   const Joules each = power.each() * plan.busy * plan.gpus;
   WindowEnergy found{each * runs, {}, {}, {}, {}};
-  // The mean over the runs of a day, as planned and if each started when its window closes.
+  // The mean over the runs of a day: as planned, and if each started when its window closes.
   const auto cost_of = [&](const std::vector<double>& by_hour, auto start) {
     double sum = 0;
     for (const WindowRun& run : plan.day) sum += capacity::mean_between(by_hour, start(run), start(run) + plan.busy);
@@ -172,7 +172,7 @@ std::vector<WindowOption> window_options(const WindowProblem& problem, const cap
   const auto all_month = [](int gpus) { return rightsize::gpus(gpus) * kMonth; };
   if (live) {
     const int gpus = live->configuration.replicas();
-    // Busy over the day, not at its peak.
+    // Utilization over the day, not at its peak.
     options.push_back({"real time", gpus, all_month(gpus), problem.on_demand, live->value(problem.slo),
                        live->busy / problem.given.peak,
                        fmt::format("{} {}", capacity::describe(problem.slo), format_duration(problem.slo.limit))});

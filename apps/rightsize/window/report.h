@@ -23,7 +23,7 @@ struct WindowOption {
   std::optional<Usd> monthly() const { return price ? std::optional(price->rate * a_month) : std::nullopt; }
 };
 
-// Energy of a month's runs, and what moving them to other hours saves. Costs stay empty without their price.
+// Energy of a month's runs, and the saving of moving them to other hours. Costs without a price stay empty.
 struct WindowEnergy {
   Joules energy;
   std::optional<Usd> cost, saved;

@@ -29,10 +29,10 @@ struct Planned {
   }
 };
 
-TEST(WindowReport, GpusKeptCostEveryHourAndRentedOnesTheirRuns) {
+TEST(WindowReport, KeptGpusCostEveryHourAndRentedOnesOnlyTheirRuns) {
   const Planned p(1e6);
   const std::vector<WindowOption> options = window_options(p.problem, p.plan, std::nullopt);
-  ASSERT_EQ(options.size(), 3u);  // no real time was found
+  ASSERT_EQ(options.size(), 3u);  // there is no real-time option
   EXPECT_NEAR(in_gpu_hours(options[0].a_month), p.plan.gpus * in_hours(kMonth), 1e-6);
   EXPECT_LT(*options[1].monthly(), *options[0].monthly());
   EXPECT_GT(options[2].a_month, options[1].a_month) << "interruptions redo work";

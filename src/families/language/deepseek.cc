@@ -1,5 +1,5 @@
-// DeepSeek V2 and V3: latent attention, fine-grained experts beside shared ones, a few dense layers first. From V3.2
-// on, an index chooses the tokens to attend to.
+// DeepSeek V2 and V3: latent attention, fine-grained and shared experts, a few dense layers first. From V3.2 on, an
+// index chooses the tokens to attend to.
 #include "families/latent_decoder.h"
 
 namespace rightsize::model {

@@ -99,7 +99,7 @@ class Falcon : protected FamilyWriter {
     how.dropout = 0;
     how.alibi = alibi_;
     if (keys_ == Keys::kOne) {
-      // Without grouping, torch computes one key for all heads by its fallback.
+      // Without grouping, torch uses its fallback for one key for all heads.
       how.kernel = AttentionOp::Kernel::kMath;
     } else {
       how.expanded_keys = true;

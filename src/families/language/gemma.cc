@@ -11,7 +11,8 @@ namespace {
 const std::vector<std::string> kFourNorms = {"input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm",
                                              "post_feedforward_layernorm"};
 
-// Gemma was published with "hidden_act": "gelu" but runs its tanh form, which hidden_activation says if it is given.
+// Gemma was published with "hidden_act": "gelu" but uses the tanh form; hidden_activation, if present, names the right
+// one.
 const DecoderStyle kGemma = {
     .vocabulary = 256'000,
     .intermediate = 24'576,

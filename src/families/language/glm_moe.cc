@@ -1,4 +1,4 @@
-// GLM mixtures: experts beside a shared one, after a few dense layers. GLM-4.5 to 4.7 have GLM-4's attention, GLM-5
+// GLM mixtures: routed experts and a shared one, after a few dense layers. GLM-4.5 to 4.7 have GLM-4's attention, GLM-5
 // that of DeepSeek V3.2. The framework does not load the layers for multi-token prediction.
 #include "families/latent_decoder.h"
 

@@ -1,10 +1,10 @@
-// GPT-2 and its line: GPT BigCode (one key head), GPT-Neo (separate q, k, v, scores in 32 bits).
+// GPT-2 and related models: GPT BigCode (one key head), GPT-Neo (separate q, k, v, scores in 32 bits).
 #include "families/family_writer.h"
 
 namespace rightsize::model {
 namespace {
 
-// The original's names of intermediate results live to the end of the block, and so do the values here.
+// In the original, intermediate results live until the end of the block, so the values here do too.
 class Gpt2 : protected FamilyWriter {
  public:
   Gpt2(const Config& config, ModelShape& shape) : FamilyWriter(config, shape), flat_(shape.fused_qkv) {}
@@ -105,7 +105,7 @@ class Gpt2 : protected FamilyWriter {
   }
 
   AttentionOp attention_;
-  bool flat_;  // Conv1D works on rows: gradients of inputs do not come out of views
+  bool flat_;  // Conv1D works on rows: gradients of inputs are not views
 };
 
 SizeFields gpt2_fields(std::string_view activation) {

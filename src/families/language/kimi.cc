@@ -7,7 +7,7 @@ namespace {
 
 void read_kimi_k2(const Config& config, ModelShape& shape) { read_latent_decoder(config, shape, {}); }
 
-// Kimi K2.5: K2 with MoonViT, whose table of positions covers 64 x 64 patches.
+// Kimi K2.5: K2 with MoonViT, which has a table of positions for 64 x 64 patches.
 void read_kimi_k25(const Config& config, ModelShape& shape) {
   const Config text = config.section("text_config").with_sizes(61, 7'168), vision = config.section("vision_config");
   VisionTower tower = read_tower_sizes(vision, {.layers = {{"vt_num_hidden_layers", "num_hidden_layers"}, 27},

@@ -1,5 +1,5 @@
-// Llama 4: one expert per token beside a shared one, in every layer (Scout) or every other (Maverick). Three of four
-// layers attend within chunks and rotate; the fourth attends to everything and does not.
+// Llama 4: one expert per token in addition to a shared one, in every layer (Scout) or every other (Maverick). Three of
+// four layers attend within chunks and rotate; the fourth attends to everything and does not.
 #include <vector>
 
 #include "families/decoder.h"

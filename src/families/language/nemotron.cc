@@ -1,4 +1,4 @@
-// Nemotron 3 and 4: layer norms around one, squared ReLU without a gate, half of each head rotated.
+// Nemotron 3 and 4: layer norms with weights relative to one, squared ReLU without a gate, half of each head rotated.
 #include "families/decoder.h"
 
 namespace rightsize::model {

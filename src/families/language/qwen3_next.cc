@@ -1,5 +1,5 @@
-// Qwen3-Next: three of four layers carry a state by the gated delta rule, the fourth attends under a gate; many small
-// experts beside a shared one.
+// Qwen3-Next: three of four layers have a recurrent state (gated delta rule), the fourth has gated attention; many
+// small experts and a shared one.
 #include "families/delta_decoder.h"
 
 namespace rightsize::model {

@@ -1,5 +1,5 @@
-// Transformers that remove noise from latents: DiT, and FLUX, whose first layers keep the prompt's tokens apart from
-// the image's and attend to both.
+// Transformers that remove noise from latents: DiT, and FLUX. The first layers of FLUX keep the prompt's tokens
+// separate from the image's and attend to both.
 #include <algorithm>
 #include <utility>
 
@@ -138,7 +138,7 @@ class Denoiser : protected FamilyWriter {
     mlp("time_text_embed.text_embedder.linear_1", "time_text_embed.text_embedder.linear_2", pooled);
   }
 
-  // The shifts and scales that time gives to a stream's norms and gates.
+  // The shifts and scales of a stream's norms and gates, computed from time.
   void shifts(WeightRef weight) { f_.linear(weight, f_.make(kSamples.times(h_), Width::kStored), false); }
   // A norm without weights, then scaled and shifted by time.
   Value modulate(Value x, const Size& rows) {

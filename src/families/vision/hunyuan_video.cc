@@ -1,5 +1,5 @@
-// HunyuanVideo: as FLUX, first layers with separate weights for prompt and video, then layers over both; all patches of
-// all frames attend to each other. The prompt first passes through a few separate layers.
+// HunyuanVideo: like FLUX, it begins with layers that have separate weights for prompt and video, followed by layers
+// over both. All patches of all frames attend to each other. The prompt first passes through a few separate layers.
 #include <utility>
 
 #include "families/latent_transformer.h"
@@ -101,7 +101,7 @@ class HunyuanVideo : LatentTransformer {
   }
 };
 
-// Its prompts are read by a Llama 3 of 8B parameters, which the pipeline here counts as the encoder closest to it.
+// A Llama 3 8B reads its prompts; the pipeline here counts the closest encoder instead.
 void read_hunyuan_video(const Config& config, ModelShape& shape) {
   read_latent_heads(config, shape, 24, 128);
   const int singles = config.count("num_single_layers", 40);

@@ -1,4 +1,4 @@
-// Sana: linear attention over the latents of a decoder that compresses 32 pixels a side, cross-attention to the prompt,
+// Sana: linear attention over the latents of a decoder that compresses each side by 32, cross-attention to the prompt,
 // and an MLP with a depthwise convolution.
 #include <utility>
 

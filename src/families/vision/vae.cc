@@ -92,7 +92,7 @@ class VaeDecoder : protected FamilyWriter {
     return f_.add(project("decoder.mid.to_out"), std::move(x));
   }
 
-  // The mirror image with one residual block less per resolution: weights only.
+  // The mirror image with one residual block fewer per resolution: weights only.
   void declare_encoder() {
     const std::size_t begin = shape_.weights.size();
     auto block = [&](std::int64_t outputs, std::int64_t inputs) {

@@ -10,7 +10,7 @@
 namespace rightsize::model {
 namespace {
 
-// The reader of the text model's family reads it.
+// Uses the reader of the text model's family.
 void read_text(const Config& config, const std::string& model_type, ModelShape& shape) {
   const Family* family = find_family(model_type);
   if (family == nullptr) {
@@ -46,7 +46,7 @@ VisionTower read_qwen2_vision(const Config& config, bool newer) {
   tower.patch_bias = false;
   tower.fused_qkv = true;
   tower.gated = tower.rms = newer;
-  if (newer) {  // windows of 112 pixels, but in fullatt_block_indexes, which are evenly spread
+  if (newer) {  // windows of 112 pixels, except in fullatt_block_indexes, which are evenly spaced
     const int across = config.count("window_size", 112, 1, kLargestImage) / tower.patch;
     tower.window = across * across;
     const auto full = config.json().get_ints("fullatt_block_indexes", 0, kMostLayers);

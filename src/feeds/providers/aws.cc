@@ -53,7 +53,7 @@ class AwsReader {
   }
 
  private:
-  // CSV: five lines of metadata, a header whose columns change, then one line per price of everything EC2 sells. Only
+  // CSV: five lines of metadata, a header with changing columns, then one line per price of everything EC2 sells. Only
   // lines of known GPU machines are split.
   Result<> read_csv() {
     CsvReader csv(input_.bytes, input_.file);
@@ -81,7 +81,7 @@ class AwsReader {
     return {};
   }
 
-  // GPU families begin with g, p, inf or trn: a look at three letters before any hash.
+  // GPU families begin with g, p, inf or trn: checking three letters is cheaper than hashing.
   static bool may_have_gpus(std::string_view instance) {
     if (instance.size() < 3) return false;
     const bool numbered = instance[1] >= '0' && instance[1] <= '9';
@@ -187,7 +187,7 @@ class AwsReader {
     }
   }
 
-  // On-demand prices are taken as they come; parts of reservations are kept until all are known.
+  // On-demand prices are passed on immediately; parts of reservations are kept until all are known.
   void take(const AwsPrice& price) {
     const std::string what = fmt::format("{} {}", price.instance, price.region);
     if (!price.usd) return sink_.refuse("price is not a number", what, price.line);
@@ -198,7 +198,7 @@ class AwsReader {
       if (price.block) row.purchase = Purchase::kBlock;
       return sink_.take(std::move(row));
     }
-    // Convertible reservations cost more for the right to change the machine.
+    // Convertible reservations cost more because the machine may be changed.
     if (price.term != "Reserved" || price.offering == "convertible") return sink_.pass();
     const int years = price.lease.starts_with('3') ? 3 : 1;
     const int payment = price.option == "No Upfront" ? 0 : price.option == "Partial Upfront" ? 1 : 2;
@@ -208,7 +208,7 @@ class AwsReader {
     kept.line = price.line;
   }
 
-  // The payment with the least upfront represents the term: what the others save is interest.
+  // The payment with the least upfront represents the term: the savings of the others are interest.
   void finish_reservations() {
     static constexpr const char* kPayments[] = {"nothing upfront", "partly upfront", "all upfront"};
     std::tuple<std::string, std::string, int> last;
@@ -264,7 +264,7 @@ class AwsReader {
     sink_.take(std::move(row));
   }
 
-  // What `aws ec2 describe-capacity-block-offerings` answers: a number of machines for some hours, for one fee.
+  // The output of `aws ec2 describe-capacity-block-offerings`: a number of machines for some hours, for one fee.
   void take_block(const JsonValue& block) {
     const Machine* machine = machines_.find(text_at(block, "InstanceType"));
     if (machine == nullptr) return sink_.pass();

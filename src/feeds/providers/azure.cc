@@ -22,7 +22,7 @@ void take_azure_price(const catalog::Machine& machine, const JsonValue& item, co
   if (!unit.empty() && unit != "1 Hour") return sink.refuse("not priced by the hour", what, 0);
   FeedRow row = row_of(machine, region, *price);
   if (type == "Reservation" || type == "SavingsPlan") {
-    // A reservation's price covers the whole term, although its unit says one hour. Where both are listed, the import
+    // A reservation's price covers the whole term, although its unit says one hour. If both are listed, the import
     // keeps the lower.
     if (type == "Reservation") row.usd_per_hour /= years * in_hours(kYear);
     row.purchase = years == 3 ? Purchase::kThreeYears : Purchase::kOneYear;

@@ -42,7 +42,7 @@ class GcpParts {
   }
 
  private:
-  // The last tier: where there are two, the first is a free allowance. `units` is a string, `nanos` a number.
+  // The last tier: if there are two, the first is a free allowance. `units` is a string, `nanos` a number.
   static std::optional<double> price_of(const JsonValue& sku) {
     std::optional<double> usd;
     for (const JsonValue& pricing : items_at(sku, "pricingInfo")) {
@@ -64,7 +64,7 @@ class GcpParts {
     for (const char* word : {"Sole Tenancy", "Custom", "Reserved", "Premium", "DWS", "suspended", "Suspended",
                              "Calendar", "Defined Duration", "Overcommit"})
       other = other || says(word);
-    // Some B200 prices have the usage type OnDemand where the description says spot.
+    // Some B200 prices have the usage type OnDemand although the description says spot.
     const Purchase purchase = usage == "Preemptible" || says("Preemptible") ? Purchase::kSpot
                               : usage == "Commit1Yr" || says("for 1 Year")  ? Purchase::kOneYear
                               : usage == "Commit3Yr" || says("for 3 Year")  ? Purchase::kThreeYears

@@ -16,14 +16,15 @@ bool read_day(std::string_view cell, FeedRow& row) {
   return date.has_value();
 }
 
-// The amount, and its currency from its own text, else the column, else --currency. Nothing: read; else what is wrong.
+// Reads the amount, and its currency from the text, else the column, else --currency. Returns the mistake; empty if
+// there is none.
 std::optional<const char*> read_amount(const TableRow& table, const FeedInput& input, FeedRow& row) {
   if (!table["currency"].empty()) {
     const Result<std::string> code = catalog::parse_currency(table["currency"]);
     if (!code) return "currency is not a code such as EUR";
     row.currency = *code;
   }
-  // A bare number may be 0 or negative: the importer says what is wrong with it.
+  // A bare number may be 0 or negative; the importer refuses it with a reason.
   if (const std::optional<double> bare = table.number("price")) {
     row.usd_per_hour = *bare;
     if (row.currency.empty()) row.currency = input.currency;

@@ -26,8 +26,8 @@ std::string_view info_value(std::string_view info, std::string_view key) {
 }
 
 // Corrects two mistakes: RunPod and Shadeform write gigabytes in a column of MiB (no GPU has less than 1 GiB), and
-// Prime Intellect and Vast write the memory of all GPUs of the machine. Prime Intellect's instance says "8xH100_80GB".
-// Elsewhere the importer notices where the GPU leaves no doubt.
+// Prime Intellect and Vast write the memory of all GPUs of the machine. Prime Intellect's instances are named
+// "8xH100_80GB". For others, the importer corrects the memory if the GPU is unambiguous.
 void read_gpu_memory(std::string_view info, FeedRow& row) {
   const std::optional<double> stated = cell_number(info_value(info, "SizeInMiB"));
   const double gpus = row.gpus.value_or(1);
@@ -49,7 +49,7 @@ void take_machine(const TableRow& table, const FeedInput& input, FeedSink& sink)
   row.currency = input.list_currency();
   if (row.gpu.empty() || row.gpus.value_or(0) <= 0) return sink.pass();
   read_gpu_memory(table["GpuInfo"], row);
-  // The catalogue's own name where it says more: "A100-80GB-SXM" rather than "A100".
+  // The catalogue's own name if it is more specific: "A100-80GB-SXM" rather than "A100".
   if (const std::string_view named = info_value(table["GpuInfo"], "Name"); named.size() > row.gpu.size())
     row.gpu = named;
   row.community = row.instance.ends_with("_COMMUNITY") || resells(row.provider);
@@ -98,7 +98,7 @@ class GoogleParts {
         Part host{0, 0, gpu.line};
         if (!alone) {
           const auto found = hosts->second.find(zone);
-          if (found == hosts->second.end()) continue;  // the GPU is offered there, this machine is not
+          if (found == hosts->second.end()) continue;  // the GPU is offered there, but not this machine
           host = found->second;
         }
         add(machine, zone, host.price, gpu.price, Purchase::kOnDemand, gpu.line, sink);
@@ -118,7 +118,7 @@ class GoogleParts {
     return machine.instance.substr(0, machine.instance.find('+'));
   }
 
-  // A host that is included in the price of its GPUs has none: a4 is sold by the GPU slice.
+  // A host that is included in the price of its GPUs has no separate price: a4 is sold by the GPU slice.
   static void add(const catalog::Machine& machine, const Zone& zone, std::optional<double> host,
                   std::optional<double> gpu, Purchase purchase, long line, FeedSink& sink) {
     if (!host || !gpu || *gpu <= 0) return;

@@ -100,7 +100,7 @@ void CachingAllocator::remove_free(Handle handle) {
   FreeBlocks& blocks = pool(block.small);
   const std::size_t number = bucket_of(block.size);
   auto place = first_from(blocks.buckets[number], order_of(block));
-  while (place->block != handle) ++place;  // addresses may differ only in bits that are not kept
+  while (place->block != handle) ++place;  // addresses may differ only in bits that are not stored
   erase(blocks, number, place);
 }
 

@@ -44,11 +44,11 @@ TEST(CachingAllocator, SplitsAndJoinsSmallBlocks) {
 
 TEST(CachingAllocator, LargeBlocksKeepARestOfAMebibyte) {
   CachingAllocator allocator;
-  const auto a = allocator.allocate(11 * kMib);  // a segment of 12 MiB: the last MiB is not worth splitting off
+  const auto a = allocator.allocate(11 * kMib);  // a segment of 12 MiB: the last MiB is too small to split off
   EXPECT_EQ(allocator.reserved(), 12 * kMib);
   EXPECT_EQ(allocator.allocated(), 12 * kMib);
   allocator.free(a);
-  allocator.allocate(10 * kMib);  // now 2 MiB are over, which is
+  allocator.allocate(10 * kMib);  // now 2 MiB remain, which is enough to split off
   EXPECT_EQ(allocator.allocated(), 10 * kMib);
   EXPECT_EQ(allocator.reserved(), 12 * kMib);
 }

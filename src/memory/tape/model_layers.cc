@@ -141,7 +141,7 @@ Tensor ModelRun::activate(const Op& op, Tensor x) const {
 // ---------------------------------------------------------------- attention
 
 bool ModelRun::runs_fused_attention() const {
-  // The classes of llm-foundry and Megatron run flash attention where transformers computes the scores separately.
+  // llm-foundry and Megatron run flash attention in cases where transformers computes the scores separately.
   const bool megatron = plan_.stack == Stack::kMegatron && plan_.attention != Attention::kEager;
   return megatron || plan_.stack == Stack::kLlmFoundry || plan_.attention == Attention::kFlash;
 }
@@ -199,9 +199,9 @@ Tensor ModelRun::attend(Frame& frame, const Op& op, Tensor given_q) {
     shape.kv_heads = shape.heads;
     if (how.masked) shape.mask = plan_.batch * plan_.tokens * plan_.tokens;
   }
-  // A layer whose window the sequence reaches gets a mask: keys and values are repeated for all heads (a view if there
-  // is only one), and the mask is saved in the width of q. While torch.compile traces, transformers cannot tell that a
-  // causal mask is not needed, so that all layers share one.
+  // If the sequence reaches a layer's window, the layer gets a mask: keys and values are repeated for all heads (a view
+  // if there is only one), and the mask is saved in the width of q. While torch.compile traces, transformers cannot
+  // tell that a causal mask is not needed, so all layers share one.
   const bool traced = plan_.compiled && how.causal;
   if (sdpa && (traced || (how.window > 0 && plan_.all_tokens >= how.window))) {
     if (shape.kv_heads != shape.heads) {
@@ -238,8 +238,8 @@ Tensor clamped_gate(Tensor given) {
 }  // namespace
 
 // As transformers 5 runs them: rows sorted by expert, one grouped product over stacked weights. Megatron's experts
-// receive the rows of their group of GPUs and weight them inside the activation, so that nothing is kept of their
-// results (megatron/core/transformer/moe/experts.py, read 2026-11-17).
+// receive the rows of their group of GPUs and weight them inside the activation, so their results are not kept
+// (megatron/core/transformer/moe/experts.py, read 2026-11-17).
 Tensor ModelRun::route(const Frame& frame, const model::ExpertsOp& how, Tensor given) {
   Tensor x = std::move(given);
   const bool megatron = plan_.stack == model::Stack::kMegatron;

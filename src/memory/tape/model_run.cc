@@ -166,7 +166,7 @@ Tensor ModelRun::run_stack(Frame& frame, const Op& op) {
     for (std::size_t k = 1; k < inputs_count; ++k) inputs[k] = others[k - 1];
     x = run_stretch(index, std::span(inputs.data(), inputs_count));
     if (hooks_) hooks_->after_layer(index);
-    // The previous layer is finished, and its transfers had the time of one layer.
+    // The previous layer is finished, and its transfers overlapped with one layer.
     if (plan_.offload_activations && i > 0) recorder_.offload_saved(index - 1);
   }
   recorder_.enter(Zone::kEnd, -1);
@@ -273,7 +273,7 @@ void ModelRun::run_place(Frame& frame, const Op& op) {
       enter_head();
       break;
     case OpKind::kWantGradient:
-      // Adapters with checkpointing need a gradient of the embeddings, so that one reaches the layers.
+      // Adapters with checkpointing need a gradient of the embeddings; otherwise no gradient reaches the layers.
       if (plan_.lora_rank > 0 && plan_.checkpoints()) recorder_.require_gradient(slot(frame, op.in[0].value));
       break;
     case OpKind::kLayers: {
@@ -306,7 +306,7 @@ void ModelRun::run_place(Frame& frame, const Op& op) {
     case OpKind::kProbeMask:
       probe_mask(recorder_, evaluate(op.rows));
       break;
-    default:  // marks of stages that are on this GPU
+    default:  // markers of stages on this GPU
       break;
   }
 }

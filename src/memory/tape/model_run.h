@@ -55,7 +55,7 @@ class ModelRun : public Segment {
   TensorArray run_program(int program, int repeat, std::span<Tensor> inputs);
   void run(Frame& frame, const model::Op& op);
   void run_place(Frame& frame, const model::Op& op);
-  // The result of an operation: on weights, of elementwise ones, and of changes of shape.
+  // The result of an operation on weights, an elementwise operation, or a change of shape.
   Tensor compute(Frame& frame, const model::Op& op);
   Tensor combine(Frame& frame, const model::Op& op);
   Tensor reshape(Frame& frame, const model::Op& op);

@@ -1,12 +1,11 @@
-// What operations are made of: backward functions that several of them share, and operations on one tensor, which are
-// described by a row.
+// Building blocks of operations: shared backward functions, and operations on one tensor, each described by a row.
 #pragma once
 
 #include "memory/tape/recorder.h"
 
 namespace rightsize::memory::tape {
 
-// What backward functions read: the elements of the first inputs, and the width of the first.
+// The state for backward functions: the elements of the first inputs, and the width of the first.
 OpState sizes_of(const Tensor& x);
 OpState sizes_of(const Tensor& a, const Tensor& b);
 OpState sizes_of(const Tensor& a, const Tensor& b, const Tensor& c);
@@ -14,11 +13,11 @@ OpState sizes_of(const Tensor& a, const Tensor& b, const Tensor& c);
 // --- backward functions of one input
 
 void pass_through(BackwardCall& call);
-void same_size(BackwardCall& call);  // with the layout of the gradient that came
+void same_size(BackwardCall& call);  // with the layout of the incoming gradient
 void same_size_plain(BackwardCall& call);
 void as_view(BackwardCall& call);
 void as_reshaped_view(BackwardCall& call);
-// state.n[0] elements in the width of the gradient that came.
+// state.n[0] elements in the width of the incoming gradient.
 void whole_size(BackwardCall& call);
 // The same in the input's own width.
 void whole_size_own_width(BackwardCall& call);

@@ -1,6 +1,6 @@
-// The operations models are made of, each standing for the torch operation its comment names: what it allocates, what
-// autograd saves, and what its backward allocates, in torch's order. Checked against recorded allocations of torch 2.11
-// and transformers 5.
+// The operations of models. Each models the torch operation named in its comment: its allocations, the tensors that
+// autograd saves, and the allocations of its backward, in torch's order. Checked against recorded allocations of torch
+// 2.11 and transformers 5.
 //
 // Tensors are passed by value and released when the operation returns (see Tensor).
 #pragma once
@@ -17,7 +17,7 @@ Tensor cast(Tensor x, std::uint8_t width);
 Tensor slice(Tensor x, Count n);
 // x.select / an indexed view: like slice, but recorded even if it takes everything.
 Tensor select(Tensor x, Count n);
-// .contiguous(): a copy whose gradient passes through, unless the tensor is contiguous already.
+// .contiguous(): a copy, with a gradient that passes through, unless the tensor is already contiguous.
 Tensor contiguous(Tensor x);
 // .view(b, s, heads, d).transpose(1, 2): free; a gradient with another layout is copied.
 Tensor split_heads(Tensor x);
@@ -32,7 +32,7 @@ Tensor copy_per_head(Tensor x, bool view_back);
 // expand + copy to n elements; the gradient is summed back. In a batch of one the product reads the view itself.
 enum class Expand : std::uint8_t { kForProduct, kAlways, kNever };
 Tensor expand_copy(Tensor x, Count n, Expand how = Expand::kForProduct);
-// A view in the forward pass whose gradient has to be copied.
+// A view in the forward pass; its gradient must be copied.
 Tensor view_copied_back(Tensor x);
 // torch.cat of two; the gradients are views.
 Tensor cat(Tensor a, Tensor b);
@@ -52,8 +52,8 @@ Tensor repeat_heads(Tensor x, Count n);
 Tensor add(Tensor a, Tensor b, std::uint8_t width = 0);
 Tensor add_in_place(Tensor a, Tensor b);
 Tensor add_constant(Tensor x);       // gradient passes through
-Tensor multiply_constant(Tensor x);  // gradient is made anew
-// Saves the operands whose partner needs a gradient. The smaller operand is broadcast.
+Tensor multiply_constant(Tensor x);  // gradient is a new tensor
+// Saves each operand if the other one needs a gradient. The smaller operand is broadcast.
 Tensor multiply(Tensor a, Tensor b);
 Tensor power(Tensor x);
 Tensor mean(Tensor x, Count rows);
@@ -83,8 +83,8 @@ Tensor fused_gate(Tensor gate, Tensor up);
 
 // --- torch.compile
 //
-// Chains of elementwise operations become one kernel. The min-cut partitioner saves what products, attention and norms
-// need and recomputes the rest (checked against the saved tensors of compiled models, torch 2.11). Under autocast,
+// Chains of elementwise operations become one kernel. The min-cut partitioner saves the inputs of products, attention
+// and norms and recomputes the rest (checked against the saved tensors of compiled models, torch 2.11). Under autocast,
 // inputs of products are written in 16 bits directly.
 
 // Any norm over rows: saves its input and one number per row.
@@ -136,13 +136,13 @@ struct LinearOptions {
 Tensor linear(Tensor x, Tensor weight, Tensor bias, const LinearOptions& options);
 // torch.bmm / matmul: saves both operands.
 Tensor batched_product(Tensor a, Tensor b, Count n, bool autocast = true);
-// The same where the gradient has to be made contiguous first.
+// The same if the gradient must be made contiguous first.
 Tensor batched_product_raw(Tensor a, Tensor b, Count n);
 // torch._grouped_mm over stacked experts.
 Tensor grouped_product(Tensor x, Tensor weight, Count n, bool narrow = false);
 // torch.nn.functional.embedding; the gradient is as large as the table.
 Tensor embedding(Count rows, Tensor table, Count width);
-// peft on stacked experts: W + B A made for every forward.
+// peft on stacked experts: computes W + B A in every forward pass.
 Tensor merged_adapter(Tensor weight, Tensor a, Tensor b);
 
 // --- attention
@@ -181,7 +181,7 @@ struct Rotary {
   Tensor cosine, sine;
 };
 Rotary rotary_tables(Recorder& recorder, Count rows, Count dim, std::uint8_t width);
-// transformers looks for packed sequences before it decides on a mask: a few vectors that are freed at once.
+// transformers checks for packed sequences before it decides on a mask: a few vectors that are freed at once.
 void probe_mask(Recorder& recorder, Count tokens);
 
 // --- images and audio

@@ -1,4 +1,4 @@
-// Attention in its forms, and rotary positions.
+// The variants of attention, and rotary positions.
 #include <utility>
 
 #include "memory/tape/op_parts.h"
@@ -143,7 +143,7 @@ Tensor sink_attention(Tensor given_q, Tensor given_k, Tensor given_v, const Atte
   Tensor weights = eager_scores(q, k, v, shape);
   Tensor sinks = r.make(shape.batch * shape.heads * shape.tokens, weights.width);
   weights = cat(std::move(weights), std::move(sinks));
-  weights = add_constant(std::move(weights));  // less the largest of each row
+  weights = add_constant(std::move(weights));  // minus the maximum of each row
   const std::uint8_t width = r.autocast ? kSingle : weights.width;
   Tensor probabilities = softmax(std::move(weights), width);
   probabilities = slice(std::move(probabilities), shape.scores());

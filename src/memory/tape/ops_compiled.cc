@@ -1,4 +1,4 @@
-// What torch.compile makes of chains of operations.
+// Chains of operations as compiled by torch.compile.
 #include <utility>
 
 #include "memory/tape/op_parts.h"

@@ -1,4 +1,4 @@
-// Convolutions, recurrent layers, and what image models use besides.
+// Convolutions, recurrent layers, and other operations of image models.
 #include <utility>
 
 #include "memory/tape/op_parts.h"

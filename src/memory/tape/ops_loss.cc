@@ -97,7 +97,8 @@ Tensor chunked_linear_cross_entropy(Tensor given, Tensor given_weight, Tensor gi
   return loss;
 }
 
-// Rows at a time so that their logits take about as much as the input: the next power of two of rows / (V / h).
+// Processes as many rows at a time as give logits of about the input's size: rows / (V / h), rounded up to a power of
+// two.
 Tensor fused_linear_cross_entropy(Tensor given, Tensor given_weight, Count rows, Count vocabulary) {
   Tensor x = std::move(given), weight = std::move(given_weight);
   Recorder& r = x.recorder();

@@ -9,7 +9,7 @@ namespace rightsize::memory::tape {
 namespace {
 
 // One kernel that saves its input and some numbers per row, channel or group. n[0]: elements of the weight; width[0]:
-// of the gradients of weight and bias, 0: as the gradient that came.
+// of the gradients of weight and bias; 0: as the incoming gradient.
 void norm_backward(BackwardCall& call) {
   const Tensor& g = call.grads[0];
   if (call.wants(0)) call.results[0] = call.recorder.make(g.elements, g.width);

@@ -22,7 +22,7 @@ void linear_backward(BackwardCall& call) {
     call.results[0] = r.make(state.n[0], g.width);
     call.results[0].reshaped = state.width[1] != 0;
   };
-  // addmm's backward makes the input's gradient first, mm's the weight's.
+  // addmm's backward computes the input's gradient first, mm's the weight's.
   if (state.flag) input_gradient();
   if (call.wants(1)) {
     Tensor gathered;
@@ -37,7 +37,7 @@ void linear_backward(BackwardCall& call) {
   }
 }
 
-// What a linear layer saves of its input: itself, or under fp8 a copy of one byte per element.
+// The tensor that a linear layer saves: its input or, under fp8, a copy with one byte per element.
 Tensor saved_input(const Tensor& x) {
   Recorder& r = x.recorder();
   return r.saved_input_width != 0 && x.width > r.saved_input_width ? r.make(x.elements, r.saved_input_width) : x;

@@ -27,8 +27,8 @@ void set_widths(const Job& job, GpuPlan& plan) {
         break;
       }
       plan.width = plan.stored_width = plan.state_width = kSingle;
-      // FSDP's mixed precision replaces autocast: 32-bit shards are gathered in 16 bits, so that the forward pass keeps
-      // no 16-bit copies of all weights.
+      // FSDP's mixed precision replaces autocast: 32-bit shards are gathered in 16 bits, so the forward pass does not
+      // keep 16-bit copies of all weights.
       plan.autocast = !plan.sharded_parameters();
       if (plan.sharded_parameters()) {
         plan.width = kHalf;
@@ -114,7 +114,8 @@ GpuPlan make_plan(const model::ModelShape& model, const Job& job, Stage stage) {
   plan.tokens = divided(plan.all_tokens, parallel.context);
   plan.tensor = std::max(1, parallel.tensor);
   plan.expert = std::max(1, parallel.expert);
-  // Whole experts are faster than slices (Megatron's expert-tensor-parallel-size 1); slices where groups are fewer.
+  // Whole experts are faster than slices (Megatron's expert-tensor-parallel-size 1); slices are used if there are fewer
+  // groups.
   plan.expert_tensor = std::max(1, plan.tensor / plan.expert);
   plan.sequence_split = parallel.tensor > 1 && parallel.sequence_parallel;
   // Context-parallel GPUs hold the same weights and share the shards.
@@ -125,8 +126,7 @@ GpuPlan make_plan(const model::ModelShape& model, const Job& job, Stage stage) {
   if (!model.stages.empty()) plan.layers = std::numeric_limits<int>::max() / 2;
   plan.encoder_layers =
       static_cast<int>(model.encoder_layers > 0 ? divided(model.encoder_layers, parallel.pipeline) : 0);
-  // A stage holds one end of a model whose forward pass marks its ends; for other models both ends are counted
-  // everywhere.
+  // If the forward pass marks its ends, a stage holds one of them; for other models both ends are counted everywhere.
   const bool one_stack = model.encoder_layers == 0 && model.image_size == 0 && marks_ends(model);
   plan.first_stage = parallel.pipeline == 1 || stage == Stage::kFirst || !one_stack;
   plan.last_stage = parallel.pipeline == 1 || stage == Stage::kLast || !one_stack;

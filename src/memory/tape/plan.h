@@ -1,5 +1,5 @@
-// A job as the tape of one GPU sees it: sizes after every kind of parallelism, and the switches that change what is
-// saved. Derived once from the Job, so that the code that runs the tape does not deal with parallelism.
+// A job from the view of one GPU's tape: sizes after every kind of parallelism, and the switches that change what is
+// saved. Derived once from the Job; the code that runs the tape does not deal with parallelism.
 #pragma once
 
 #include <vector>
@@ -24,7 +24,7 @@ struct GpuPlan {
   int skipped = 0;  // layers of earlier pipeline stages
   int encoder_layers = 0;
   bool first_stage = true, last_stage = true;
-  double in_flight = 1;  // micro-batches whose activations a pipeline stage holds at once
+  double in_flight = 1;  // micro-batches with activations in a pipeline stage at once
 
   std::uint8_t width = kHalf;         // of weights in operations
   std::uint8_t stored_width = kHalf;  // of weights in memory (sharded 32-bit weights are gathered in 16 bits)
@@ -66,15 +66,15 @@ struct GpuPlan {
   bool sharded_states() const { return zero >= 1 && shards > 1; }
 };
 
-// The accumulation steps of a job as far as its memory depends on their number: more than two, and more than a pipeline
-// holds, change nothing.
+// The accumulation steps of a job that matter for memory: beyond two, or beyond what a pipeline holds, more steps
+// change nothing.
 int micro_batches_held(const model::Job& job);
 
 // The plan of a GPU of a pipeline stage. Stages are as long as the longest one.
 enum class Stage { kFirst, kSecond, kLast };
 GpuPlan make_plan(const model::ModelShape& model, const model::Job& job, Stage stage);
 
-// The stages that can need the most memory. The second matters where layers differ: the first layers of a mixture
+// The stages that can need the most memory. The second stage matters if layers differ: the first layers of a mixture
 // may have no experts.
 std::vector<Stage> fullest_stages(const model::ModelShape& model, const model::Job& job);
 

@@ -176,7 +176,7 @@ void Recorder::require_gradient(Tensor& tensor) {
   leaves_.emplace_back().temporary = true;
 }
 
-// Autocast keeps the 16-bit copy of a trainable parameter until the forward pass ends, so that it is made once.
+// Autocast makes the 16-bit copy of a trainable parameter once and keeps it until the forward pass ends.
 Tensor Recorder::cast_for_product(Tensor tensor, bool cached) {
   if (!autocast || tensor.width != kSingle) return tensor;
   auto to_half = [this](const Tensor& from) {
@@ -319,7 +319,7 @@ void Recorder::move_to(const Node& node) {
 }
 
 void Recorder::run_node() {
-  const Node& node = nodes_.back();  // stays: plain operations add no nodes in their backward
+  const Node& node = nodes_.back();  // stays valid: plain operations add no nodes in their backward
   TensorArray grads, results;
   std::array<Edge, kMostInputs> edges{};
   BackwardCall call{*this, node.state, grads, results, saved_.data() + node.saved};

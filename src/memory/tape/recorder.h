@@ -4,7 +4,7 @@
 // (storages with reference counts) and a tape of nodes. Each node holds what the torch operation of that name saves for
 // the backward pass. Running the tape backwards creates and frees gradients as the torch engine does. The recorder sums
 // the live bytes, in total and by part, and remembers the peak. With a CachingAllocator attached, every storage also
-// goes through the allocator, so that one pass gives allocated and reserved bytes.
+// goes through the allocator, and one pass gives allocated and reserved bytes.
 //
 //   Recorder recorder(&allocator);
 //   Tensor w = recorder.parameter(recorder.add_parameter(h * h, 2, true));
@@ -45,8 +45,8 @@ class Recorder;
 // The properties of a tensor besides its storage.
 struct TensorFacts {
   Count elements = 0;
-  std::int32_t node = -1;   // that produced it, -1: none
-  std::int32_t leaf = -1;   // that collects its gradient if no node produced it
+  std::int32_t node = -1;   // the node that produced it; -1: none
+  std::int32_t leaf = -1;   // the leaf that collects its gradient if no node produced it
   std::uint8_t output = 0;  // of that node
   std::uint8_t width = 0;   // bytes of an element
   Layout layout = Layout::kPlain;
@@ -109,7 +109,7 @@ class Segment {
  public:
   virtual ~Segment() = default;
   virtual Tensor run_segment(int index, std::span<Tensor> inputs) = 0;
-  // Called when the backward pass has left the segment, so that values shared by its layers can be freed.
+  // Called when the backward pass has left the segment and values shared by its layers can be freed.
   virtual void segment_done(int index) = 0;
 };
 
@@ -134,8 +134,8 @@ struct LiveBytes {
 
 class Recorder {
  public:
-  // Without an allocator, sizes are rounded to 512 bytes and reserved bytes are unknown.
-  // `events` receives every allocation and deallocation; it may be null.
+  // Without an allocator, sizes are rounded to 512 bytes and reserved bytes are unknown. `events` receives every
+  // allocation and deallocation; it may be null.
   explicit Recorder(CachingAllocator* allocator = nullptr, std::vector<AllocationEvent>* events = nullptr);
   ~Recorder();
   Recorder(const Recorder&) = delete;
@@ -181,7 +181,7 @@ class Recorder {
   void run_backward() { backward(0, false); }
 
   // --- modes
-  bool autocast = false;  // of 32-bit operands of matrix products to 16 bits
+  bool autocast = false;  // cast 32-bit operands of matrix products to 16 bits
   bool grad_enabled = true;
   bool keep_products = false;          // selective recomputation: a checkpoint keeps the outputs of matrix products
   int keep_every_product = 1;          // or every n-th of them

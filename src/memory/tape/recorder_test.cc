@@ -107,7 +107,7 @@ TEST(Recorder, CheckpointHoldsTheInputAloneAndRunsTwice) {
   EXPECT_EQ(layers.runs, 2);
   EXPECT_EQ(layers.done, 1);
   EXPECT_EQ(recorder.live().total, 4 * kMatrix);
-  // Recomputed: two results of the first layer and of gelu; the last product is not made again.
+  // Recomputed: two results of the first layer and of gelu; the last product is not recomputed.
   EXPECT_LE(recorder.peak().total, 4 * kMatrix + 5 * kActivation);
 }
 

@@ -44,8 +44,8 @@ void Session::run() {
 }
 
 void Session::run_for_peaks() {
-  // These cases leave memory to the next pass that is not counted below: torchtitan keeps its logits, and an optimizer
-  // in the backward pass keeps the gradients of shared weights.
+  // In these cases the next pass starts with memory that is not counted below: torchtitan keeps its logits, and an
+  // optimizer in the backward pass keeps the gradients of shared weights.
   const bool holds_logits = plan_.stack == model::Stack::kTorchTitan && !plan_.accumulates;
   if (holds_logits || plan_.optimizer_in_backward) return run();
   forward_workspace_ = workspace();

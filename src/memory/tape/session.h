@@ -17,8 +17,8 @@ class Session {
 
   // Two iterations; peaks are those of the second, which has the optimizer's states.
   void run();
-  // The same peaks by phase and zone from one iteration, if what the second adds is known. Use it without an allocator,
-  // whose state depends on earlier iterations.
+  // The same peaks by phase and zone from one iteration, if the additions of the second are known. Use it without an
+  // allocator: its state depends on earlier iterations.
   void run_for_peaks();
 
   const Recorder& recorder() const { return recorder_; }

@@ -26,8 +26,8 @@ Peaks peaks_of(const model::ModelShape& model, const GpuPlan& plan, bool& exact)
   return peaks;
 }
 
-// The layers to run before one more shows the cost of every other: a few of those that are alike, after those of this
-// stage that are not (the first layers of a mixture). 0: layers cannot be left out.
+// The number of layers to run before one more layer shows the cost of all others: the different layers of this stage
+// (the first layers of a mixture), then a few equal ones. 0: layers cannot be left out.
 int layers_needed(const model::ModelShape& model, const GpuPlan& plan) {
   if (!model.stages.empty() || plan.layers <= kFew + 1) return 0;
   if (model.encoder_layers > 0) return plan.encoder_layers == plan.layers ? kFew : 0;
@@ -62,7 +62,7 @@ Peaks extrapolated_peaks(const model::ModelShape& model, GpuPlan plan, bool& exa
   return few;
 }
 
-// By stage of the pipeline; a single entry without one.
+// By pipeline stage; a single entry without a pipeline.
 using Ends = std::vector<Peaks>;
 
 Ends peaks_at(const model::ModelShape& model, model::Job job, std::int64_t batch, bool& exact) {
@@ -77,7 +77,7 @@ Ends peaks_at(const model::ModelShape& model, model::Job job, std::int64_t batch
 constexpr std::array<std::int64_t, 3> kSurfaceBatches = {1, 4, 64};
 constexpr int kManyShards = 1024;
 
-// With fewer replicas than the experts are divided over, memory does not fall in proportion to 1 / replicas.
+// With fewer replicas than expert groups, memory does not fall in proportion to 1 / replicas.
 int few_shards(const model::Parallelism& parallel) {
   const int replica = std::max(1, parallel.context * parallel.tensor);
   return std::max(2, (std::max(1, parallel.expert) + replica - 1) / replica);

@@ -153,7 +153,7 @@ TEST(TrainingTape, WeightsGradientsAndStatesAreExact) {
   EXPECT_NEAR(in_bytes(peak.parts[Part::kOptimizer]), 4 * parameters, 0.05 * parameters);
 }
 
-// The size of what is kept once gradients and logits are out of the way.
+// The size of the saved activations, without gradients and logits.
 Bytes forward_activations(const ModelShape& shape, Job job) {
   ReplayOptions options;
   options.allocator = false;
@@ -259,7 +259,7 @@ TEST(TrainingTape, EveryMemoryOptionReducesThePeak) {
   EXPECT_LT(changed([](Job& j) { j.parallel.gpus = j.parallel.pipeline = 4; }), peak * 0.6);
 }
 
-// T5 as an encoder alone marks no ends for pipeline stages: both are counted on every stage.
+// T5 used as an encoder has no markers for pipeline ends, so both ends are counted on every stage.
 TEST(TrainingTape, PipelinesOfModelsWithoutMarkedEndsAreCounted) {
   const Checked<ModelShape> shape = model::read_model(
       "t5", R"({"model_type": "t5", "architectures": ["T5EncoderModel"], "num_layers": 4, "d_model": 64})");
@@ -271,7 +271,7 @@ TEST(TrainingTape, PipelinesOfModelsWithoutMarkedEndsAreCounted) {
   EXPECT_GT(raw_peak(*shape, job), Bytes{});
 }
 
-// What is live grows with the rank; what the allocator reserves beyond it may shrink, as it depends on block sizes.
+// Live memory grows with the rank; the allocator's additional reserve may shrink, because it depends on block sizes.
 TEST(TrainingTape, AdaptersOfHigherRankNeedMore) {
   for (const model::Method method : {model::Method::kLora, model::Method::kQlora}) {
     for (const char* name : {"llama3.2-1b", "qwen2.5-0.5b"}) {

@@ -121,7 +121,7 @@ GpuWeights::GpuWeights(Recorder& recorder, const model::ModelShape& model, const
     last_block = i;
   }
   int layers_left = plan.layers, encoder_left = plan.encoder_layers, skipped = plan.skipped, none = 0;
-  // Of two stacks the first is the encoder.
+  // If there are two stacks, the first is the encoder.
   const std::vector<model::LayerStack>& stacks = model.forward->stacks;
   const std::size_t decoder_begin = model.encoder_layers > 0 && stacks.size() > 1 && !stacks.back().runs.empty()
                                         ? static_cast<std::size_t>(stacks.back().runs.front().weight)

@@ -1,4 +1,4 @@
-// The parameters of a model on one GPU, made from its inventory in the framework's order.
+// The parameters of a model on one GPU, created from its inventory in the framework's order.
 #pragma once
 
 #include <algorithm>

@@ -110,7 +110,7 @@ class Fitter {
   GpuSpeed gpu_;
 };
 
-// The stack's own width counts as two more points, so that one lucky row does not give false certainty.
+// The stack's own width counts as two more points: one lucky row must not give false certainty.
 double width_after(const std::vector<CalibrationPoint>& points, double width_before) {
   constexpr double kEighty = 1.2816;
   const double before = 0.5 * width_before / kEighty;
@@ -129,7 +129,7 @@ double mean_error(const std::vector<CalibrationPoint>& points, Seconds Calibrati
 Result<CalibrationFit> fit_group(const Constants& constants, const Group& group) {
   CalibrationFit fit;
   const GpuSpeed as_is = gpu_speed(constants, *group.gpu);
-  GpuSpeed plain = as_is;  // ignores the width of an earlier calibration, which is being replaced
+  GpuSpeed plain = as_is;  // without the width of the calibration that is being replaced
   plain.calibration = {};
   for (const Measurement* m : group.rows) {
     Result<Predictions> metrics = predict(constants, *m, as_is);
@@ -174,7 +174,7 @@ Result<Predictions> predict(const Constants& constants, const Measurement& m, co
                  const Interval& interval, Bound bound) {
     if (measured) found.push_back({metric, *measured, predicted, interval, bound});
   };
-  // Power, and the energy of a unit of work whose time was measured too; the errors of power and time are independent.
+  // Power, and the energy per unit of work if its time was measured too; the errors of power and time are independent.
   const auto add_power = [&](const PowerEstimate& power, const std::optional<Seconds>& measured, Seconds predicted,
                              const Interval& time, Bound bound) {
     if (!with_power || !m.power || !power.known()) return;

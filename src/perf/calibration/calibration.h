@@ -40,25 +40,24 @@ struct Prediction {
 };
 using Predictions = FixedList<Prediction, 7>;
 
-// Compares every measured value of a row with the model, power if it is asked for. Fails if the job cannot be
-// estimated.
+// Compares every measured value of a row with the model; power only on request. Fails if the job cannot be estimated.
 Result<Predictions> predict(const Constants& constants, const Measurement& measurement, const GpuSpeed& gpu,
                             bool with_power = false);
 
 inline constexpr std::size_t kMostMeasurements = 1000;
 
-// Results of a load generator in JSON; as rows, with the settings `given` by name, of which "gpu" is not in the file.
+// Results of a load generator in JSON, as rows. `given` has settings by name that the file lacks, such as "gpu".
 bool is_benchmark(std::string_view text);
 Checked<std::string> benchmark_rows(const std::string& file, const std::string& text,
                                     const std::map<std::string, std::string>& given);
 
-// Reads the rows, or the results of a load generator with what was `given` about it, and reports every mistake with its
+// Reads the rows, or the results of a load generator with the settings `given` about it. Reports every mistake with its
 // location. `catalog` must outlive the result.
 Checked<std::vector<Measurement>> read_measurements(const std::string& file, std::string text,
                                                     const catalog::Catalog& catalog,
                                                     const std::map<std::string, std::string>& given = {});
 
-// A measured value against its prediction.
+// A measured value and its prediction.
 struct CalibrationPoint {
   int line = 0;
   std::string model;
@@ -79,7 +78,7 @@ Checked<Measurement> read_measurement(const Csv& csv, const CsvRow& row, const m
                                       const catalog::Catalog& catalog);
 
 // Fits factors on device, host and prefill time for every stack, job and GPU among the measurements. The fit is robust:
-// outliers have little weight, and with few points the factors stay near 1. Fails on a row whose job cannot be
+// outliers have little weight, and with few points the factors stay near 1. Fails on a row with a job that cannot be
 // estimated.
 Checked<std::vector<CalibrationFit>> fit_calibrations(const Constants& constants,
                                                       const std::vector<Measurement>& measurements);

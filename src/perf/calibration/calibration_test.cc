@@ -23,7 +23,7 @@ TEST(Measurements, RatesAreConvertedToStepTimes) {
   const auto rows = read(std::string(kHeader) + "llama-3.2-1b,h200-sxm,train,hf,8,1024,16384\n");
   ASSERT_TRUE(rows) << describe(rows.error());
   ASSERT_EQ(rows->size(), 1u);
-  EXPECT_DOUBLE_EQ(in_seconds(*rows->front().step), 0.5);  // 8 x 1024 tokens at 16,384 a second
+  EXPECT_DOUBLE_EQ(in_seconds(*rows->front().step), 0.5);  // 8 x 1024 tokens at 16,384 per second
   EXPECT_EQ(rows->front().line, 2);
 }
 
@@ -32,7 +32,7 @@ TEST(Measurements, RatesOfAWholeJobAreDividedByItsGpus) {
       "model,gpu,gpus,zero,stack,batch,seq,tokens_per_second\n"
       "llama-2-7b,h100-sxm,8,3,torchtitan,4,2048,65536\n");
   ASSERT_TRUE(rows) << describe(rows.error());
-  EXPECT_DOUBLE_EQ(in_seconds(*rows->front().step), 1.0);  // 8 x 4 x 2048 tokens at 65,536 a second
+  EXPECT_DOUBLE_EQ(in_seconds(*rows->front().step), 1.0);  // 8 x 4 x 2048 tokens at 65,536 per second
 }
 
 TEST(Measurements, EveryMistakeIsReportedWithItsPlace) {
@@ -91,7 +91,7 @@ TEST(Measurements, ResultsOfLoadGeneratorsAreRows) {
   EXPECT_FALSE(read_measurements("mine.csv", "model,gpu\n", built_in_catalog(), {{"gpu", "l4"}}));
 }
 
-// Rows whose times are the model's own, `factor` times as long.
+// Rows with the model's own times, multiplied by `factor`.
 std::string rows_scaled(double factor, std::initializer_list<int> batches) {
   std::string text = "model,gpu,batch,seq,step_ms\n";
   const catalog::Gpu& gpu = **built_in_catalog().find_gpu("h100-sxm");

@@ -21,8 +21,8 @@ struct KernelLosses {
 
 // The measured curves of one chip.
 struct MeasuredGpu {
-  std::string same_chip;    // another GPU with the same chip, whose curves apply; the rest is then unset
-  std::string losses_like;  // no kernels measured: those of this GPU with `losses`, fitted on whole runs
+  std::string same_chip;    // use the curves of this GPU, which has the same chip; the rest is unset
+  std::string losses_like;  // no kernels measured: use those of this GPU with `losses`
   KernelLosses losses;
   double sustained = 0;
   std::array<MatmulCurve, kMatmulFormats> matmul;  // rate 0: not measured
@@ -60,7 +60,7 @@ struct CalibrationRow {
 
 struct Constants {
   std::map<std::string, MeasuredGpu> measured;  // by GPU name: rates and bandwidths
-  MeasuredGpu any_gpu;                          // the other losses of kernels, which all chips share
+  MeasuredGpu any_gpu;                          // kernel losses that all chips share
   LinkShares nvlink, pcie;
   EagerConstants eager;
   EngineConstants vllm, trtllm, sglang;
@@ -80,7 +80,7 @@ struct Constants {
 Checked<Constants> load_constants(const std::string& overlay);
 
 // Returns `base` with the given rows replaced (same format as data/efficiency.csv and data/stacks.csv; an empty text
-// changes nothing). A fit uses it to try a constant before writing it.
+// changes nothing). Fits use this to try a constant before writing it.
 Checked<Constants> with_rows(Constants base, std::string efficiency, std::string stacks);
 
 // Name of the calibration file in an overlay folder.
@@ -94,7 +94,7 @@ std::string calibration_csv(const std::vector<CalibrationRow>& rows);
 // penalty.
 GpuSpeed gpu_speed(const Constants& constants, const catalog::Gpu& gpu);
 
-// Whether a GPU is this measured one or has its chip.
+// Whether a GPU is this measured GPU or has the same chip.
 bool same_chip(const Constants& constants, const std::string& gpu, const std::string& chip);
 
 }  // namespace rightsize::perf

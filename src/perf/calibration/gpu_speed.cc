@@ -17,7 +17,7 @@ using catalog::NumberFormat;
 
 constexpr const char* kEagerReference = "h200-sxm";  // the eager and image profiles were fitted on it
 
-// A measured chip, with what decides whether it is a relative of another GPU. Its large products reach `share` of the
+// A measured chip, with the facts that make it a relative of another GPU. Its large products reach `share` of the
 // 16-bit peak (0: its curve's rate) at `watts_per_tflop`: TDP and dense 16-bit peak of data/gpus.csv. Ampere cards with
 // GDDR memory have another chip (GA102, an older process) than the A100: 0.62 of peak at the A10's 1.2 W/TFLOP fits
 // data/measurements/train-gpus.csv.
@@ -40,7 +40,7 @@ constexpr Chip kChips[] = {
 
 bool has_gddr(const Gpu& gpu) { return gpu.memory_type.starts_with("GDDR"); }
 
-// The curves of a chip: its rates and bandwidths with the losses that all chips share.
+// The curves of a chip: its own rates and bandwidths, and the losses that all chips share.
 std::optional<MeasuredGpu> find_chip(const Constants& constants, std::string_view name) {
   auto found = constants.measured.find(std::string(name));
   if (found == constants.measured.end()) return std::nullopt;
@@ -66,8 +66,8 @@ std::optional<MeasuredGpu> find_chip(const Constants& constants, std::string_vie
   return chip;
 }
 
-// The closest measured chip: of the architecture and the kind of memory, of the architecture, of the maker and the kind
-// of memory, of the maker, of the kind of memory; the closest in years if several are.
+// The closest measured chip, in order of preference: same architecture and memory type, same architecture, same vendor
+// and memory type, same vendor, same memory type. Among several, the closest in years.
 const Chip* relative_of(const Gpu& gpu, const Constants& constants) {
   const Chip* best = nullptr;
   double closest = -10;
@@ -106,7 +106,7 @@ void fill_peaks(const Gpu& gpu, GpuSpeed& speed) {
 
 // Share of the 16-bit peak that a large product reaches. Measured for some GPUs; otherwise it grows with the power per
 // TFLOP (exponent 0.5, from the A100s at 250, 300 and 400 W in data/measurements/train-gpus.csv), up to the most that
-// any product reaches: GeForce and workstation cards, whose 16-bit rate is halved, are not limited by power.
+// any product reaches: GeForce and workstation cards have half the 16-bit rate and are not limited by power.
 double scaled_by_power(const Gpu& gpu, double share, double at_watts_per_tflop) {
   constexpr double kPowerExponent = 0.5;
   const auto half = gpu.half_rate();
@@ -137,7 +137,7 @@ std::optional<double> measured_share(const Gpu& gpu) {
   return std::min(kMostArithmetic, *bf16.measured / *bf16.dense);
 }
 
-// Of large 16-bit products, before the penalty for an unmeasured chip.
+// The rate of large 16-bit products, before the penalty for an unmeasured chip.
 double transferred_rate(const Gpu& gpu, const Chip& chip, double chip_rate) {
   if (const auto share = measured_share(gpu)) return *share;
   if (const KnownShare* known = known_share(gpu))
@@ -167,7 +167,7 @@ void fill_links(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
   speed.fsdp_link = link * shares.sharding;
 }
 
-// The same chip at another power: data-sheet peaks grow more than what products reach.
+// The same chip at another power limit: data-sheet peaks grow more than achieved rates.
 void use_own_product(const Gpu& gpu, MeasuredGpu& chip) {
   const auto share = measured_share(gpu);
   if (!share) return;
@@ -183,8 +183,8 @@ void use_curves(const MeasuredGpu& chip, GpuSpeed& speed) {
   speed.decode = chip.decode;
 }
 
-// A format without a measurement on the chip has the median losses of the chips that have one, scaled as its 16-bit
-// products are.
+// A format that was not measured on the chip gets the median losses of the chips where it was, scaled like the chip's
+// 16-bit products.
 template <std::size_t N>
 void fill_missing(const Constants& constants, std::array<MatmulCurve, N> MeasuredGpu::*curves, double rate_scale,
                   double bandwidth_scale, std::array<MatmulCurve, N>& to) {
@@ -210,9 +210,8 @@ void fill_missing_formats(const Constants& constants, double rate_scale, double 
   fill_missing(constants, &MeasuredGpu::experts, rate_scale, bandwidth_scale, speed.experts);
 }
 
-// What a chip of another architecture loses against its closest relative, from leaving each measured chip out
-// (docs/speed.md): newer ones reach smaller shares of faster units. Within an architecture the power rule is not
-// biased.
+// The penalty for a chip of another architecture, from leaving each measured chip out in turn (docs/speed.md): newer
+// chips reach smaller shares of faster units. Within an architecture the power rule is not biased.
 constexpr KernelLosses kUnknownArchitecture{0.88, 0.95};
 
 void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
@@ -226,7 +225,7 @@ void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
   const double rate = transferred_rate(gpu, *relative, half);
   const bool known = measured_share(gpu) || known_share(gpu) != nullptr;
   const KernelLosses losses{rate / half * (known ? 1 : penalty.rate), penalty.bandwidth};
-  // In long runs no chip was seen to hold more than the A100's share, unless its own product says so.
+  // In long runs no chip sustains more than the A100's share, unless its own measurement shows otherwise.
   constexpr double kLongRuns = 0.87;
   const double sustained = known ? rate : std::min(kLongRuns, chip.sustained * losses.rate);
   chip.scale(losses);
@@ -275,8 +274,8 @@ std::string_view twin_of(const Gpu& gpu, const Constants& constants) {
   return {};
 }
 
-// Every part draws a share of the data sheet's power, which transfers to other GPUs. Without a published idle power a
-// GPU idles at the median share of those that have one.
+// Every part draws a share of the data sheet's power, and these shares transfer to other GPUs. Without a published idle
+// power, the median share is used.
 GpuPower gpu_power(const Constants& constants, const Gpu& gpu) {
   constexpr double kIdleShare = 0.12;
   // GDDR interfaces draw power at any load: an A40 that trains ResNet-50 does not go below 100 W, however low its clock

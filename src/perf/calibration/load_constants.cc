@@ -1,4 +1,4 @@
-// From data/efficiency.csv, data/stacks.csv and the user's overlay of them to Constants.
+// Reads Constants from data/efficiency.csv, data/stacks.csv and the user's overlay.
 #include <algorithm>
 #include <filesystem>
 
@@ -129,7 +129,7 @@ bool read_link_kernel(std::string_view kernel, LinkShares& links, FactReader& re
   return false;
 }
 
-// A row of "any" GPU has what all chips share, the others what a chip reaches.
+// A row for "any" GPU has the values that all chips share; other rows have those of one chip.
 MatmulCurve read_matmul(FactReader& reader, const FactRow& row, bool shared) {
   MatmulCurve curve;
   if (!shared) {
@@ -219,7 +219,7 @@ bool read_field(Profile& profile, const FactRow& row, FactReader& reader) {
   return false;
 }
 
-// Where the stack's constants and its list of GPUs are.
+// Reads one row of a stack's constants.
 bool read_stack_constant(const std::string& stack, Constants& c, const FactRow& row, FactReader& reader) {
   if (stack == "vllm") return read_field(c.vllm, row, reader);
   if (stack == "trtllm") return read_field(c.trtllm, row, reader);
@@ -244,7 +244,7 @@ const std::vector<std::string>& stack_names() {
   return kNames;
 }
 
-// The rows `fit --runs` writes: which runs a stack's constants were fitted on.
+// Rows written by `fit --runs`: the runs that a stack's constants were fitted on.
 bool read_measured(const std::string& name, MeasuredSet& runs, FactReader& reader) {
   if (name == "measured-parameters") {
     const std::vector<std::string> range = reader.list("value");
@@ -316,7 +316,7 @@ void read_draft_row(const FactRow& row, std::map<std::string, std::vector<std::p
   curve[drafts - 1].second += 1;
 }
 
-// The embedded file and the overlay's, where there is one.
+// The embedded file, and the overlay's if there is one.
 void add_files(FactTable& table, const std::string& name, const std::string& overlay, Errors& errors) {
   if (std::string_view built_in = embedded_file(name); !built_in.empty()) {
     table.add("data/" + name, std::string(built_in), false);

@@ -1,4 +1,4 @@
-// Which aspects of a job were measured: GPU, vendor, format, family and size of the runs a stack was fitted on.
+// Which aspects of a job occur in the runs that a stack was fitted on: GPU, vendor, format, family and size.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace rightsize::perf {
 
-// Each aspect on its own: a measured GPU and a measured family need not have been measured together.
+// Each aspect by itself: a measured GPU and a measured family may come from different runs.
 struct MeasuredRuns {
   bool gpu = false;     // with this stack
   bool vendor = false;  // any GPU of this vendor, with this stack

@@ -48,7 +48,7 @@ std::string stack_of(const JsonObject& json) {
   return backend.starts_with("trt") || backend.starts_with("tensorrt") ? "trtllm" : "vllm";
 }
 
-// Requests in flight: as many as the client kept, or at an arrival rate those of Little's law.
+// Requests in flight: the client's concurrency or, for an arrival rate, the number from Little's law.
 double in_flight(const JsonObject& json, const ServedRun& run) {
   const JsonMember* rate = json.find("request_rate");
   const bool at_rate = rate != nullptr && rate->value.type == JsonType::kNumber;
@@ -60,7 +60,7 @@ double in_flight(const JsonObject& json, const ServedRun& run) {
   return std::max(1.0, std::round(std::min(mean, kept.value_or(kMost))));
 }
 
-// Reads nothing but what a row needs: the files also list every request.
+// Reads only what a row needs: the files also list every request.
 Checked<ServedRun> read_run(const LocatedJson& document) {
   Errors errors;
   const JsonObject json(document, document.root(), errors);

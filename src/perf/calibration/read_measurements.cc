@@ -59,7 +59,7 @@ class RowReader {
     return list;
   }
 
-  // A positive number, or nothing.
+  // A positive number, or empty.
   std::optional<double> measured(std::string_view column) {
     const std::string_view cell = csv_.cell(row_, column);
     if (cell.empty()) return std::nullopt;

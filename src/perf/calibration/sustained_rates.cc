@@ -69,7 +69,7 @@ SpeedTable::SpeedTable(const catalog::Catalog& catalog, const Constants& constan
 }
 
 const SustainedRates* SpeedTable::find(const Gpu& gpu) const {
-  // Most callers pass a row of this catalogue, whose position is the answer.
+  // Most callers pass a row of this catalogue; its position is then the index.
   const Gpu* first = catalog_.gpus.data();
   if (std::greater_equal<>{}(&gpu, first) && std::less<>{}(&gpu, first + rates_.size()))
     return &rates_[static_cast<std::size_t>(&gpu - first)];
@@ -79,8 +79,8 @@ const SustainedRates* SpeedTable::find(const Gpu& gpu) const {
   return nullptr;
 }
 
-// Even between two measured GPUs the same kernels differ by a tenth, like the errors of engines and trainers
-// (docs/speed.md). An unmeasured GPU adds what it adds to any estimate.
+// Even between two measured GPUs the same kernels differ by 10 %, as do the errors of engines and trainers
+// (docs/speed.md). An unmeasured GPU adds its usual width.
 double width_between(const SustainedRates& from, const SustainedRates& to) {
   constexpr double kMeasuredPair = 0.10;
   if (from.gpu->name == to.gpu->name) return 0;

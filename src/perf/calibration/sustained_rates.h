@@ -1,5 +1,5 @@
-// What a GPU sustains in large kernels, one figure per resource, for work known only by how long it kept each resource
-// busy. Every comparison of the same work on two GPUs uses these figures, so it agrees with the estimates; no other
+// The sustained rate of a GPU in large kernels, per resource, for work that is known only by its busy time per
+// resource. Every comparison of the same work on two GPUs uses these figures, so it agrees with the estimates; no other
 // code divides data-sheet peaks.
 //
 //   const SpeedTable speeds(catalog, constants);                                                       // once
@@ -18,8 +18,8 @@ namespace rightsize::perf {
 struct SustainedRates {
   const catalog::Gpu* gpu = nullptr;  // must outlive this
   Basis basis = Basis::kSpecification;
-  // Large products at sustained clocks, by catalog::NumberFormat. A format that the GPU lacks, or whose peak is
-  // unknown, runs in 16 bits (wider ones in fp32); zero if that rate is unknown as well.
+  // Large products at sustained clocks, by catalog::NumberFormat. A format that the GPU lacks, or that has an unknown
+  // peak, runs in 16 bits (wider ones in fp32); zero if that rate is also unknown.
   std::array<FlopsPerSecond, catalog::kNumberFormats> arithmetic{};
   BytesPerSecond memory;                    // streaming weights in thin products
   Seconds launch;                           // GPU time to start a kernel

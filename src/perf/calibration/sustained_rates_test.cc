@@ -38,7 +38,7 @@ TEST(SpeedTable, FindsTheGpusOfItsCatalogueAndTheirCopies) {
 }
 
 // An L4 holds 0.48 of its 121 TFLOP/s, an H100 0.80 of its 989: 13.6 times, not the 8.2 of their data sheets.
-TEST(Slowdown, FollowsWhatIsSustainedNotTheDataSheet) {
+TEST(Slowdown, FollowsSustainedRatesNotTheDataSheet) {
   const double sheet = 989.0 / 121.0;
   EXPECT_GT(between("h100-sxm", "l4").arithmetic, 1.5 * sheet);
   EXPECT_EQ(between("h100-sxm", "l4").basis, Basis::kTransferred);
@@ -53,10 +53,10 @@ TEST(Slowdown, AFormatTheGpuLacksRunsInSixteenBits) {
             h100.arithmetic[static_cast<std::size_t>(NumberFormat::kBf16)]);
 }
 
-// Training in fp16 with automatic mixed precision, samples a second (lambdal/deeplearning-benchmark@aa5addb6,
+// Training in fp16 with automatic mixed precision, samples per second (lambdal/deeplearning-benchmark@aa5addb6,
 // pytorch-train-throughput-fp16.csv, read 2026-11). Such a step is part arithmetic, part traffic, so the measured ratio
-// lies between the two factors, give or take an interval that holds four of five. (It misses ResNet-50 on the RTX 4090,
-// whose cache of 72 MB spares it much of the traffic.)
+// lies between the two factors, within the 80 % interval. (The exception is ResNet-50 on the RTX 4090: its 72 MB cache
+// avoids much of the traffic.)
 struct Measured {
   const char* gpu;
   double bert_large, resnet_50;
@@ -83,16 +83,16 @@ TEST(Slowdown, BracketsFourOfFiveMeasuredTrainings) {
   EXPECT_GE(inside, all * 4 / 5);
 }
 
-// A prompt of 8,000 tokens is arithmetic, a token for one request alone is traffic: an estimate of these changes from
-// GPU to GPU as the factors say. Each stack has fitted constants, hence the tolerance.
+// A prompt of 8,000 tokens is compute-bound, and a token for a single request is memory-bound: estimates of these scale
+// between GPUs by the two factors. The tolerance is for the fitted constants of each stack.
 TEST(Slowdown, AgreesWithEstimatesOfWorkBoundByOneResource) {
-  const model::ModelShape shape = *model::find_model("llama-3.1-70b");  // so large that latencies do not show
+  const model::ModelShape shape = *model::find_model("llama-3.1-70b");  // large enough to hide latencies
   const ModelWork work = work_of(shape);
   const auto estimate = [&](const SustainedRates& on) {
     model::Job job = *model::parse_job(
         {{"job", "serve", {}}, {"stack", "vllm", {}}, {"isl", "8000", {}}, {"osl", "8", {}}, {"concurrency", "1", {}}});
     ServeLoad load;
-    load.kv_tokens = 1e6;  // the question is speed: let it fit
+    load.kv_tokens = 1e6;  // only speed matters here: let it fit
     return *estimate_serving(built_in_constants(), work, job, gpu_speed(built_in_constants(), *on.gpu),
                              default_cluster(*on.gpu), load);
   };

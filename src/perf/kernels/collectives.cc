@@ -41,8 +41,8 @@ Cluster default_cluster(const catalog::Gpu& gpu) {
   const bool switched = gpu.nvlink_kind == "switch" || gpu.nvlink_kind == "fabric" || gpu.nvlink_kind == "mesh";
   cluster.linked = switched;
   if (gpu.name.starts_with("gb")) cluster.node_gpus = 72;
-  // The usual networks: 400 Gbit/s per GPU from Hopper on, 200 for the A100, 100 for older ones with NVLink, and
-  // 100 Gbit/s for a whole machine of PCIe cards.
+  // The usual networks: 400 Gbit/s per GPU from Hopper on, 200 for the A100, 100 for older ones with NVLink, and 100
+  // Gbit/s for a whole machine of PCIe cards.
   const int year = gpu.year.value_or(2020);
   if (!switched) {
     cluster.network_per_gpu = gbit_per_s(100.0 / cluster.node_gpus);

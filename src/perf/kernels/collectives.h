@@ -25,7 +25,7 @@ Seconds collective_time(const GpuSpeed& gpu, const Cluster& cluster, Collective 
 // The all-reduce kernels of serving engines inside a CUDA graph.
 Seconds engine_all_reduce_time(const GpuSpeed& gpu, const Cluster& cluster, int group, Bytes message);
 
-// GPUs that hold the same weights: every `apart`-th GPU of the job, because tensor and context parallel ones lie
+// GPUs that hold the same weights: every `apart`-th GPU of the job, because tensor and context parallel GPUs lie in
 // between.
 struct ShardGroup {
   int gpus = 1, apart = 1;

@@ -52,7 +52,7 @@ struct DecodeCurve {
   double rate = 0, bandwidth = 0;
   Seconds latency;
   double occupancy = 0;
-  double fp8_kv = 1;          // time per byte of an 8-bit cache against a 16-bit one
+  double fp8_kv = 1;          // time per byte of an 8-bit cache relative to a 16-bit one
   double short_sequence = 0;  // minimum time of a sequence, in cached tokens
 };
 
@@ -92,7 +92,7 @@ inline constexpr int kStackSlots = 8;
 inline constexpr int kVisionSlot = 7;
 inline int slot_of(model::Stack stack) { return static_cast<int>(stack); }
 
-// Number formats by what multiplies: all 16-bit formats train alike.
+// Number formats by the unit that multiplies: all 16-bit formats train at the same speed.
 inline constexpr int kArithmetics = 4;
 inline std::size_t arithmetic_of(model::Precision format) {
   using model::Precision;
@@ -101,7 +101,7 @@ inline std::size_t arithmetic_of(model::Precision format) {
 
 struct GpuSpeed {
   Basis basis = Basis::kSpecification;  // of the kernel curves
-  std::string_view relative;            // the measured GPU whose losses apply; empty: its own
+  std::string_view relative;            // the measured GPU that the losses come from; empty: this GPU
   std::array<bool, kStackSlots> stack_measured{};
   // By stack and arithmetic: whether training runs were measured.
   std::array<std::array<bool, kArithmetics>, kStackSlots> training_measured{};
@@ -128,17 +128,17 @@ struct GpuSpeed {
 
   // Relative to the GPU the eager and image profiles were fitted on.
   double rate_scale = 1, attention_scale = 1;
-  double conv_scale = 1;  // filter size that fills the tensor cores of a multiprocessor
+  double conv_scale = 1;  // scale of the filter size that fills a multiprocessor's tensor cores
 
   GpuPower power;
 };
 
-// The GPU at a lower clock, as a share of the one it was measured at. Arithmetic slows down with it; memory has its own
-// clock, but below three quarters of the highest clock the multiprocessors no longer ask for its full bandwidth:
-// ResNet-50 under power limits (ml-energy/zeus, docs/energy.md).
+// The GPU at a lower clock, as a share of the measured clock. Arithmetic slows down with the clock. Memory has its own
+// clock, but below 75 % of the highest clock the multiprocessors cannot use its full bandwidth: ResNet-50 under power
+// limits (ml-energy/zeus, docs/energy.md).
 inline constexpr double kMemoryClock = 0.75;
 GpuSpeed at_clock(const GpuSpeed& gpu, double share);
-// Times of work at the rates of the slower GPU -> at those of the data sheet.
+// Converts times at the lower clock's rates to times at the data sheet's rates.
 Activity at_full_clock(Activity activity, double share);
 
 }  // namespace rightsize::perf

@@ -41,7 +41,7 @@ double clock_within(const GpuPower& gpu, const Activity& activity, Watts limit) 
     const double left = (limit - parts.fixed) / (floor * floor) / parts.kernels - parts.tensor / parts.kernels;
     return parts.kernels > Watts{} ? std::clamp(left, kSlowestClock, floor) : kSlowestClock;
   }
-  // Above it power is convex, so that Newton's steps from the highest clock never overshoot.
+  // Above the floor power is convex, so Newton steps from the highest clock never overshoot.
   double clock = 1;
   for (int i = 0; i < 5; ++i) {
     const Watts above = power_of(parts, floor, clock) - limit;

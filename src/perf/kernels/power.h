@@ -1,4 +1,4 @@
-// Power of a GPU: the sum of what its parts draw, at the highest clock that the power limit allows.
+// Power of a GPU: the sum over its parts, at the highest clock that the power limit allows.
 //
 //   energy of a period = idle x time + (kernels x busy x clock + tensor cores) x voltage^2 + memory + links + waits
 //
@@ -10,8 +10,8 @@
 
 namespace rightsize::perf {
 
-// What one GPU does in a period. The times of parts are those of their work at the data sheet's rates, so tensor / time
-// is the use of the tensor cores.
+// The activity of one GPU in a period. Each part's time is its work at the data sheet's rate, so tensor / time is the
+// tensor core utilization.
 struct Activity {
   Seconds time;
   Seconds busy;      // kernels compute or move data
@@ -51,17 +51,17 @@ double clock_within(const GpuPower& gpu, const Activity& activity, Watts limit);
 
 struct PowerEstimate {
   Watts mean;                // of each GPU
-  double low = 1, high = 1;  // factors on it that bound it with 80 % probability
+  double low = 1, high = 1;  // factors on the mean: 80 % interval
   double clock = 1;          // share of the highest clock
-  double slower = 1;         // clock under the user's cap over that without one
+  double slower = 1;         // clock with the user's cap divided by the clock without it
   Activity activity;         // of one GPU, per optimizer step, decode step or batch
   bool known() const { return mean > Watts{}; }
 };
 
-// At the GPU's own limit. The times of `activity` are measured ones and include its slower clock.
+// Power at the GPU's own limit. The times of `activity` are measured, so they include its slower clock.
 PowerEstimate power_of(const GpuPower& gpu, const Activity& activity);
 
-// Completes an estimate whose mean is known: no draw is below idle or above the limit.
+// Completes an estimate with a known mean: power is never below idle or above the limit.
 void bound_power(const GpuPower& gpu, Watts limit, PowerEstimate& estimate);
 
 }  // namespace rightsize::perf

@@ -4,8 +4,8 @@
 
 namespace rightsize::perf {
 
-// From leaving each measured chip out: whole runs of vLLM then err by 0.27 at 80 % on Hopper and by 0.14 on B200 and
-// B300, of which 0.1 is the error of measured curves (docs/speed.md).
+// From leaving each measured chip out in turn: the 80 % error of whole vLLM runs is then 0.27 on Hopper and 0.14 on
+// B200 and B300, including 0.1 for the measured curves themselves (docs/speed.md).
 double width_of(Basis basis) {
   static constexpr double kWidths[] = {0, 0, 0.15, 0.30};
   return kWidths[static_cast<int>(basis)];
@@ -47,7 +47,7 @@ ElementBytes element_bytes(WeightFormat format) {
   return kBytes[static_cast<int>(format)];
 }
 
-// The peak a product runs at, and the share of it that large products reach.
+// The peak rate of a product's unit, and the share that large products reach.
 struct Pipe {
   const MatmulCurve* curve;
   FlopsPerSecond peak;
@@ -89,7 +89,7 @@ OpTime product_time(const GpuSpeed& gpu, const Pipe& pipe, const MatmulCurve& cu
 
 }  // namespace
 
-// Weights in 8 or 4 bits are expanded in the kernel, which takes as long to start as one that computes in that format.
+// The kernel expands 8-bit and 4-bit weights; it takes as long to start as one that computes in that format.
 OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format, double rate) {
   const Pipe pipe = pipe_of(gpu, format);
   if (format != WeightFormat::kInt8 && format != WeightFormat::kInt4 && format != WeightFormat::kMx4)

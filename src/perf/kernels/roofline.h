@@ -1,7 +1,7 @@
-// Time of one GPU operation: a smooth roofline whose efficiency depends on size.
+// Time of one GPU operation: a smooth roofline with size-dependent efficiency.
 //
-// Every operation takes soft_max(compute, memory) + latency, and never less than its work at the data sheet's rates.
-// Fitted on measured kernels; errors in docs/accuracy.md.
+// Every operation takes soft_max(compute, memory) + latency, and never less than its work takes at the data sheet's
+// rates. Fitted on measured kernels; errors in docs/accuracy.md.
 #pragma once
 
 #include <cmath>
@@ -36,7 +36,7 @@ struct OpTime {
   Seconds ideal;                 // included: the work at the highest rates that any kernel reaches
   Seconds arithmetic, movement;  // the work at the data sheet's rates
 
-  // With everything above the ideal time multiplied by `factor`: better or worse software, on the same hardware.
+  // The time with losses (above the ideal) multiplied by `factor`: better or worse software on the same hardware.
   Seconds with_losses(double factor) const { return ideal + (time - ideal) * factor; }
 
   OpTime& operator+=(const OpTime& o) {
@@ -48,11 +48,11 @@ struct OpTime {
     return {flops * n,   traffic * n, compute * n,    memory * n,  time * n,
             latency * n, ideal * n,   arithmetic * n, movement * n};
   }
-  // By the data sheet: a kernel that computes below its peak while it waits for memory is bound by memory.
+  // Judged by the data sheet: a kernel that computes below its peak while it waits for memory is memory-bound.
   bool is_arithmetic() const { return arithmetic > movement; }
 };
 
-// Completes an operation on a unit of `peak` FLOP/s whose `time` is that of its work alone.
+// Completes an operation on a unit of `peak` FLOP/s; its `time` is so far that of its work alone.
 void finish_op(OpTime& op, const GpuSpeed& gpu, FlopsPerSecond peak, Seconds latency);
 
 // Element format of a product: selects the peak and the bytes per weight, activation and output.

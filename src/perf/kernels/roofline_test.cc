@@ -45,7 +45,7 @@ TEST(Matmul, LargeProductsAreBoundByArithmetic) {
   const OpTime op = matmul_time(ideal_gpu(), {4096, 4096, 4096}, WeightFormat::kHalf);
   EXPECT_NEAR(in_milliseconds(op.compute), 1.37439, 1e-4);
   EXPECT_NEAR(in_milliseconds(op.memory), 0.100663, 1e-5);
-  EXPECT_NEAR(in_milliseconds(op.time), 1.37439 / kMostArithmetic, 1e-4);  // no unit reaches all of its peak
+  EXPECT_NEAR(in_milliseconds(op.time), 1.37439 / kMostArithmetic, 1e-4);  // no unit reaches its full peak
 }
 
 TEST(Matmul, OneTokenIsBoundByReadingWeights) {
@@ -63,7 +63,7 @@ TEST(Matmul, NarrowWeightsAreReadFaster) {
   EXPECT_NEAR(half / matmul_time(gpu, one, WeightFormat::kFp8).time, 2, 0.01);
 }
 
-TEST(Matmul, TailWavesAndShortSumsCost) {
+TEST(Matmul, TailWavesAndShortSumsTakeTime) {
   GpuSpeed gpu = ideal_gpu();
   const Matmul size{512, 512, 1024};
   const Seconds full = matmul_time(gpu, size, WeightFormat::kHalf).compute;
@@ -97,7 +97,7 @@ TEST(Matmul, FewRowsOfAnExpertStillFillATile) {
   EXPECT_DOUBLE_EQ(one.flops / sixteen.flops, 1.0 / 16);
 }
 
-// A start-up of reading is paid once, however many rows there are.
+// The ramp-up of reads is paid once, for any number of rows.
 TEST(Matmul, SmallWeightsDoNotMultiplyTheActivations) {
   GpuSpeed gpu = ideal_gpu();
   const Matmul tall{100'000, 512, 512};
@@ -125,7 +125,7 @@ TEST(Attention, DecodingReadsTheCache) {
 TEST(Attention, LatentCachesAreNarrow) {
   DecodeAttention attention{16, 4000, 128, 128, 128, 2, 0, 0};
   const Seconds full = decode_attention_time(ideal_gpu(), attention).memory;
-  attention.latent_width = 576;  // 576 against 2 x 128 x 128 = 32768 elements a token
+  attention.latent_width = 576;  // 576 instead of 2 x 128 x 128 = 32768 elements per token
   EXPECT_LT(decode_attention_time(ideal_gpu(), attention).memory, full * 0.03);
 }
 
@@ -155,7 +155,7 @@ constexpr const char* kSome[] = {"t4",   "v100-16gb-sxm", "a10g",     "a100-40gb
 
 RC_GTEST_PROP(MatmulProperty, MoreWorkIsNeverFaster, ()) {
   const GpuSpeed gpu = speed_of(kSome[*rc::gen::inRange(0, 10)]);
-  // Curves were fitted on weights of 512 x 512 and larger; below, the penalty of small weights rules in fp8.
+  // Curves were fitted on weights of 512 x 512 and larger; below that, the penalty for small weights dominates in fp8.
   const Matmul size{static_cast<double>(*rc::gen::inRange(1, 20000)),
                     static_cast<double>(*rc::gen::inRange(512, 20000)),
                     static_cast<double>(*rc::gen::inRange(512, 20000))};
@@ -216,7 +216,7 @@ TEST(GpuSpeed, EveryGpuOfTheCatalogueHasCurves) {
   }
 }
 
-TEST(GpuSpeed, BasisSaysHowItIsKnown) {
+TEST(GpuSpeed, BasisTellsTheEvidence) {
   EXPECT_EQ(speed_of("h100-sxm").basis, Basis::kMeasured);
   EXPECT_EQ(speed_of("a100-40gb-sxm").basis, Basis::kMeasured);  // the chip of the 80 GB card
   EXPECT_EQ(speed_of("a10g").basis, Basis::kTransferred);
@@ -228,7 +228,8 @@ TEST(GpuSpeed, BasisSaysHowItIsKnown) {
 }
 
 TEST(GpuSpeed, PowerLimitsTheRate) {
-  // An L4 has 72 W for 121 TFLOP/s, 0.6 W each; its relative the L40S 0.97: (0.595 / 0.97)^0.5 = 0.783 of its rate.
+  // An L4 has 72 W for 121 TFLOP/s, 0.6 W per TFLOP/s; its relative the L40S 0.97: (0.595 / 0.97)^0.5 = 0.783 of its
+  // rate.
   EXPECT_NEAR(speed_of("l4").matmul[0].rate, 0.783 * speed_of("l40s").matmul[0].rate, 0.005);
   EXPECT_NEAR(speed_of("mi300x").matmul[0].rate, 668.0 / 1307, 1e-6);
   // An MI350X has 1,000 W where its relative the MI355X has 1,400: 0.63 x (0.435 / 0.56)^0.5 = 0.555.
@@ -237,7 +238,7 @@ TEST(GpuSpeed, PowerLimitsTheRate) {
   EXPECT_NEAR(speed_of("quadro-rtx-8000").matmul[0].rate, 0.6, 1e-6);
 }
 
-TEST(GpuSpeed, CardsWithGddrTakeTheCurvesOfCards) {
+TEST(GpuSpeed, CardsWithGddrUseTheCurvesOfCards) {
   // The RTX PRO 6000 was measured at 600 W; its Max-Q edition has half of that.
   const double whole = speed_of("rtx-pro-6000").matmul[0].rate;
   EXPECT_NEAR(speed_of("rtx-pro-6000-max-q").matmul[0].rate, 0.73 * whole, 0.02 * whole);

@@ -20,8 +20,8 @@ OpTime roofline(const GpuSpeed& gpu, double flops, double traffic) {
 
 }  // namespace
 
-// Within a chunk it works like attention on full squares: read x write per group, then times the values per head.
-// Across chunks, the state is updated and read. The delta rule also solves a triangular system per chunk.
+// Within a chunk the scan works like full attention: read x write per group, then times the values per head. Across
+// chunks, the state is updated and read. The delta rule also solves a triangular system per chunk.
 double scan_flops(const model::ScanOp& scan) {
   const double heads = static_cast<double>(scan.heads), groups = static_cast<double>(scan.groups);
   const double dim = static_cast<double>(scan.head_dim), state = static_cast<double>(scan.state);

@@ -1,5 +1,5 @@
-// Time of a recurrent layer's scan (model::ScanOp). There is no benchmark: the shares below are typical
-// of small tiles in chunked kernels. Most of the layer's time goes into the products around the scan.
+// Time of a recurrent layer's scan (model::ScanOp). There is no benchmark: the shares below are typical of small tiles
+// in chunked kernels. Most of the layer's time goes into the products around the scan.
 #pragma once
 
 #include "model/forward.h"

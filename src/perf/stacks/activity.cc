@@ -25,15 +25,15 @@ Activity activity_of(const EngineCopy& r, const Step& step, double exchange_fact
   Activity a;
   a.time = step.time;
   a.exchange = w.all_reduce * exchange_factor;
-  // Kernels draw power while they compute or move data; while they start, end or lose time, they wait, as in exchanges.
+  // Kernels draw power while they compute or move data. The rest of their time counts as waiting, as in exchanges.
   constexpr double kAchieved = 0.8;  // share of the highest rates that kernels reach when they run well
   const Seconds works = (w.matmul.ideal + w.experts.ideal + w.attention.ideal) / kAchieved + w.elementwise;
   a.busy = std::min(std::max(Seconds{}, step.device - a.exchange), works);
   a.exchange = std::max(Seconds{}, step.device - a.busy);
-  // Engines keep kernels queued: with many requests, GPUs draw as much in what the step model takes for waits as in
-  // kernels (energy-served.csv).
+  // Engines keep kernels queued: with many requests, GPUs draw as much power in the step model's waits as in kernels
+  // (energy-served.csv).
   a.busy += std::max(Seconds{}, step.time - step.device);
-  // Experts with few tokens compute the other rows of their tiles too.
+  // Experts with few tokens also compute the unused rows of their tiles.
   const double expert_rate = r.gpu.experts[static_cast<std::size_t>(MatmulFormat::kHalf)].rate;
   a.tensor = w.matmul.flops / peak_of(r.gpu, r.layout.format) +
              std::max(w.experts.flops / peak_of(r.gpu, r.layout.experts), w.experts.compute * expert_rate) +
@@ -45,7 +45,7 @@ Activity activity_of(const EngineCopy& r, const Step& step, double exchange_fact
 
 Activity serving_activity(const EngineCopy& r, const Prefill& prefill, const Step& step, double running, Seconds time) {
   Activity a = activity_of(r, step, r.c.decode_all_reduce);
-  // Prompts that start per step, in full passes: their weights are read once for many.
+  // Prompts that start per step, in full passes: one read of the weights serves many prompts.
   const double prompts = running * r.accepted / std::max(1.0, r.answer);
   const Activity pass = activity_of(r, prefill.full, r.c.prefill_all_reduce) * (prompts / prefill.most);
   a += pass;
@@ -56,7 +56,7 @@ Activity serving_activity(const EngineCopy& r, const Prefill& prefill, const Ste
 }
 
 Activity pass_activity(const GpuSpeed& gpu, Seconds time, Seconds device, Seconds tensor) {
-  // Of the bandwidth: elementwise kernels, and the operands of large products.
+  // Shares of the bandwidth: elementwise kernels, and the operands of large products.
   constexpr double kElementwise = 0.75, kProducts = 0.2;
   Activity a;
   a.time = time;

@@ -1,4 +1,4 @@
-// What a GPU does in a pass, for its power. Internal to this module.
+// The activity of a GPU in a pass, to estimate its power. Internal to this module.
 #pragma once
 
 #include "perf/stacks/estimate_parts.h"
@@ -7,20 +7,19 @@
 
 namespace rightsize::perf {
 
-// One prefill pass or decode step. `factor` on exchanges is the stack's own.
+// One prefill pass or decode step. `exchange_factor` is the stack's factor on exchanges.
 Activity activity_of(const EngineCopy& r, const Step& step, double exchange_factor);
 
-// Requests that share one copy of the model: a decode step, and the prompts that are read meanwhile. `time` is that of
-// the step with its prompts.
+// Requests that share one copy of the model: a decode step, and the prompts processed meanwhile. `time` includes both.
 Activity serving_activity(const EngineCopy& r, const Prefill& prefill, const Step& step, double running, Seconds time);
 
-// A training step, from its FLOPs: products run at the GPU's sustained rate, and what else keeps it busy moves memory.
+// A training step, from its FLOPs: products run at the GPU's sustained rate, and the remaining busy time moves memory.
 Activity training_activity(const GpuSpeed& gpu, const TrainEstimate& estimate, Seconds tensor);
 
 // Products at the GPU's sustained rate and other kernels at memory speed, for passes known by their time alone.
 Activity pass_activity(const GpuSpeed& gpu, Seconds time, Seconds device, Seconds tensor);
 
-// The estimate at the clock that the user's power cap allows. `make` estimates the job on a GPU.
+// The estimate at the clock that the user's power cap allows. `make` estimates the job at a given speed.
 template <class Estimate, class Make>
 Result<Estimate> within_cap(const GpuSpeed& gpu, const Make& make) {
   RIGHTSIZE_TRY(Estimate found, make(gpu));
@@ -35,7 +34,7 @@ Result<Estimate> within_cap(const GpuSpeed& gpu, const Make& make) {
   double low = 0, high = 1;
   Estimate best = found;
   for (int i = 0; i < 9; ++i) {
-    // The last resort is the slowest clock, whatever it draws.
+    // The last resort is the slowest clock, whatever its power.
     const double slower = i == 0 ? kSlowestClock : (low + high) / 2;
     RIGHTSIZE_TRY(Estimate tried, make(at_clock(gpu, slower)));
     tried.power.activity = at_full_clock(tried.power.activity, slower);

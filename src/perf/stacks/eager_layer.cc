@@ -9,8 +9,8 @@ using model::AttentionOp;
 using model::NormKind;
 using model::OpKind;
 
-// Walks operations and adds what each costs. Bytes of forward and backward are those its kernels read and write, `e` a
-// narrow or residual element's width.
+// Walks the operations and adds their costs. Forward and backward bytes are what the kernels read and write; `e` is the
+// width of a narrow or residual element.
 class EagerWalk {
  public:
   EagerWalk(const GpuSpeed& gpu, const EagerConstants& constants, const EagerMode& mode, const ModelWork& work,
@@ -44,8 +44,8 @@ class EagerWalk {
       case OpKind::kLinear:
         return ops_.linear(at(op.rows), op.inputs, op.outputs, op.bias, e,
                            op.of_attention ? mode_.lora_attention : mode_.lora_other);
-      case OpKind::kConvolution:  // over time, in audio models: as a product over its columns
-        if (op.groups > 1) return ops_.pass(n, 2 * e, 4 * e, 1, 2);  // a channel at a time
+      case OpKind::kConvolution:  // over time, in audio models: computed as a product over its columns
+        if (op.groups > 1) return ops_.pass(n, 2 * e, 4 * e, 1, 2);  // one channel at a time
         return ops_.linear(at(op.rows), op.inputs * op.kernel, op.outputs, op.bias, e, 0);
       case OpKind::kProduct:
         return ops_.batched_product(at(op.rows));
@@ -109,8 +109,8 @@ class EagerWalk {
     }
   }
 
-  // What torch.compile fuses: the bytes are those of tensors that products, attention and norms need (memory/tape/ops.h
-  // has the same list), read and written once. False where it runs as in eager mode.
+  // Operations that torch.compile fuses: tensors that products, attention and norms need (memory/tape/ops.h has the
+  // same list) are read and written once. False if the operation runs as in eager mode.
   bool add_compiled(const WorkOp& op) {
     const double n = at(op.elements), e = bytes_of(op.in), out = bytes_of(op.out);
     switch (op.kind) {
@@ -120,7 +120,7 @@ class EagerWalk {
       case OpKind::kRotate:
         ops_.pass(n, 4 * c_.compiled_rotary, 4 * c_.compiled_rotary);
         return true;
-      case OpKind::kActivate:  // of a gate: with the product below
+      case OpKind::kActivate:  // of a gate: fused with the product below
         if (!op.flag) ops_.pass(n, 4, 6);
         return true;
       case OpKind::kMultiply:
@@ -200,19 +200,19 @@ class EagerWalk {
     a.sinks = how.sinks;
     if (how.kernel == AttentionOp::Kernel::kMath || mode_.captured) return ops_.math_attention(a);
     if (op.written >= 0) return walk(work_.written[static_cast<std::size_t>(op.written)]);
-    // PyTorch's fused attention knows no sinks.
+    // PyTorch's fused attention does not support sinks.
     const bool unfused = how.sinks && mode_.attention == model::Attention::kSdpa;
     if (mode_.attention == model::Attention::kEager || unfused) return ops_.eager_attention(a);
-    // Beyond its window a layer gets an additive mask, as do ALiBi and grouped falcons.
+    // Sequences longer than the window need an additive mask, as do ALiBi and Falcon with grouped heads.
     const bool beyond = how.window > 0 && batch_.sequence > static_cast<double>(how.window);
-    // While torch.compile traces, transformers cannot leave a causal mask out.
+    // While torch.compile traces, transformers cannot omit the causal mask.
     a.masked = beyond || how.masked || how.alibi || (mode_.compiled && how.causal);
     if (beyond) ops_.pass(0, 0, 0, 2, 2);
     ops_.flash_attention(a);
   }
 
-  // The gradient of a table is dense: zeroed, scattered into, and added to the head's where they are tied.
-  // torch.compile adds it up in 32 bits and narrows it then.
+  // The gradient of a table is dense: zeroed, scattered into, and added to the head's if they are tied. torch.compile
+  // sums it in 32 bits and then narrows it.
   void embedding(const WorkOp& op, double n, double e) {
     ops_.pass(n, 2 * e, 2 * e, 1, 1);
     if (!mode_.weights) return;

@@ -51,7 +51,7 @@ void EagerOps::layer_norm(double n, double e) {
   pass(n, 2 * wide, 3 * wide + (mode_.weights ? 2 * wide : 0), 1, 2);
 }
 
-// Outputs that are no multiple of eight (GPT-2's 50,257 logits) miss the aligned kernels, unless torch.compile pads
+// Outputs that are not a multiple of eight (GPT-2's 50,257 logits) miss the aligned kernels unless torch.compile pads
 // them.
 double EagerOps::rate_for(double outputs) const {
   const auto n = static_cast<long long>(outputs);
@@ -167,7 +167,7 @@ void EagerOps::eager_attention(const EagerAttention& a) {
   const double rows = a.batch * a.sequence;
   batched_product(a.scores() * a.head_dim);
   batched_product(a.scores() * a.value_dim);
-  // Rows one longer than the keys are not aligned.
+  // With sinks, rows are one longer than the keys and not aligned.
   const double slow = a.sinks ? c_.sink_scores : 1;
   pass(a.scores(), slow * c_.eager_scores_forward, slow * c_.eager_scores_backward, a.sinks ? 10 : 6, a.sinks ? 12 : 6);
   pass(rows * a.heads * a.head_dim * 3, 4, 4, 3, 3);
@@ -185,7 +185,7 @@ void EagerOps::math_attention(const EagerAttention& a) {
   cost_.views += 10;
 }
 
-// Five kernels (chunk sums, states, their recurrence, scores, outputs); the backward pass makes the states again.
+// Five kernels (chunk sums, states, their recurrence, scores, outputs); the backward pass recomputes the states.
 void EagerOps::scan(const model::ScanOp& how, double tokens) {
   const Seconds once = scan_time(gpu_, how, 1, tokens).time;
   cost_.forward.attention += once;
@@ -217,7 +217,7 @@ void EagerOps::expert_mlp(double tokens, const model::ExpertsOp& how) {
   pass(routed * 2 * f, 5, 5);
   if (how.clamped) {
     pass(routed * f, 32, 80, 7, 16);                                // seven elementwise kernels over strided halves
-    pass(routed * (2 * f + h), 8, 2 + c_.expert_bias_bytes, 4, 8);  // a row of biases a token, summed back by expert
+    pass(routed * (2 * f + h), 8, 2 + c_.expert_bias_bytes, 4, 8);  // biases per token, summed by expert
   } else {
     pass(routed * f, 10, 18, 2, 4);
   }

@@ -16,7 +16,7 @@ struct EagerCost {
   struct Direction {
     Bytes traffic;
     double kernels = 0;
-    double casts = 0;  // casts by autocast, which are cheaper calls
+    double casts = 0;  // autocast's casts, which are cheaper calls
     Seconds matmul, attention, lora;
   };
   Direction forward, backward;
@@ -29,13 +29,13 @@ struct EagerCost {
 struct EagerMode {
   bool amp = false;                                             // fp32 weights and residual stream under autocast
   bool full32 = false;                                          // everything fp32
-  bool gradients = true;                                        // for activations
-  bool weights = true;                                          // for weights too; false with LoRA and in inference
+  bool gradients = true;                                        // compute gradients of activations
+  bool weights = true;                                          // and of weights; false with LoRA and in inference
   double lora_attention = 0, lora_other = 0, lora_experts = 0;  // ranks
   bool quantized = false;                                       // QLoRA: nf4 weights are expanded before every product
-  bool captured = false;  // in a CUDA graph, where the mask cannot be skipped and attention is not fused
+  bool captured = false;  // in a CUDA graph: the mask cannot be skipped, attention is unfused
   bool compiled = false;  // torch.compile: chains of elementwise operations become one kernel
-  model::Attention attention = model::Attention::kSdpa;  // if a fused kernel is possible
+  model::Attention attention = model::Attention::kSdpa;  // used if a fused kernel is possible
 
   double residual_bytes() const { return amp ? 4 : 2; }
   double traffic_factor() const { return full32 ? 2 : 1; }  // bytes are counted for 16-bit elements

@@ -9,7 +9,7 @@
 namespace rightsize::perf {
 namespace {
 
-// The expected largest of n standard normal numbers, n = 1, 2, 4 ... 256 (Harter 1961, Biometrika 48).
+// The expected maximum of n standard normal numbers, n = 1, 2, 4 ... 256 (Harter 1961, Biometrika 48).
 double largest_of(double n) {
   constexpr double kLargest[] = {0, 0.564, 1.029, 1.424, 1.766, 2.070, 2.344, 2.594, 2.823};
   const double at = std::clamp(std::log2(n), 0.0, 8.0);
@@ -17,8 +17,8 @@ double largest_of(double n) {
   return kLargest[below] + (kLargest[below + 1] - kLargest[below]) * (at - static_cast<double>(below));
 }
 
-// Tokens of the busiest of the groups that experts are spread over, against the mean: the groups' popularity varies
-// with that of the experts in them, and `visits` draws of it vary around that.
+// Tokens of the busiest expert group relative to the mean. The popularity of groups varies with that of their experts,
+// and `visits` draws add sampling noise.
 double busiest_group(const EngineLayout& layout, double count, double visits) {
   const double groups = layout.expert;
   if (groups <= 1) return 1;
@@ -48,7 +48,7 @@ OpTime dense_products(const LayerWork& layer, const GpuSpeed& gpu, const EngineL
   return sum;
 }
 
-// Elements of the MLP's inner width that work on a token.
+// Elements of the MLP's inner width that are active per token.
 double inner_width(const ModelWork& work, const LayerWork& layer) {
   double width = 0;
   for (const Product& product : layer.products) {
@@ -69,11 +69,11 @@ Seconds elementwise_time(const ModelWork& work, const GpuSpeed& gpu, const Engin
   return traffic_time(gpu, bytes(rows * sum), kElementwiseShare);
 }
 
-// What the GPUs of a copy send each other. Tensor parallel: sums after attention and after the MLP of every layer, by
-// the engines' own kernels. Split attention: sums within a group, and around experts every GPU gets all tokens and
-// hands back the sums (all-gather, reduce-scatter), or sends each to the GPUs of its experts and back (all-to-all):
-// whichever is faster, as engines choose. Neither half of an all-reduce takes longer than the engine's own kernel for
-// all of it. Norms over all heads sum the squares of q and of k, two numbers per row.
+// Communication between the GPUs of a copy. Tensor parallel: all-reduces after attention and after the MLP of every
+// layer, by the engines' own kernels. Split attention: all-reduces within a group, and around experts either all-gather
+// and reduce-scatter, or all-to-all to the GPUs of each token's experts and back; engines choose the faster. Neither
+// half of an all-reduce takes longer than the engine's own all-reduce kernel. Norms over all heads sum the squares of q
+// and of k, two numbers per row.
 Seconds exchanges(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                   double rows) {
   const Bytes all = bytes(2 * rows * work.hidden);
@@ -99,7 +99,7 @@ double key_heads(const model::AttentionOp& a, const EngineLayout& layout) {
   return std::max(1.0, static_cast<double>(a.kv_heads) / layout.attention_tensor());
 }
 
-// All products of a pass in which each group of attention has `own` rows, all of them `rows`.
+// All products of a pass. Each attention group has `own` rows, all groups together `rows`.
 void add_products(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double own, double rows,
                   double logit_rows, EngineWork& step) {
   const LayerWork* before = nullptr;
@@ -121,13 +121,14 @@ void add_products(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout
   step.matmul += matmul_time(gpu, {logit_rows, columns, work.hidden}, WeightFormat::kHalf);
 }
 
-// Of the scores of a causal prompt of `tokens` behind `cached` ones, against a prompt of all of them.
+// The share of attention scores that `tokens` new tokens compute after `cached` ones, relative to a causal prompt of
+// all tokens.
 double new_scores(double tokens, double cached) {
   const double old = cached / (cached + tokens);
   return 1 - old * old;
 }
 
-// Of those scores, what a window leaves.
+// The share of those scores that a window keeps.
 double windowed_scores(double tokens, double window) {
   if (!(window > 0) || window >= tokens) return 1;
   return window * (2 * tokens - window) / (tokens * tokens);
@@ -163,7 +164,7 @@ OpTime decode_attention(const GpuSpeed& gpu, const EngineLayout& layout, const m
                         double context) {
   DecodeAttention attention;
   attention.batch = batch;
-  // Layers with a window read no more than it.
+  // Layers with a window read at most the window.
   attention.context = how.window > 0 ? std::min(context, static_cast<double>(how.window)) : context;
   attention.heads = static_cast<double>(how.heads) / layout.attention_tensor();
   attention.kv_heads = key_heads(how, layout);
@@ -194,7 +195,7 @@ EngineWork decode_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster
   for (const LayerWork& layer : work.kinds) {
     for (int number : layer.attentions) {
       const model::AttentionOp& how = work.attentions[static_cast<std::size_t>(number)];
-      // All queries of a sequence read its cache together.
+      // All queries of a sequence share one read of its cache.
       step.attention += decode_attention(gpu, layout, how, own, context) * layer.count;
     }
     for (int number : layer.scans) {

@@ -28,8 +28,8 @@ struct EngineWork {
   Seconds all_reduce, elementwise;  // all_reduce: all communication within the copy
 };
 
-// All layers and the logits of one step over `batch` requests of `queries` tokens each (more than one with
-// speculative decoding) at `context` cached tokens.
+// All layers and the logits of one step over `batch` requests of `queries` tokens each (more than one with speculative
+// decoding) at `context` cached tokens.
 EngineWork decode_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                        double batch, double context, double queries = 1);
 
@@ -38,7 +38,7 @@ EngineWork prefill_work(const ModelWork& work, const GpuSpeed& gpu, const Cluste
                         double prompts, double tokens, double cached);
 
 // Bytes that the fused elementwise kernels move per element of a row of hidden states and of an MLP's inner width.
-// Decode: two norms that add the residual (8 each), rotation and quantization around attention (8); the gate (6).
+// Decode: two norms that add the residual (8 each), rotation and quantization around attention (8), and the gate (6).
 // Prefill also writes the cache and gathers rows.
 struct ElementwiseBytes {
   double hidden, inner;

@@ -20,8 +20,8 @@ std::string_view name_of(Bound bound) {
   return kNames[static_cast<int>(bound)];
 }
 
-// AdamW reads weight, gradient and two moments and writes all but the gradient: 7 elements. Other optimizers follow
-// from their states.
+// AdamW reads the weight, the gradient and two moments, and writes all but the gradient: 7 elements. Other optimizers
+// are counted by their states.
 double optimizer_bytes(const Job& job, bool half_precision) {
   const double e = half_precision ? 2 : 4;
   switch (job.train.optimizer) {
@@ -123,7 +123,7 @@ Confidence confidence_of(const GpuSpeed& gpu, int slot, JobKind kind, double wid
   Basis basis = gpu.basis;
   const bool runs = gpu.stack_measured[static_cast<std::size_t>(slot)];
   if (basis == Basis::kMeasured && !runs) basis = Basis::kTransferred;
-  if (basis == Basis::kSpecification && runs) basis = Basis::kTransferred;  // no kernels, but whole runs
+  if (basis == Basis::kSpecification && runs) basis = Basis::kTransferred;  // no measured kernels, but whole runs
   return {basis, std::hypot(width, width_of(basis))};
 }
 

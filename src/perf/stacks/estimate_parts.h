@@ -34,7 +34,7 @@ double optimizer_bytes(const model::Job& job, bool half_precision);
 double trained_parameters(const ModelWork& work, const model::Job& job);
 
 // Bytes that LoRA adapters move per token, in all layers and both directions. The products are too thin for the rank to
-// matter: inputs are read, results written, scaled and added, forward and backward. 20 bytes per unit of width:
+// matter: inputs are read, results written, scaled and added, forward and backward. 20 bytes per unit of width;
 // data/measurements/adapters-h200.csv has 18.6 to 23.1 at 80 % of the bandwidth.
 double adapter_bytes(const ModelWork& work, const model::Job& job);
 
@@ -44,7 +44,7 @@ struct DataParallel {
 
   Seconds of_step(double passes) const { return each_pass * passes + once; }
 };
-// `held`: share of a replica's parameters on one GPU; `group`: the GPUs that hold the same ones.
+// `held`: share of a replica's parameters on one GPU; `group`: the GPUs that hold the same parameters.
 DataParallel data_parallel_time(const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
                                 const Cluster& cluster, double network_rate, double held, ShardGroup group);
 // Adds the transfers of a job that offloads to host memory.
@@ -53,7 +53,6 @@ void add_offload(const EagerConstants& constants, const ModelWork& work, const m
 // The group of GPUs that hold the same weights, one per replica.
 ShardGroup replicas_of(const model::Job& job);
 
-// Notes about the hardware: missing formats, assumed networks, tensor parallelism without NVLink.
 // The GPU's wait in fp16 training: the gradient scaler reads whether gradients overflowed before every optimizer step
 // (torch.amp.GradScaler), so the host cannot queue the optimizer while the backward pass runs.
 Seconds scaler_wait(const model::Job& job, Seconds host_optimizer);

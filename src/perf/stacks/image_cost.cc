@@ -39,7 +39,7 @@ class ImageWalk {
   }
 
   double at(const Extent& extent) const { return extent.batch == 1 ? extent.each * b_ : extent.at(b_, 1); }
-  // Under autocast the residual stream and what norms put out are fp32.
+  // Under autocast the residual stream and the outputs of norms are fp32.
   double bytes_of(Wideness width) const {
     return width == Wideness::kWide || (mode_.autocast && width == Wideness::kResidual) ? 4 : narrow_;
   }
@@ -50,13 +50,13 @@ class ImageWalk {
     return soft_max(flop(flops) / (peak * std::min(kMostArithmetic, rate * gpu_.rate_scale)), moved(traffic), 2.0);
   }
 
-  // Gradients that meet where a result is read more than once: two are read, their sum is written.
+  // If a result has several readers, their gradients are summed: two are read, their sum is written.
   void joins(double n, double e) {
     if (!mode_.train || !(n > 0)) return;
     traffic(0, 3 * e * n);
   }
-  // Bytes without a call of the host's own: autograd's sums, autocast's conversions. Training runs other kernels than
-  // inference: attention in pieces with strided copies, operands of two widths.
+  // Bytes without a separate host call: autograd's sums, autocast's conversions. Training runs different kernels than
+  // inference: unfused attention with strided copies, operands of two widths.
   void traffic(double forward, double backward) {
     sum_.traffic += moved(forward) * (repeats_ * (mode_.train ? c_.train_traffic : 1));
     sum_.traffic_backward += moved(backward) * (repeats_ * c_.gradient_traffic);
@@ -89,9 +89,9 @@ class ImageWalk {
                   std::sqrt(std::min(1.0, op.inputs / op.groups * area / (c_.conv_depth * gpu_.conv_scale))) *
                   std::sqrt(std::min(1.0, op.outputs / op.groups / (c_.conv_width * gpu_.conv_scale)));
     if (op.groups > 1) rate = std::min(rate, 2 * c_.grouped_rate);
-    // Few outputs leave multiprocessors idle, 128 x 128 of them to a tile.
+    // With few outputs, multiprocessors idle: a tile has 128 x 128 outputs.
     rate /= 1.0 + c_.conv_occupancy * gpu_.sms * 128.0 * 128.0 / at(op.elements);
-    const bool first = op.inputs == 3;  // images need no gradient
+    const bool first = op.inputs == 3;  // input images need no gradient
     const Seconds cast = weight_cast(weights);
     products(roofline(flops, traffic, rate) + cast,
              roofline(flops, traffic, rate * c_.channels_last_weight_gradient) +
@@ -122,7 +122,7 @@ class ImageWalk {
             mode_.train ? product(rows, i, o) + product(i, o, rows) + cast + moved(narrow_ * rows * o) : Seconds{}};
   }
 
-  // Blocks of a stage come in kinds (shifted windows or not) with the same products: the last few are kept.
+  // Blocks of a stage (with shifted windows or not) have the same products, so the last few results are cached.
   const Linear& kept_linear(double rows, double i, double o) {
     for (const Linear& kept : linears_) {
       if (kept.rows == rows && kept.inputs == i && kept.outputs == o) return kept;
@@ -145,14 +145,14 @@ class ImageWalk {
     const FlopsPerSecond rate =
         mode_.wide ? gpu_.fp32 * c_.fp32_attention : gpu_.half * (c_.attention_rate * gpu_.attention_scale);
     const double head = static_cast<double>(how.head_dim);
-    // The generators of images attend over thousands of patches, where narrow heads cost more than the wide ones.
+    // Image generators attend over thousands of patches; there narrow heads cost more than wide ones.
     const double slower = mode_.denoising ? c_.denoising_attention * std::pow(128 / head, c_.denoising_head_gamma) : 1;
     const Seconds time = flop(4 * scores * head) / rate * slower + microseconds(4);
     products(time, time * 3.25, 4 * scores * static_cast<double>(how.head_dim));
     kernels(3, 4);
   }
 
-  // Written out, within windows: small batched products.
+  // Unfused attention within windows: small batched products.
   void batched_product(const WorkOp& op) {
     const FlopsPerSecond rate =
         mode_.wide ? gpu_.fp32 * c_.fp32_attention : gpu_.half * (c_.batched_rate * gpu_.rate_scale);
@@ -161,8 +161,8 @@ class ImageWalk {
     kernels(1, 2);
   }
 
-  // One kernel that autocast runs in fp32; its two gradients read both operands again. Its own arithmetic costs as much
-  // as `norm_bytes` more.
+  // One kernel that autocast runs in fp32; its two gradients read both operands again. Its arithmetic costs as much as
+  // `norm_bytes` more.
   void layer_norm(double n, double e) {
     const double wide = mode_.autocast ? 4 : e;
     if (e != wide) traffic(n * (e + wide), n * (e + wide));
@@ -233,7 +233,7 @@ class ImageWalk {
   const ModelWork& work_;
   double b_;
   const ImageMode& mode_;
-  double narrow_;  // bytes of an element that products put out
+  double narrow_;  // bytes per output element of products
   BytesPerSecond speed_;
   double repeats_ = 1;
   std::array<Linear, 8> linears_;

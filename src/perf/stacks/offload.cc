@@ -10,8 +10,8 @@ namespace {
 using model::Job;
 using model::Offload;
 
-// Elements per token that a layer keeps for its backward pass: inputs and outputs of every product (for a mixture, of
-// the token's experts). A checkpointed layer keeps only its input.
+// Elements per token that a layer keeps for its backward pass: inputs and outputs of every product (for a mixture, only
+// those of the token's experts). A checkpointed layer keeps only its input.
 double kept_elements(const ModelWork& work, const LayerWork& layer, const Job& job) {
   if (job.train.recompute == model::Recompute::kFull) return work.hidden;
   const double t = job.parallel.tensor;

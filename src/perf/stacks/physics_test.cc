@@ -1,4 +1,4 @@
-// Whatever the settings: no kernel beats the data sheet, and a GPU that is better in every figure is not slower.
+// For all settings, no kernel exceeds the data sheet, and a GPU that is better in every figure is not slower.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(Physics, KernelsStayBelowTheDataSheet) {
   }
 }
 
-// Large prompts in 16 bits, in every engine on every GPU: the case that once ran at up to 1.3 times the peak.
+// Large prompts in 16 bits, in every engine on every GPU. Regression: estimates reached 1.3 times the peak.
 TEST(Physics, PrefillStaysBelowThePeak) {
   const model::ModelShape shape = *model::find_model("llama-3.1-8b");
   const ModelWork work = work_of(shape);

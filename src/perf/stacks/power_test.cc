@@ -1,4 +1,4 @@
-// Power and energy, whatever the job: bounds, caps, and what a cap costs.
+// Power and energy of any job: bounds, caps, and the cost of a cap.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -127,7 +127,7 @@ TEST(Power, ALowerCapNeverSpeedsAnythingUp) {
   }
 }
 
-// A decode step with few requests reads memory, whose clock a cap leaves alone.
+// A decode step with few requests is memory-bound, and a cap does not lower the memory clock.
 TEST(Power, WorkBoundByMemoryKeepsItsSpeedUnderAModerateCap) {
   const ModelWork work = work_of(*model::find_model("llama-3.1-8b"));
   for (const char* name : {"h100-sxm", "h200-sxm", "b200-sxm", "a100-80gb-sxm"}) {
@@ -142,7 +142,7 @@ TEST(Power, WorkBoundByMemoryKeepsItsSpeedUnderAModerateCap) {
     const ServeEstimate capped = run();
     EXPECT_LT(capped.power.mean, free.power.mean) << name;
     EXPECT_LT(capped.tpot, free.tpot * 1.03) << name;
-    // The same cut costs a prompt, which computes, far more.
+    // The same cap slows down a compute-bound prompt far more.
     job.serve.isl = 4000, job.serve.osl = 1, job.serve.concurrency = 16;
     gpu.power.cap = {};
     const ServeEstimate prompts = run();
@@ -151,8 +151,8 @@ TEST(Power, WorkBoundByMemoryKeepsItsSpeedUnderAModerateCap) {
   }
 }
 
-// Energy of the A100 over its clocks (Perseus, ml-energy/zeus sosp24_data, GPT-3 175B forward, read 2026-11-17): watts
-// and time against those at the highest clock that its limit leaves.
+// Energy of the A100 over its clocks (Perseus, ml-energy/zeus sosp24_data, GPT-3 175B forward, read 2026-11-17): power
+// and time relative to those at the highest clock that its limit allows.
 TEST(Power, TimeUnderACapFollowsPublishedClocks) {
   struct Point {
     double clock, time, energy;
@@ -180,8 +180,8 @@ TEST(Power, TimeUnderACapFollowsPublishedClocks) {
   }
 }
 
-// ResNet-50 under power limits on three GPUs that no constant of the power model is fitted to, except for what GDDR
-// draws at any load (A40). Limits are compared as shares of the power without one.
+// ResNet-50 under power limits on three GPUs that were not used to fit the power model, except for the constant power
+// of GDDR (A40). Limits are compared as shares of the power without one.
 TEST(Power, TimeUnderALimitFollowsPublishedRuns) {
   const std::string file = std::string(RIGHTSIZE_SOURCE_DIR) + "/tests/fixtures/energy/capped-runs.csv";
   const Checked<Csv> csv = Csv::parse(file, *read_file(file));

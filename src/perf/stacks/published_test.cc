@@ -1,4 +1,4 @@
-// What people outside found wrong once, held to the figures they named.
+// Regression tests: predictions that users reported as wrong, with the figures they published.
 #include <gtest/gtest.h>
 
 #include "catalog/test_catalog.h"
@@ -36,15 +36,15 @@ ServeEstimate served(const Asked& a) {
 using model::Precision;
 using model::Stack;
 
-// 34.6 ms a token were published for this set-up where 169.6 ms were once predicted.
+// 34.6 ms per token were published for this setup; the prediction was 169.6 ms.
 TEST(Published, DeepSeekR1InFp8OnEightH200) {
   const ServeEstimate e = served({"deepseek-r1", "h200-sxm", Stack::kSglang, Precision::kFp8, 8});
   EXPECT_GT(in_milliseconds(e.tpot), 34.6 * 0.6);
   EXPECT_LT(in_milliseconds(e.tpot), 34.6 * 1.6);
 }
 
-// A mixture in 8 bits reads half the bytes: it is not slower than in 16 (one request alone may be by a little: kernels
-// that quantize take their time).
+// A mixture in 8 bits reads half the bytes, so it is not slower than in 16 bits. (A single request may be slightly
+// slower because of quantization kernels.)
 TEST(Published, Fp8MixturesAreNotSlower) {
   for (const char* gpu : {"h200-sxm", "h100-sxm", "b200-sxm"}) {
     for (std::int64_t running : {1, 16, 128}) {
@@ -69,7 +69,7 @@ TEST(Published, NewerGpusAreFasterForMixtures) {
 }
 
 // gpt-oss-120b served 256 requests of 9,216 tokens on one B200 without a queue.
-TEST(Published, WindowedLayersKeepTheirWindowOnly) {
+TEST(Published, WindowedLayersCacheOnlyTheirWindow) {
   const ServeEstimate e = served({"gpt-oss-120b", "b200-sxm", Stack::kTrtLlm, Precision::kFp4, 1, 1024, 8192, 256});
   EXPECT_FALSE(e.full);
   EXPECT_LT(in_seconds(e.ttft), 1);
@@ -79,7 +79,7 @@ TEST(Published, WindowedLayersKeepTheirWindowOnly) {
 TEST(Published, PrefillStaysBelowThePeak) {
   for (const char* gpu : {"h100-sxm", "a100-80gb-sxm", "a10g", "h200-sxm"}) {
     const ServeEstimate e = served({"llama-3.1-8b", gpu, Stack::kVllm, Precision::kBf16, 1, 10000, 10, 1});
-    const double flops = 2 * 7.5e9 * 9500;  // of the layers; lengths drawn are 95 % of the nominal ones
+    const double flops = 2 * 7.5e9 * 9500;  // of the layers; drawn lengths are 95 % of the nominal ones
     const GpuSpeed speed = gpu_speed(built_in_constants(), **built_in_catalog().find_gpu(gpu));
     EXPECT_LT(flops / in_seconds(e.prefill) / in_flop_per_s(speed.half), 0.97) << gpu;
   }
@@ -95,9 +95,9 @@ TEST(Published, Fp8OnUnmeasuredVendorsFollowsTheGpu) {
   EXPECT_LT(faster, 2.05);
 }
 
-// Adapters beside the experts, measured by the layer (data/measurements/adapters-h200.csv): what they add to the passes
-// of a trainer that does not merge them.
-TEST(Published, AdaptersBesideExpertsCostWhatOneLayerShows) {
+// The time that unmerged adapters of experts add to a pass, as measured per layer
+// (data/measurements/adapters-h200.csv).
+TEST(Published, AdaptersOfExpertsTakeTheMeasuredTimePerLayer) {
   struct Measured {
     const char* model;
     double layers, added_ms;
@@ -133,8 +133,8 @@ Seconds trained(const char* name, model::Method method, std::int64_t sequence, c
   return estimate->step;
 }
 
-// Frozen weights have no third product and no gradients that add up in every micro-batch: the shorter that is, the more
-// LoRA gains.
+// Frozen weights have no third product and no gradients to accumulate in every micro-batch: LoRA gains more in shorter
+// micro-batches.
 TEST(Published, FrozenWeightsGainMoreInShortMicroBatches) {
   const auto gain = [](std::int64_t sequence) {
     return trained("llama-2-70b", model::Method::kFull, sequence) /
@@ -144,8 +144,8 @@ TEST(Published, FrozenWeightsGainMoreInShortMicroBatches) {
   EXPECT_GT(gain(2048), gain(8192) * 1.05);
 }
 
-// MLPerf training: 8,192 tokens on one GPU each, samples a second of eight GPUs (facts of 2025; settings of the
-// submissions), within a fifth.
+// MLPerf training: 8,192 tokens per GPU, samples per second on eight GPUs (results of 2025, with the submissions'
+// settings), within 20 %.
 TEST(Published, LoraOfLlama70bAsInMlperf) {
   const std::pair<const char*, double> published[] = {{"b200-sxm", 5.25}, {"gb200", 5.39}, {"mi325x", 2.77}};
   for (const auto& [gpu, samples] : published) {

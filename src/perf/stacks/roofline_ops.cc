@@ -1,4 +1,4 @@
-// The operations of one forward pass with their work, for pictures and for reading.
+// The operations of one forward pass with their work, for pictures and tables.
 #include <string>
 
 #include "memory/weight_bytes.h"

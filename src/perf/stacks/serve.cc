@@ -19,8 +19,8 @@ using model::JobKind;
 using model::Precision;
 using model::Stack;
 
-// What a token spends most of its time on: arithmetic (prefills of other requests included), reading memory, exchanges
-// between GPUs, or the host, behind which the GPU's own work is hidden if it takes longer.
+// The resource that a token spends most of its time on: arithmetic (including prefills of other requests), memory,
+// exchanges between GPUs, or the host. If the host takes longer, it hides the GPU's work.
 Bound bound_of(const Latency& l, const EngineCopy& r) {
   const Step& step = l.step;
   std::array<Seconds, 4> times{};
@@ -123,10 +123,10 @@ void fill_notes(ServeEstimate& estimate, const EngineCopy& r, const Job& job, do
   note_hardware(job, r.gpu, r.cluster, estimate.notes);
 }
 
-// Quantiles of requests of equal lengths at random arrivals. TTFT: where in its step, and between two looks at the
-// queue, a request arrives is uniform; the wait behind other prompts is exponential for the share of requests that wait
-// at all (M/G/1 in heavy traffic). TPOT: the number of running requests varies like a Poisson number, and a request
-// sees its mean over its own life, whose variance is two thirds of that (M/G/infinity with constant service).
+// Quantiles of requests with equal lengths and random arrivals. TTFT: the arrival time within a step and between two
+// checks of the queue is uniform; the wait behind other prompts is exponential for the share of requests that wait
+// (M/G/1 in heavy traffic). TPOT: the number of running requests is Poisson, and a request sees its mean over its own
+// lifetime, with two thirds of the variance (M/G/infinity with constant service).
 void fill_percentiles(const EngineCopy& r, const Prefill& prefill, double rate, const OpenLoop& loop, const Latency& l,
                       ServeEstimate& e) {
   constexpr double kStep = 1.1;
@@ -191,7 +191,7 @@ ServeEstimate together(const EngineCopy& r, const Job& job, const ServeLoad& loa
   estimate.requests_per_second = per_replica * replicas;
   estimate.output_per_gpu = tokens_per_s(per_replica * answer / copy);
   estimate.power.activity = serving_activity(r, prefill, l.step, estimate.running, l.tpot * r.accepted);
-  if (open && loop.running < 1)  // no request is there for the rest of the time
+  if (open && loop.running < 1)  // the GPU is idle for the rest of the time
     estimate.power.activity.time = estimate.power.activity.time / std::max(loop.running, 1e-6);
   fill_notes(estimate, r, job, replicas);
   return estimate;

@@ -9,7 +9,7 @@ namespace {
 using model::Job;
 using model::JobKind;
 
-// The first token depends on how requests arrive, which the calibration of steps does not cover: this minimum is a
+// The first token depends on the arrivals, which the calibration of steps does not cover. This minimum is our
 // judgement.
 constexpr double kLeastFirstToken = 0.2;
 

@@ -134,8 +134,8 @@ Activity decode_activity(const EagerConstants& c, const Decode& step, Seconds ti
   return a;
 }
 
-// What generate() of transformers does around a window of speech: features are computed on the host before the encoder,
-// and every step of the decoder is launched from Python, without a CUDA graph.
+// The overhead of transformers' generate() for a window of speech: features are computed on the host before the
+// encoder, and every step of the decoder is launched from Python, without a CUDA graph.
 void add_speech(const EagerConstants& c, const ModelWork& work, double batch, const Calibration& own,
                 ServeEstimate& estimate) {
   const Seconds features = c.audio_features * (batch * own.host);
@@ -204,7 +204,8 @@ Result<ServeEstimate> serve_eager(const Constants& constants, const ModelWork& w
   estimate.ttft_interval = interval_of(prefill.width);
   estimate.tpot_interval = interval_of(step.width);
   if (work.audio_seconds > 0 && estimate.basis != Basis::kCalibrated) {
-    // Published runs reach a third to all of what full windows reach on an H200 (data/measurements/speech.csv).
+    // Published runs reach between one third and all of the rate of full windows on an H200
+    // (data/measurements/speech.csv).
     constexpr double kSpeechWidth = 0.8;
     estimate.basis = std::max(estimate.basis, Basis::kTransferred);
     estimate.ttft_interval = estimate.tpot_interval = interval_of(kSpeechWidth);

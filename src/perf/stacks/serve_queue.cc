@@ -6,7 +6,7 @@
 namespace rightsize::perf {
 namespace {
 
-// A request that arrives at random finds a step half done.
+// A random arrival finds a step half done.
 constexpr double kMidStep = 0.5;
 
 double answer_of(const EngineCopy& r) { return std::max(1.0, r.answer); }
@@ -35,7 +35,7 @@ double steps_before(const EngineCopy& r, double running) {
 }
 
 // TPOT: the decode step, plus the prefills of the other running requests, each of which interrupts this output once.
-// TTFT: the steps until the scheduler has seen the request, then the own prefill, in a pass with the decode step of the
+// TTFT: the steps until the scheduler sees the request, then its own prefill, in a pass with the decode step of the
 // others. Attention groups wait for each other when one of them processes a prompt.
 Latency arriving_at(const EngineCopy& r, const Prefill& prefill, double running) {
   Latency l;
@@ -66,7 +66,7 @@ Latency latency_at(const EngineCopy& r, const Prefill& prefill, double running, 
   const double together = 1 + r.c.burst_wait * (running - 1);
   const double prompt = in_seconds(prefill.each(running));
   const double queued = r.c.mixed_passes > 0 ? 0 : station_time(prompt, running, decoding) - prompt;
-  // Its requests follow the end of others, which comes when the next step begins.
+  // A new request follows the end of another, and requests end when the next step begins.
   l.ttft += l.step.time * (kMidStep * std::clamp(running - 1, 0.0, 1.0));
   l.ttft += cold_start(r) + seconds(prompt * (together - 1) + queued);
   if (waiting > 0) l.ttft += l.tpot * (waiting / running * answer);

@@ -10,7 +10,7 @@
 namespace rightsize::perf {
 namespace {
 
-constexpr double kHostOverlap = 4.0;  // exponent that combines GPU and host time; chosen, while its terms are fitted
+constexpr double kHostOverlap = 4.0;  // exponent that combines GPU and host time; chosen; its terms are fitted
 
 Step prefill_pass(const EngineCopy& r, double prompts) {
   Step step;
@@ -49,7 +49,7 @@ EngineLayout layout_of(const EngineConstants& c, const ModelWork& work, const mo
 // 8-bit and 4-bit arithmetic needs an extra kernel before a product to quantize its input.
 bool rounds(WeightFormat format) { return format == WeightFormat::kFp8 || format == WeightFormat::kFp4; }
 
-// Products in narrow formats have as many kernels around them whether they compute in the format or only store it.
+// Products in narrow formats need the same extra kernels whether they compute in the format or only store it.
 bool is_narrow(WeightFormat format) { return format != WeightFormat::kHalf && format != WeightFormat::kFp32; }
 
 // Kernels per layer besides those of its experts (which were measured including routing and quantization): products,
@@ -100,8 +100,8 @@ Seconds beyond(const EngineCopy& r, const Step& decode, const Step& pass) {
 
 }  // namespace
 
-// The chance that a draft is accepted if all before it were. It falls with depth, so the geometric law (Leviathan et
-// al. 2023, arXiv 2211.17192, equation 1) is up to twice too high at eight drafts. The second draft loses 8 points
+// The probability that a draft is accepted if all before it were. It falls with depth, so the geometric law (Leviathan
+// et al. 2023, arXiv 2211.17192, equation 1) is up to twice too high at eight drafts. The second draft loses 8 points
 // against the first, and every further one is accepted 3 % less often than the one before it: fitted to the 49 points
 // of data/speculation.csv, with an error of 8.9 %; 13.6 % with the model left out and 10.4 % with the method left out.
 // Five of seven curves are within 3 %; one model's extra head, which was trained for one token only, falls much faster.
@@ -129,7 +129,7 @@ EngineCopy replica_of(const Constants& constants, const ModelWork& work, const m
   r.decode_products = c.decode_matmul * narrow, r.prefill_products = c.prefill_matmul * narrow;
   r.decode_experts = c.decode_experts * untuned_experts(job.stack, r.layout);
   r.pipeline = job.parallel.pipeline;
-  // Closed loops are benchmarks, which draw lengths up to the nominal ones; at a rate, lengths are means.
+  // Closed loops are benchmarks, which draw lengths up to the nominal ones; with a rate, lengths are means.
   const double drawn = at_rate ? 1 : c.length_share;
   const double tokens = std::max(1.0, static_cast<double>(job.serve.isl) * drawn);
   r.cached = tokens * job.serve.prefix_hit;
@@ -144,7 +144,7 @@ EngineCopy replica_of(const Constants& constants, const ModelWork& work, const m
   r.pass_prompts = std::max(1.0, budget * r.layout.attention / r.prompt);
   if (job.serve.poll_steps)
     r.poll_steps.few = r.poll_steps.many = static_cast<double>(*job.serve.poll_steps);
-  else if (!gpu.rocm && !at_rate)  // as benchmarks are run; on AMD, and by default, engines look before every step
+  else if (!gpu.rocm && !at_rate)  // as in benchmarks; on AMD and by default, engines check every step
     r.poll_steps = {c.poll_steps / 3, c.poll_steps};
   if (job.serve.speculation.tokens > 0) {
     r.queries = 1.0 + job.serve.speculation.tokens;
@@ -178,7 +178,7 @@ Step decode_step(const EngineCopy& r, double running) {
   Step step;
   step.work = decode_work(r.work, r.gpu, r.cluster, r.layout, batch, r.prompt + r.cached + r.answer / 2, r.queries);
   step.work.all_reduce += stage_hops(r, batch);
-  // Guesses come one after the other from a layer of the model's own width and its head (multi-token prediction).
+  // Drafts come one after the other from one layer of the model's width and its head (multi-token prediction).
   const double guesses = (r.queries - 1) / std::max(1.0, r.work.layers);
   step.launches =
       (r.c.layer_launch * r.launched + r.c.expert_launch * r.work.expert_layers) * (1 + guesses) + r.c.step_launch;

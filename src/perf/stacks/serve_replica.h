@@ -8,9 +8,9 @@
 
 namespace rightsize::perf {
 
-// Decode steps between two looks at the queue. Engines are set to look more often while few requests run: published
-// runs of SGLang look every 10 steps with up to 8 requests and every 30 with 16 or more (scheduler-recv-interval in
-// SemiAnalysisAI/InferenceX benchmarks/dsr1_fp8_b200.sh, read 2026-11-16).
+// Decode steps between two checks of the queue. Engines are set to check more often while few requests run: published
+// runs of SGLang check every 10 steps with up to 8 requests and every 30 steps with 16 or more (scheduler-recv-interval
+// in SemiAnalysisAI/InferenceX benchmarks/dsr1_fp8_b200.sh, read 2026-11-16).
 struct PollSteps {
   double few = 0, many = 0;
 
@@ -31,8 +31,8 @@ struct EngineCopy {
   double slots = 0;                           // maximum running requests, limited by the cache and by --max-batch
   double pass_prompts = 1;                    // prompts that fit one pass
   PollSteps poll_steps = {};
-  double uneven_groups = 1;          // prefill worker: time of a full pass over that of its mean attention group
-  double queries = 1, accepted = 1;  // tokens per sequence that a step computes, and keeps
+  double uneven_groups = 1;          // prefill worker: time of a full pass relative to the mean attention group
+  double queries = 1, accepted = 1;  // tokens per sequence that a step computes and keeps
   double decode_products = 1, prefill_products = 1;  // factors on the losses of products, by weight format
   double decode_experts = 1;                         // the same for experts
   double launched = 0;                               // layers, weighted by their number of kernels relative to Llama

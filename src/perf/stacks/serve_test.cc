@@ -75,7 +75,8 @@ Served any_served() {
   return served;
 }
 
-// One token or request more never answers earlier, and never much later: no rule that begins at a length.
+// One more token or request never gives an earlier answer, and never a much later one: no rule starts abruptly at a
+// length.
 RC_GTEST_PROP(Ttft, IsMonotoneAndWithoutJumps, ()) {
   Served served = any_served();
   const auto field =
@@ -85,17 +86,17 @@ RC_GTEST_PROP(Ttft, IsMonotoneAndWithoutJumps, ()) {
   const auto value = static_cast<double>(served.job.serve.*field);
   served.job.serve.*field += 1;
   const double after = ttft_of(served);
-  // Whole cache pages and whole requests that fit make small steps downwards possible. Where prompts run before
-  // decoding, an answer of a few tokens more leaves them a smaller share of the time and so a shorter queue.
+  // Whole cache pages and whole requests that fit make small steps downwards possible. If prompts run before decoding,
+  // longer answers leave prompts a smaller share of the time, and thus a shorter queue.
   RC_ASSERT(after >= before * (1 - 0.02 - 0.25 / value));
   // Proportional growth is 1 / value; a queue that begins to form grows by one request's answer.
   const double answer = in_seconds(served.estimate()->tpot) * static_cast<double>(served.job.serve.osl);
   RC_ASSERT(after <= before * (1.1 + 4 / value) + 5 * answer / value);
 }
 
-// SGLang's front end is one process: it costs a lone request its arrival only, more requests never wait less for it,
-// and it never sends more tokens than it has time for.
-RC_GTEST_PROP(FrontEnd, IsAQueueForThoseWhoShareIt, ()) {
+// SGLang's front end is one process: a single request pays only for its arrival, more requests never wait less, and the
+// process never sends more tokens than it has time for.
+RC_GTEST_PROP(FrontEnd, IsAQueueForConcurrentRequests, ()) {
   Served served = any_served();
   served.job.stack = model::Stack::kSglang;
   Constants slower = built_in_constants(), none = built_in_constants();
@@ -133,8 +134,8 @@ TEST(FrontEnd, MoreThanItSendsIsUnstable) {
   EXPECT_GT(at(0.5).utilization, 0.499);
 }
 
-// Where prompts run before the next step they read the weights again; beside it they do not.
-TEST(Serving, PromptsInPassesOfTheirOwnTakeLonger) {
+// Prompts in separate passes read the weights again; prompts that share a decode step do not.
+TEST(Serving, PromptsInSeparatePassesTakeLonger) {
   Served served("gpt-oss-120b", "h200-sxm");
   served.split(2);
   const ServeLoad load{.kv_tokens = kv_token_capacity(served.model, served.job, served.gpu), .rate = {}};
@@ -164,7 +165,7 @@ TEST(Serving, KernelsForNarrowProductsChangeNothingInSixteenBits) {
   EXPECT_GT(step_with(model::Precision::kFp8, 2).prefill, step_with(model::Precision::kFp8, 1).prefill * 1.05);
 }
 
-// Nothing answers faster than memory gives the weights of the layers, whatever an engine's constants say.
+// No answer is faster than reading the layers' weights from memory, whatever the engine's constants.
 RC_GTEST_PROP(Tpot, IsNeverShorterThanReadingTheWeights, ()) {
   const auto gpu = *rc::gen::element<std::string>("h100-sxm", "h200-sxm", "b200-sxm", "rtx-pro-6000", "a100-80gb-sxm");
   const auto stack = *rc::gen::element(model::Stack::kVllm, model::Stack::kTrtLlm, model::Stack::kSglang);
@@ -179,7 +180,7 @@ RC_GTEST_PROP(Tpot, IsNeverShorterThanReadingTheWeights, ()) {
 
 TEST(Experts, ReachedByTokens) {
   EXPECT_NEAR(share_reached(4.0 / 128, 1, 0), 4.0 / 128, 1e-12);
-  EXPECT_GT(share_reached(4.0 / 128, 64, 0), share_reached(4.0 / 128, 64, 1));  // popular ones are met again and again
+  EXPECT_GT(share_reached(4.0 / 128, 64, 0), share_reached(4.0 / 128, 64, 1));  // popular experts are chosen repeatedly
   EXPECT_NEAR(share_reached(4.0 / 128, 64, 1e6), share_reached(4.0 / 128, 64, 0), 1e-3);
   EXPECT_LT(share_reached(4.0 / 128, 1e6, 1), 1);
 }
@@ -206,7 +207,7 @@ TEST(Serving, SeparateWorkersHaveNoPrefillInTheirSteps) {
   EXPECT_GT(e.ttft, e.prefill + e.transfer);
 }
 
-// More prefill workers never make anyone wait longer, and few of them are a queue.
+// More prefill workers never increase waiting, and with few of them requests queue.
 TEST(Serving, PrefillWorkersBoundTheThroughput) {
   Served apart("gpt-oss-120b", "gb200", model::Stack::kTrtLlm);
   apart.job.precision = model::Precision::kFp4;
@@ -231,7 +232,7 @@ TEST(Serving, PrefixHitsShortenThePromptOnly) {
   EXPECT_EQ(warm.estimate()->decode_step, cold.estimate()->decode_step);
 }
 
-TEST(Serving, GuessingAheadPaysWhereStepsAreBoundByMemory) {
+TEST(Serving, SpeculationPaysIfStepsAreMemoryBound) {
   Served plain("llama-3.1-70b", "h200-sxm");
   plain.split(4);
   plain.job.serve.concurrency = 4;
@@ -239,13 +240,12 @@ TEST(Serving, GuessingAheadPaysWhereStepsAreBoundByMemory) {
   ahead.job.serve.speculation.tokens = 3;
   const double gain = plain.estimate()->tpot / ahead.estimate()->tpot;
   EXPECT_GT(gain, 1.5);
-  EXPECT_LT(gain, (1 - std::pow(0.8, 4)) / (1 - 0.8));  // what four free tokens would bring
+  EXPECT_LT(gain, (1 - std::pow(0.8, 4)) / (1 - 0.8));  // the gain of four free tokens
   ahead.job.serve.speculation.acceptance = 0.05;
   EXPECT_GT(ahead.estimate()->tpot, plain.estimate()->tpot);
 }
 
-// The squares of q and k: one small sum a layer, and none on one GPU.
-// The later a draft, the less often it is accepted: less than the geometric law, and never fewer with more drafts.
+// Later drafts are accepted less often, below the geometric law, and more drafts never give fewer accepted tokens.
 TEST(Speculation, AcceptanceFallsWithDepth) {
   for (const double first : {0.5, 0.8, 0.93}) {
     double before = 1;
@@ -268,7 +268,7 @@ TEST(Speculation, AMethodHasItsMeasuredCurve) {
   EXPECT_THAT(refused.error().hints, testing::Contains(testing::HasSubstr("eagle3")));
 }
 
-// A scheduler that looks at its queue rarely delays first tokens and nothing else.
+// A scheduler that checks its queue rarely delays only first tokens.
 TEST(Serving, ARequestWaitsUntilItIsNoticed) {
   Served often("llama-3.1-8b", "h100-sxm", model::Stack::kSglang), seldom = often;
   often.job.serve.poll_steps = 1, seldom.job.serve.poll_steps = 41;
@@ -291,8 +291,8 @@ RC_GTEST_PROP(OpenLoop, PercentilesAreOrdered, ()) {
   RC_ASSERT(e.latency_percentiles.p95 >= e.latency);
 }
 
-// Memory and speed count the requests that the cache holds alike.
-RC_GTEST_PROP(ServedMemory, HoldsAsManyRequestsAsTheEstimateSays, ()) {
+// The memory and speed models agree on the number of requests that the cache holds.
+RC_GTEST_PROP(ServedMemory, HoldsTheEstimatedNumberOfRequests, ()) {
   Served served(*rc::gen::element<std::string>("llama-3.1-8b", "qwen3-32b", "gpt-oss-120b", "deepseek-v3"),
                 *rc::gen::element<std::string>("h200-sxm", "b200-sxm", "mi300x"),
                 *rc::gen::element(model::Stack::kVllm, model::Stack::kSglang, model::Stack::kTrtLlm));
@@ -304,7 +304,7 @@ RC_GTEST_PROP(ServedMemory, HoldsAsManyRequestsAsTheEstimateSays, ()) {
   RC_ASSERT(static_cast<double>(*need.max_concurrency) == e->max_concurrency);
 }
 
-TEST(Serving, NormsOverAllHeadsCostASumALayer) {
+TEST(Serving, NormsOverAllHeadsCostASumPerLayer) {
   const Served served("olmo-2-7b", "h200-sxm");
   const Cluster cluster = default_cluster(served.gpu);
   ModelWork plain = served.work;
@@ -319,7 +319,7 @@ TEST(Serving, NormsOverAllHeadsCostASumALayer) {
   }
 }
 
-// Kernels' own latency counts by what is left of it in a captured step.
+// A captured step includes only a share of each kernel's own latency.
 TEST(Serving, LatencyOfKernelsInACapturedStepIsAShareOfTheirOwn) {
   const Served served("llama-3.1-8b", "h200-sxm");
   const ServeLoad load{.kv_tokens = kv_token_capacity(served.model, served.job, served.gpu), .rate = {}};
@@ -332,10 +332,10 @@ TEST(Serving, LatencyOfKernelsInACapturedStepIsAShareOfTheirOwn) {
   const Seconds none = step_with(0), half = step_with(0.5), all = step_with(1);
   EXPECT_LT(none, half);
   EXPECT_LT(half, all);
-  EXPECT_NEAR((half - none) / (all - half), 1, 0.2);  // but for what the host hides
+  EXPECT_NEAR((half - none) / (all - half), 1, 0.2);  // except for what the host hides
 }
 
-// Wider memory is not narrower: the same weights, spread over attention groups, never need less.
+// The same weights never need less memory when spread over attention groups.
 RC_GTEST_PROP(ServedMemory, AttentionGroupsRepeatAttentionWeights, ()) {
   Served served("deepseek-r1", "b200-sxm");
   served.job.precision = model::Precision::kFp8;

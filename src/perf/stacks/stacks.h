@@ -1,4 +1,4 @@
-// The constants of each stack, as data/stacks.csv names them. The .def files declare each constant once, with its
+// The constants of each stack, with the names in data/stacks.csv. The .def files declare each constant once, with its
 // meaning; docs/speed.md has the equations. Rates are shares of a GPU's peaks, factors multiply predicted times.
 #pragma once
 

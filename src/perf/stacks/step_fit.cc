@@ -35,7 +35,7 @@ Terms least_squares(const Samples& samples, unsigned mask) {
   return squares.ldlt().solve(sums);
 }
 
-// The closest fit without negative terms: time does not shrink with work.
+// The closest fit without negative terms: more work never takes less time.
 Terms best_fit(const Samples& samples) {
   Terms best = Terms::Zero();
   double least = std::numeric_limits<double>::infinity();
@@ -118,7 +118,7 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
   fit.lone_prompt_token = alone.prefill * (c.prefill_wait / isl);
   fit.request = c.request_overhead + c.front_request;
   fit.prompts_first = !(c.mixed_passes > 0);
-  // The simulator itself counts the rest of the step that a request finds, which mixed passes add to their own.
+  // The simulator already counts the rest of the current step, and mixed passes add it to their own.
   const double unseen = std::max(0.0, c.wait_steps - (fit.prompts_first ? 0 : 1));
   fit.wait_few = fit.wait_many = unseen + static_cast<double>(job.serve.poll_steps.value_or(0)) / 2;
   fit.worst_step_error = errors(factors, samples).abs().maxCoeff();

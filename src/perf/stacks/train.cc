@@ -1,4 +1,4 @@
-// Training: checks the hardware, asks the stack's model, fills in the rates.
+// Training: checks the hardware, calls the stack's model, fills in the rates.
 #include <algorithm>
 #include <cmath>
 
@@ -49,7 +49,7 @@ double forward_share(const Job& job) {
   return 1 / (1 + backward + (job.train.recompute == model::Recompute::kFull ? 1 : 0));
 }
 
-// Preference training reads every pair a second time, forwards only, with the reference model.
+// Preference training runs another forward pass over every pair with the reference model.
 void add_reference(const Job& job, TrainEstimate& estimate) {
   Seconds named, other;
   for (const TimePart& part : estimate.parts) {
@@ -85,7 +85,7 @@ Result<TrainEstimate> train_at(const Constants& constants, const ModelWork& work
   const bool frozen = job.train.method != model::Method::kFull;
   if (!work.image) {
     const double tokens = samples * sequence, most = in_flop_per_s(peak) * in_seconds(estimate.step);
-    // Kernels skip what a causal mask hides, and Megatron-LM does not count it
+    // Kernels skip the masked half of causal attention, and Megatron-LM does not count it
     // (megatron/training/training.py, num_floating_point_operations, read 2026-11-17).
     estimate.mfu = model_flops(work, tokens, work.decoder ? sequence / 2 : sequence, frozen) / most;
     // Recomputation repeats the forward pass, a third of the model's FLOPs. The power model was fitted to whole

@@ -18,7 +18,7 @@ EagerMode mode_of(const ModelWork& work, const Job& job) {
   const bool adapters = job.train.method != Method::kFull;
   mode.amp = job.precision == Precision::kAmpBf16 || job.precision == Precision::kAmpFp16;
   mode.full32 = job.precision == Precision::kFp32;
-  if (adapters) mode.amp = false;  // the frozen base is 16-bit, whatever the adapters are
+  if (adapters) mode.amp = false;  // the frozen base is 16-bit, whatever the adapters' format
   mode.weights = !adapters;
   mode.quantized = job.train.method == Method::kQlora;
   mode.attention = job.train.attention;
@@ -84,7 +84,7 @@ void add_layers(Phases& phases, const Sides& sides, const EagerCost& layer, doub
   phases.host_backward += (host + c.host_checkpoint * count) * redone;
 }
 
-// Share of a layer's forward pass that runs again; selective recompute repeats only attention.
+// Share of a layer's forward pass that is recomputed; selective recompute repeats only attention.
 double redone_share(const EagerConstants& c, Recompute recompute) {
   return recompute == Recompute::kFull ? 1.0 : recompute == Recompute::kSelective ? c.selective_share : 0.0;
 }

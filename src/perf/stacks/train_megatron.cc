@@ -11,8 +11,8 @@ namespace {
 using model::Job;
 using model::Precision;
 
-// The share of peak is the stack's rate times what large products reach on this GPU, so GPUs with less power or older
-// kernels come out slower in every format.
+// The share of peak is the stack's rate times the share that large products reach on this GPU, so GPUs with less power
+// or older kernels are slower in every format.
 struct Format {
   double rate;
   FlopsPerSecond peak;
@@ -28,8 +28,8 @@ Format format_of(const MegatronConstants& c, const Job& job, const GpuSpeed& gpu
 
 // Elementwise bytes relative to bf16, counted over a Llama layer (120 bytes per hidden element, forward and backward).
 // fp8 casts the inputs of products (18) after finding their maximum (12; recipes differ), at 0.77 and 0.62 of the
-// bandwidth where plain kernels reach 0.8 (data/measurements/casts-h200.csv). NVFP4 casts in both layouts, after a
-// Hadamard transform for weight gradients (100, not measured). Frozen weights need only one layout.
+// bandwidth, compared with 0.8 for plain kernels (data/measurements/casts-h200.csv). NVFP4 casts in both layouts, after
+// a Hadamard transform for weight gradients (100, not measured). Frozen weights need only one layout.
 double casting(const Job& job) {
   const bool frozen = job.train.method != model::Method::kFull;
   if (job.precision == Precision::kFp8) return frozen ? 1.17 : 1.29;
@@ -130,7 +130,7 @@ class Stage {
   Seconds exchange() const {
     Seconds time;
     const Bytes activations = bytes(2.0 * tokens_ * work_.hidden);
-    if (p_.tensor > 1) {  // a gather and a scatter around attention and MLP, in both directions, and one gather again
+    if (p_.tensor > 1) {  // gather and scatter around attention and MLP in both directions, and one more gather
       time += (collective_time(gpu_, cluster_, Collective::kAllGather, p_.tensor, activations * gathered()) * 6.0 +
                collective_time(gpu_, cluster_, Collective::kReduceScatter, p_.tensor, activations) * 4.0) *
               (c_.tensor_exposed * layers_);

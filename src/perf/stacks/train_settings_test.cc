@@ -1,4 +1,4 @@
-// What settings of training must do to its time, on any stack, model and GPU.
+// Effects that training settings must have on the step time, on any stack, model and GPU.
 #include <gtest/gtest.h>
 
 #include "perf/perf.h"
@@ -36,7 +36,7 @@ TEST_F(TrainSettingsTest, RecomputingTheForwardPassTakesItsTimeAgain) {
   }
 }
 
-// A pair is two sequences, trained and read once more by the reference.
+// A pair is two sequences: trained, and read once more by the reference model.
 TEST_F(TrainSettingsTest, PreferencePairsTakeAThirdMoreThanTheirSequences) {
   for (const model::Stack stack : {model::Stack::kHf, model::Stack::kTorchTitan, model::Stack::kMegatron}) {
     Job pairs;

@@ -17,7 +17,7 @@ ImageMode image_mode_of(const Job& job) {
   return {.train = train, .autocast = train && !wide && job.precision != model::Precision::kBf16, .wide = wide};
 }
 
-// A pass with its gradients, which take twice the arithmetic and read their operands twice.
+// A pass with its gradients, which need twice the arithmetic and read their operands twice.
 Activity image_activity(const VisionConstants& c, const GpuSpeed& gpu, const ImageCost& cost, const ImageMode& mode) {
   const double passes = mode.train ? 3 : 1;
   Activity a;
@@ -41,7 +41,7 @@ BatchEstimate batch_images(const Constants& constants, const ModelWork& work, co
   ImageMode mode = image_mode_of(job);
   mode.denoising = work.pipeline.has_value();
   ImageCost cost = image_cost(c, gpu, work, static_cast<double>(job.batch), mode);
-  const Activity activity = image_activity(c, gpu, cost, mode);  // of the operations, however long they take
+  const Activity activity = image_activity(c, gpu, cost, mode);  // of the operations, independent of their time
   if (mode.denoising) {
     const double factor = c.denoising * (gpu.has_fp4 ? c.denoising_blackwell : 1);
     cost.products = cost.products * factor, cost.traffic = cost.traffic * factor;

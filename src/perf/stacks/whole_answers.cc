@@ -1,4 +1,4 @@
-// Requests of several passes that are answered as a whole: an image generated in steps, a window of speech.
+// Requests with several passes and one answer: an image generated in steps, a window of speech.
 #include "perf/stacks/estimate_parts.h"
 
 namespace rightsize::perf {
@@ -6,7 +6,7 @@ namespace {
 
 using model::Job;
 
-// Answers of encoders and decoders have no end-to-end benchmark: a third, as unmeasured GPUs (docs/accuracy.md).
+// Encoder-decoder models have no end-to-end benchmark, so the width is that of unmeasured GPUs (docs/accuracy.md).
 constexpr double kWidth = 0.3;
 
 void make_unsure(BatchEstimate& estimate, double width = kWidth) {
@@ -19,8 +19,8 @@ void make_unsure(BatchEstimate& estimate, double width = kWidth) {
 
 }  // namespace
 
-// The prompt once, two passes per step with guidance (one without the prompt), and the pixel decoder once (for
-// a video, once per frame: its decoders reach over neighbouring frames, and none was measured).
+// The prompt once, two passes per step with guidance (one without the prompt), and the pixel decoder once (for a video,
+// once per frame: its decoders reach over neighbouring frames, and none was measured).
 BatchEstimate generate_images(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
   const ImageWork& pipeline = *work.pipeline;
   const double steps = job.image.steps ? *job.image.steps : pipeline.steps;

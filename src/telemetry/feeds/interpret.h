@@ -17,7 +17,7 @@ namespace rightsize::telemetry {
 // Turns the points of series into samples of one metric each.
 class SeriesToSamples : public SeriesSink {
  public:
-  // Both must outlive it.
+  // Both must outlive this object.
   SeriesToSamples(SampleSink& sink, const NameMap& map) : sink_(sink), map_(map) {}
   SeriesToSamples(SampleSink& sink, NameMap&& map) = delete;
 
@@ -40,7 +40,7 @@ class SeriesToSamples : public SeriesSink {
   MetricSpec meaning_;
   int device_ = -1;
   std::vector<Point> ready_;      // in canonical units, for the sink
-  std::vector<Point> held_back_;  // of an ambiguous or a cumulative series, until it is whole
+  std::vector<Point> held_back_;  // of an ambiguous or cumulative series, until it is complete
 };
 
 }  // namespace rightsize::telemetry

@@ -15,7 +15,7 @@ constexpr const char* kGpuResources[] = {"nvidia.com/gpu",     "nvidia.com/gpu.s
                                          "gpu.intel.com/i915", "gpu.intel.com/xe",      "habana.ai/gaudi"};
 constexpr double kMostGpus = 1e6;  // of a node or pod; more is a mistake
 
-// Names such as "nvidia.com/gpu" contain dots, so they are no paths.
+// Names such as "nvidia.com/gpu" contain dots, so they cannot be paths.
 const JsonValue* member(const JsonValue* object, std::string_view name) {
   const JsonMember* found = object == nullptr ? nullptr : object->find(name);
   return found == nullptr ? nullptr : &found->value;
@@ -114,7 +114,7 @@ class ClusterReader {
     const std::string& phase = text_at(item, "status.phase");
     const std::optional<TimePoint> started = see(text_at(item, "status.startTime"));
     see(text_at(item, "metadata.creationTimestamp"));
-    if (phase == "Succeeded" || phase == "Failed") return;  // it gave its GPUs back
+    if (phase == "Succeeded" || phase == "Failed") return;  // it released its GPUs
     Request all, first;
     for (const JsonValue& container : items_at(item, "spec.containers")) {
       const Request request = request_of(container);
@@ -137,7 +137,7 @@ class ClusterReader {
     pod.model = label(item, kModelLabels, "spec.nodeSelector");
     pod.instance_type = label(item, kTypeLabels, "spec.nodeSelector");
     pod.started = started;
-    // A ReplicaSet's name ends with a hash, which the pod's name has as well.
+    // A ReplicaSet's name ends with a hash that is also in the pod's name.
     for (const JsonValue& owner : items_at(item, "metadata.ownerReferences")) {
       const std::string& kind = text_at(owner, "kind");
       if (kind != "ReplicaSet" && kind != "Node") pod.workload = text_at(owner, "name");

@@ -2,8 +2,8 @@
 //
 //   kubectl get pods,nodes -A -o json > cluster.json
 //
-// One list or several (pods and nodes apart). GPUs are the resources nvidia.com/gpu, amd.com/gpu and the like; where
-// NVIDIA's device plugin shares a GPU among several pods, a pod has its part of it. MIG slices and device claims do not
+// One list or several (pods and nodes separately). GPUs are the resources nvidia.com/gpu, amd.com/gpu and similar ones;
+// if NVIDIA's device plugin shares a GPU among several pods, each pod has its part. MIG slices and device claims do not
 // name whole GPUs: they are counted, but not as GPUs.
 #pragma once
 
@@ -28,7 +28,7 @@ struct ClusterNode {
 
 struct ClusterPod {
   std::string team;                  // namespace
-  std::string name, node;            // no node: it waits for one
+  std::string name, node;            // no node: the pod waits for one
   std::string workload;              // its controller's name; empty: only the pod's name is known
   std::string model, instance_type;  // of the nodes that it may run on; empty: any
   double requested = 0;              // in the units of its node's plugin

@@ -34,7 +34,7 @@ class Reading {
     }
   }
 
-  // A query file of CloudWatch: true when the path was one.
+  // Reads a CloudWatch query file; false if the path is not one.
   bool read_queries(const std::string& path) {
     if (path == "-") return false;
     Result<std::unique_ptr<ByteSource>> source = open_bytes(path);
@@ -101,7 +101,7 @@ class Reading {
     return {};
   }
 
-  // Reports do not say which GPUs a job had when, so they only complete jobs of sacct's table.
+  // Reports do not tell which GPUs a job used and when, so they only complete jobs of sacct's table.
   void add_reports() {
     if (reports_.empty()) return;
     std::size_t used = 0;
@@ -128,7 +128,7 @@ class Reading {
   }
 
   Result<> read_text(const std::string& path, ByteSource& source) {
-    // Logs of nvidia-smi do not say which machine they are of: the file's name does, where there are several.
+    // Logs of nvidia-smi do not name their machine, so with several files the file name is used.
     RIGHTSIZE_TRY(const ReadSummary summary, read_samples(path, source, sink_,
                                                           {.interval = options_.interval,
                                                            .host = several_ ? stem_of(path) : std::string(),

@@ -34,7 +34,7 @@ void expand_range(std::string_view before, std::string_view part, std::string_vi
   }
 }
 
-// GPUs of which only the number and the hosts are known, as evenly as it goes, none lost.
+// Distributes GPUs that are known only by their number as evenly as possible over the hosts.
 std::vector<JobGpu> spread_over(const std::vector<std::string>& hosts, const SlurmJob& job) {
   JobGpu gpu;
   if (job.utilization >= 0) gpu.utilization = Ratio::fraction(static_cast<double>(job.utilization));
@@ -76,7 +76,7 @@ class Words {
 };
 
 Words& all_words() {
-  static Words& words = *new Words();  // outlives all jobs
+  static Words& words = *new Words();  // must outlive all jobs
   return words;
 }
 

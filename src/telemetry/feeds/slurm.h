@@ -1,4 +1,4 @@
-// Slurm's accounting: which job had which GPUs when, how it ended, and how busy they were according to jobstats or
+// Slurm's accounting: the GPUs of each job over time, how the job ended, and GPU utilization according to jobstats or
 // Slurm.
 //
 //   TZ=UTC sacct -P -a -S 2026-11-01 -o
@@ -7,9 +7,9 @@
 //
 // or sacct --json. A table is read by its header: columns may be in any order, other columns are ignored. It needs
 // JobID or JobIDRaw, Start, and AllocTRES, ReqTRES or AllocGRES; slurm_columns.h describes delimiters and tables
-// without a header. Times are sacct's local ones (read as UTC), or seconds since 1970 (SLURM_TIME_FORMAT=%s).
-// jobstats stores a job's GPUs by host and index in AdminComment ("JS1:" and packed JSON); where there is none, Slurm's
-// own mean (gres/gpuutil) is taken from the job's row or its steps, and which index a job had stays unknown.
+// without a header. Times are sacct's local ones (read as UTC), or seconds since 1970 (SLURM_TIME_FORMAT=%s). jobstats
+// stores a job's GPUs by host and index in AdminComment ("JS1:" and packed JSON); without it, Slurm's own mean
+// (gres/gpuutil) is taken from the job's row or its steps, and the GPU index stays unknown.
 //
 // A month of a large cluster is a million jobs: a job takes about 150 bytes.
 #pragma once
@@ -40,13 +40,13 @@ class Word {
   bool operator==(const Word& other) const { return number_ == other.number_; }
   bool operator==(std::string_view other) const { return str() == other; }
   bool operator==(const char* other) const { return str() == other; }
-  auto operator<=>(const Word& other) const { return number_ <=> other.number_; }  // any order, not the alphabet's
+  auto operator<=>(const Word& other) const { return number_ <=> other.number_; }  // arbitrary order
 
  private:
   std::uint32_t number_ = 0;  // 0: no text
 };
 
-// Texts of which nearly every job has its own: IDs and names.
+// Texts that differ for nearly every job: IDs and names.
 class TextArena {
  public:
   std::string_view keep(std::string_view text);
@@ -71,7 +71,7 @@ class MaybeSeconds {
 
 struct JobGpu {
   std::string host = {};
-  int index = -1;                              // -1: which of the host's GPUs is not known
+  int index = -1;                              // -1: unknown
   std::optional<Ratio> utilization = {};       // mean over the job
   std::optional<Bytes> used = {}, total = {};  // largest, capacity
 };
@@ -85,7 +85,7 @@ struct SlurmJob {
   Word mig_profile = {};            // "3g.20gb" where the type names one
   Word nodes = {};                  // "n[01-03]"
   TimePoint start = {}, end = {};   // the end of a running job is when the log was made
-  Seconds elapsed = {};             // what is paid for: suspended time is not in it
+  Seconds elapsed = {};             // the paid time, without suspended time
   MaybeSeconds time_limit = {};     // not set: unlimited, or not in the table
   MaybeSeconds waited = {};         // from submission or eligibility to the start
   std::uint32_t gpu_count = 0;      // as many as were allocated
@@ -98,7 +98,7 @@ struct SlurmJob {
   bool running() const { return state == "RUNNING" || state == "SUSPENDED" || state == "COMPLETING"; }
   bool measured() const;  // every GPU has a utilization
   GpuTime gpu_time() const { return rightsize::gpus(static_cast<double>(gpu_count)) * elapsed; }
-  // Its GPUs, gpu_count of them; those known only by number are spread over its hosts as evenly as it goes.
+  // All gpu_count GPUs; those known only by number are distributed evenly over the hosts.
   std::vector<JobGpu> gpus() const;
 };
 
@@ -107,9 +107,9 @@ struct JobTable {
   std::size_t without_gpu = 0;                          // CPU jobs
   std::size_t never_started = 0;                        // pending, or cancelled before they began
   std::size_t repeated = 0;                             // duplicate rows of a run
-  std::size_t refused = 0;                              // inconsistent rows, which are not costed
+  std::size_t refused = 0;                              // inconsistent rows, which are ignored
   std::string first_refused;                            // "line 12: it ends before it starts"
-  std::vector<std::string> notes;                       // what the form of the table hides
+  std::vector<std::string> notes;                       // facts that this form of the table lacks
   std::vector<std::shared_ptr<const TextArena>> texts;  // of the jobs
 
   void append(JobTable&& other);

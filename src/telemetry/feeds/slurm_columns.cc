@@ -78,7 +78,7 @@ std::vector<std::string_view> cells_of(std::string_view line, char delimiter) {
   }
 }
 
-// Whether all texts of a column are of a kind, and at least one is.
+// Whether all texts of a column are of one kind or empty, and at least one is of the kind.
 template <class Is, class IsNone>
 bool all_are(const std::vector<std::string_view>& values, const Is& is, const IsNone& is_none) {
   bool any = false;
@@ -114,7 +114,7 @@ bool JobColumns::read_header(std::string_view line) {
   return false;
 }
 
-// By the values of the first rows.
+// Recognizes columns by the values of the first rows.
 bool JobColumns::guess(std::string_view lines) {
   constexpr std::size_t kRows = 500;
   const std::string_view first = lines.substr(0, lines.find('\n'));
@@ -204,7 +204,7 @@ bool JobColumns::split(std::string_view line) {
         return where_[static_cast<std::size_t>(column)] == static_cast<int>(cells_.size());
       };
       const bool list = is_at(JobColumn::kAllocTres) || is_at(JobColumn::kReqTres) || is_at(JobColumn::kUsage);
-      // The next entry of a list is another "name=value"; that of a node list comes before its bracket closes.
+      // A list continues if another "name=value" follows; a node list continues until its bracket closes.
       const auto goes_on = [&](std::size_t comma) {
         const std::string_view after = line.substr(comma + 1);
         if (list) return after.substr(0, after.find(',')).find('=') != std::string_view::npos;

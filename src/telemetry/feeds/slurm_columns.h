@@ -1,8 +1,8 @@
-// The form of a table from sacct: its delimiter and which column holds what.
+// The form of a table from sacct: its delimiter and its columns.
 //
-// sacct -P writes '|', --delimiter any other text; tabs, semicolons and commas are recognized. Between commas, the
-// entries of a TRES list and of a node list are put together again. Without a header (-n) the columns are recognized by
-// their values; those that could be anything (user, account, partition, name) then stay unknown.
+// sacct -P writes '|', --delimiter any other text; tabs, semicolons and commas are recognized. If commas are the
+// delimiter, the entries of TRES lists and node lists are joined again. Without a header (-n) the columns are
+// recognized by their values; those that could be anything (user, account, partition, name) then stay unknown.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ inline constexpr std::size_t kJobColumns = 22;
 
 class JobColumns {
  public:
-  // From the first line, or without a header from the first lines. Nothing if it is no such table.
+  // From the first line, or without a header from the first lines. Empty if it is not such a table.
   static std::optional<JobColumns> find(std::string_view beginning);
 
   // Splits a line; false if the number of cells differs from the header.

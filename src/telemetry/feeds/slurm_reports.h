@@ -1,5 +1,5 @@
 // Reports of single jobs, as seff and jobstats print them, one after the other. They have the GPU utilization that
-// sacct's table lacks where neither AdminComment nor gres/gpuutil is kept:
+// sacct's table lacks if neither AdminComment nor gres/gpuutil is stored:
 //
 //   Job ID: 39798795
 //   ...

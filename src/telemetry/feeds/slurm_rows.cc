@@ -120,7 +120,7 @@ SlurmUsage usage_in_tres(std::string_view list, double gpus_per_node) {
     const std::optional<double> number = name.starts_with("gres/gpu") ? scaled_number(value) : std::nullopt;
     if (!number || *number < 0) return;
     if (name == "gres/gpuutil") {
-      // Slurm adds up the GPUs of a task: two that are fully busy read 200.
+      // Slurm sums over the GPUs of a task: two fully busy GPUs report 200.
       const double busy = *number > 100 && gpus_per_node > 1 ? *number / gpus_per_node : *number;
       usage.utilization = std::min(100.0, busy) / 100;
     }
@@ -142,7 +142,7 @@ void JobRows::refuse(std::size_t line, const char* why) {
 void JobRows::take(const JobColumns& row, std::size_t line) {
   JobFacts facts;
   facts.id = row[JobColumn::kId];
-  // Older tables have the GPUs in AllocGRES; a job that waits has only what it requested.
+  // Older tables have the GPUs in AllocGRES; a waiting job has only its request.
   facts.gpus = gpus_in_tres(row[JobColumn::kAllocTres]);
   if (facts.gpus.count < 1 && !row.has(JobColumn::kAllocTres)) facts.gpus = gpus_in_tres(row[JobColumn::kReqTres]);
   if (facts.gpus.count < 1) facts.gpus = gpus_in_gres(row[JobColumn::kAllocGres]);
@@ -219,7 +219,7 @@ void JobRows::take_step(std::string_view id, std::optional<TimePoint> start, std
   steps_[std::string(id.substr(0, id.find('.')))].push_back({start, elapsed.value_or(seconds(0)), usage});
 }
 
-// A job's utilization is its steps' by their time; batch and extern steps, which see none, carry no value.
+// A job's utilization is the time-weighted mean over its steps; batch and extern steps have no value.
 void JobRows::add_steps(SlurmJob& job) const {
   const auto found = steps_.find(std::string(job.id));
   if (found == steps_.end()) return;

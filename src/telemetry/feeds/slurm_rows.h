@@ -1,4 +1,4 @@
-// The rows of a job log -> jobs. Inside of read_jobs().
+// Turns the rows of a job log into jobs. Internal to read_jobs().
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace rightsize::telemetry {
 
-// How many GPUs a list of resources has, and of which type where one is given. A job with GPUs of two types gets the
-// name of the first: Slurm does not say which node had which.
+// The number of GPUs in a list of resources, and their type if given. A job with GPUs of two types gets the name of the
+// first: Slurm does not record which node had which.
 struct GpuAllocation {
   double count = 0;
   std::string model = {}, mig_profile = {};
@@ -20,7 +20,7 @@ struct GpuAllocation {
 GpuAllocation gpus_in_tres(std::string_view list);  // "billing=8,cpu=8,gres/gpu:a100=2,gres/gpu=2"
 GpuAllocation gpus_in_gres(std::string_view list);  // "gpu:a100:2", "gres:gpu:2"
 
-// What a job's row says; texts are those of the row.
+// The facts in a job's row; texts point into the row.
 struct JobFacts {
   std::string_view id, user, account, partition, name, state, nodes, comment;
   std::optional<TimePoint> submit, start, end;

@@ -90,7 +90,7 @@ TEST(Slurm, ReadsStatesArraysStepsAndRequeues) {
   ASSERT_EQ(table.jobs.size(), 4u);
   const SlurmJob& array = table.jobs[0];
   EXPECT_EQ(array.state, "CANCELLED");
-  EXPECT_EQ(array.gpus().size(), 3u);  // two on one node, one on the other: none lost
+  EXPECT_EQ(array.gpus().size(), 3u);  // two on one node, one on the other
   EXPECT_EQ(array.gpus()[2].host, "n2");
   EXPECT_NEAR(array.gpus()[0].utilization->fraction(), 0.6, 1e-6);  // half an hour of 90, half an hour of 30
   EXPECT_DOUBLE_EQ(in_gib(*array.gpus()[0].used), 8);
@@ -123,7 +123,7 @@ TEST(Slurm, DamagedJobstatsCommentsAreIgnored) {
   EXPECT_FALSE(unpack_jobstats("hello"));
 }
 
-// The same jobs in every form sacct writes: other names, other delimiters, no header, JSON.
+// The same jobs in every form that sacct writes: other names, other delimiters, no header, JSON.
 RC_GTEST_PROP(Slurm, EveryFormOfTheTableHasTheSameHours, ()) {
   struct Row {
     int gpus, start, length;
@@ -182,7 +182,7 @@ RC_GTEST_PROP(Slurm, EveryFormOfTheTableHasTheSameHours, ()) {
   }
 }
 
-TEST(JobReports, OfSeffAndJobstatsCompleteATable) {
+TEST(JobReports, SeffAndJobstatsCompleteATable) {
   const std::string text =
       "Job ID: 4001\nCluster: della\nState: COMPLETED (exit code 0)\nCPU Efficiency: 99.24% of 00:10:55 core-walltime\n"
       "GPU Efficiency: 40.5%\n\n"

@@ -15,7 +15,7 @@
 namespace rightsize::telemetry {
 namespace {
 
-// ISO text, or seconds since 1970; NaN where it is neither.
+// ISO text, or seconds since 1970; NaN if it is neither.
 TimePoint time_of(const JsonValue* value) {
   const TimePoint none = unix_seconds(std::nan(""));
   if (value == nullptr) return none;
@@ -23,7 +23,7 @@ TimePoint time_of(const JsonValue* value) {
   return parse_iso_time(value->text).value_or(none);
 }
 
-// A point with its value under the first of `names` that has a number. A minute without a report has only a time.
+// A point with its value under the first of `names` that has a number. A minute without data has only a time.
 Point point_of(const JsonValue& value, std::string_view time, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     if (const std::optional<double> number = number_at(value, name)) return {time_of(value_at(value, time)), *number};
@@ -59,7 +59,7 @@ SeriesHead head_from_label(const std::string& label, const std::string& id) {
 
 class StoreReader {
  public:
-  // All must outlive it.
+  // All arguments must outlive this object.
   StoreReader(ByteSource& source, const std::string& file, const CloudWatchQueries& queries, SeriesSink& sink)
       : json_(source, file), queries_(queries), sink_(sink) {}
 
@@ -220,7 +220,7 @@ class StoreReader {
   }
 
   // One answer of Prometheus's API, a bare list of series, or one line of VictoriaMetrics's export. Points go to the
-  // sink in blocks, however long a series is.
+  // sink in blocks, for series of any length.
   void read_prometheus() {
     if (json_.peek() == '[') return read_series_list();
     std::string status, problem, kind;
@@ -267,7 +267,7 @@ class StoreReader {
     values_.clear();
   }
 
-  // False, with nothing read, where this is not a member of a series.
+  // Reads nothing and returns false if this is not a member of a series.
   bool read_series_member(const std::string& name) {
     if (name == "metric" && json_.peek() == '{') {
       read_labels();
@@ -311,7 +311,7 @@ class StoreReader {
     }
   }
 
-  // Values before labels are kept: no store writes them so, but JSON allows it.
+  // Values that precede the labels are kept: no store writes them in this order, but JSON allows it.
   void give_pairs(std::span<const JsonReader::Pair> pairs) {
     if (has_head_) block_.clear();
     std::vector<Point>& into = has_head_ ? block_ : early_;
@@ -332,7 +332,7 @@ class StoreReader {
   const CloudWatchQueries& queries_;
   SeriesSink& sink_;
   FeedReport report_;
-  JsonValue value_;  // the last that was read as a tree
+  JsonValue value_;  // the last value that was read as a tree
   SeriesHead head_;
   bool has_head_ = false, open_ = false;
   std::vector<Point> early_, block_;

@@ -25,7 +25,7 @@ inline std::uint64_t load(const char* at) {
   return word;
 }
 
-// The place of the first byte equal to `c`, 8 when there is none.
+// The position of the first byte equal to `c`; 8 if there is none.
 inline std::size_t first_of(std::uint64_t word, char c) {
   const std::uint64_t zeroed = word ^ (kOnes * static_cast<unsigned char>(c));
   const std::uint64_t marks = (zeroed - kOnes) & ~zeroed & (kOnes << 7);
@@ -50,7 +50,7 @@ inline std::uint64_t short_cell(const char* at, const char* last) {
   if (size == 0 || size > 7 || size >= static_cast<std::size_t>(last - at)) return 0;
   return word & (~std::uint64_t{0} >> (56 - 8 * size));
 }
-// With its comma.
+// The size including the comma.
 inline std::size_t short_cell_size(std::uint64_t cell) {
   return 8 - static_cast<std::size_t>(std::countl_zero(cell)) / 8;
 }

@@ -30,8 +30,8 @@ struct CsvColumn {
   ColumnRole role = ColumnRole::kText;
   std::string_view RowState::*text = nullptr;  // null: ignored
   MetricSpec spec = {};
-  double most = -1;  // raw values up to this need no second look
-  // The last short cell of this column and its value: clocks, limits and pipes at rest are the same row after row.
+  double most = -1;  // raw values up to this need no further check
+  // The last short cell of this column and its value: clocks, limits and idle pipes often repeat row after row.
   std::uint64_t cell = 0;
   double value = 0;
 
@@ -44,7 +44,7 @@ double plain_limit(const MetricSpec& spec) {
   return std::min(kBelowBlanks, canonical(spec, 1.02 / spec.scale) == 1.0 ? 1 / spec.scale : kBelowBlanks);
 }
 
-// nvidia-smi's times: mostly only the seconds differ from the row before.
+// nvidia-smi's times: usually only the seconds differ from the previous row.
 class SmiTimes {
  public:
   std::optional<TimePoint> read(std::string_view text) {

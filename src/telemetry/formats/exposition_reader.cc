@@ -46,7 +46,7 @@ class ExpositionReader final : public LineReader {
     std::optional<double> free = {}, reserved = {};
     bool timed = false, repeated = false;
     bool unique = false;          // the device has a unique ID
-    std::size_t series = kNone;   // whose labels it has; of series_
+    std::size_t series = kNone;   // index in series_ of its labels
     bool owned = false;           // labels name an owner
     std::size_t sibling = kNone;  // of the same device: the one without an owner, or the last one with
   };
@@ -58,7 +58,7 @@ class ExpositionReader final : public LineReader {
     std::size_t next = 0;      // the name that followed it
   };
 
-  // A metric announced a second time begins a scrape, even where it is the only one.
+  // A metric that is announced again starts a new scrape, even if it is the only metric.
   void comment(std::string_view text) {
     constexpr std::string_view kHelp = "# HELP ";
     if (!text.starts_with(kHelp)) return;
@@ -131,8 +131,8 @@ class ExpositionReader final : public LineReader {
     store(text, pending, *raw);
   }
 
-  // Whether this line reports a metric that other labels of what was taken for the same device have just reported: they
-  // may be different GPUs, which only the sink can decide.
+  // Whether the same device has just reported this metric with other labels: they may be different GPUs, which only the
+  // sink can decide.
   bool is_another(std::size_t series) const {
     const Pending& pending = pending_[series_[series].device];
     const Metric metric = names_[current_].spec->metric;
@@ -156,8 +156,8 @@ class ExpositionReader final : public LineReader {
     return close;
   }
 
-  // The time after the value: milliseconds since 1970, or seconds in OpenMetrics, whose mark ("# EOF") comes last. No
-  // reading is from before 1973, so the size tells. A different time means a different scrape.
+  // The time after the value: milliseconds since 1970, or seconds in OpenMetrics, which is marked only at the end ("#
+  // EOF"). No reading is from before 1973, so the magnitude decides. A different time means a different scrape.
   void stamp(Pending& pending, std::string_view text) {
     constexpr double kFirstMilliseconds = 1e11;
     const std::optional<double> written = leading_number(text);
@@ -268,8 +268,8 @@ class ExpositionReader final : public LineReader {
     pending_.push_back({.device = opened, .unique = !device.uuid.empty(), .owned = owned, .sibling = sibling});
   }
 
-  // Exporters do not put the pod on every metric: what a device reports without an owner at the same time belongs to
-  // the owner's sample, unless it already has it.
+  // Exporters do not put the pod on every metric: metrics that a device reports without an owner at the same time
+  // belong to the owner's sample, unless it already has them.
   void join_sibling(Pending& pending) {
     if (pending.sibling == kNone) return;
     Pending& other = pending_[pending.sibling];

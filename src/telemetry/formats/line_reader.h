@@ -14,7 +14,7 @@
 
 namespace rightsize::telemetry {
 
-// Receives what a reader found. Devices are identified by Device::key(); a text may name at most kMostDevices.
+// Receives the results of a reader. Devices are identified by Device::key(); a text may name at most kMostDevices.
 class Intake {
  public:
   Intake(std::string_view file, SampleSink& sink, ReadSummary& summary, const SampleReadOptions& options)
@@ -25,14 +25,13 @@ class Intake {
 
   // The sink's number for this device, or -1 when there are too many.
   int open(const Device& device);
-  // The same without looking whether it was opened before: for readers that know.
+  // The same without checking whether the device is already open, for readers that know.
   int open_series(const Device& device);
-  // Empty samples are dropped. `unusable` is a set of metrics (bit i: number i) whose values were present but
-  // impossible.
+  // Empty samples are dropped. `unusable` is the set of metrics (bit i: number i) with impossible values.
   void add(int device, const Sample& sample, std::uint32_t unusable = 0);
   void refuse(std::string_view line, std::string_view what, std::string message);
   const NameMap& names() const { return options_.names; }
-  // Ends the reading of a text whose meaning is not clear: read_samples() fails with this error.
+  // Stops reading an ambiguous text: read_samples() fails with this error.
   void give_up(Error error) {
     if (!problem_) problem_ = std::move(error);
   }

@@ -1,5 +1,5 @@
 // nvidia-smi -q -x: an element per line, once or repeated. Only elements named in data/metric_names.csv or below are
-// read, by their path inside <gpu>, so that other versions of the schema can be read, too.
+// read, by their path inside <gpu>; other versions of the schema can be read, too.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -66,7 +66,7 @@ class XmlReader final : public LineReader {
         [](void* self, const char* name) { static_cast<XmlReader*>(self)->closed(name); });
     XML_SetCharacterDataHandler(parser_.get(), [](void* self, const char* text, int length) {
       std::string& into = static_cast<XmlReader*>(self)->text_;
-      constexpr std::size_t kLongest = 4096;  // longer texts are none we read
+      constexpr std::size_t kLongest = 4096;  // no text that we read is longer
       if (into.size() < kLongest) into.append(text, static_cast<std::size_t>(length));
     });
   }
@@ -105,7 +105,7 @@ class XmlReader final : public LineReader {
     path_.pop_back();
   }
 
-  // The GPU or MIG instance whose element is open.
+  // The GPU or MIG instance of the open element.
   struct Reading {
     Device device;
     Sample sample = {};

@@ -15,14 +15,14 @@ using nvml::kSuccess;
 using nvml::Library;
 
 constexpr double kMiB = 1024.0 * 1024.0;
-constexpr Seconds kSlow = seconds(0.95);  // between the more expensive readings: once a second
+constexpr Seconds kSlow = seconds(0.95);  // between the more expensive readings: about once a second
 
 struct Counter {
   unsigned id;
   Metric metric;
   double scale;
 };
-// Percents, and MiB a second. The driver computes these from two of its samples in a microsecond.
+// Percent, and MiB per second. The driver computes these from two of its samples in a microsecond.
 constexpr Counter kCounters[] = {
     {nvml::kGpmSm, Metric::kSmActive, 0.01},           {nvml::kGpmOccupancy, Metric::kSmOccupancy, 0.01},
     {nvml::kGpmInteger, Metric::kIntegerActive, 0.01}, {nvml::kGpmTensor, Metric::kTensorActive, 0.01},
@@ -42,7 +42,7 @@ struct NvmlDevice {
   nvml::Device handle = nullptr;  // the instance, or the GPU
   std::optional<unsigned> instance = {};
   nvml::GpmSample before = nullptr, now = nullptr;
-  nvml::GpmSample second = nullptr;  // where the counter read once a second began
+  nvml::GpmSample second = nullptr;  // start of the period of the counter that is read once a second
   bool has_before = false;
   TimePoint next_slow = {}, next_energy = {}, next_engine = {};  // when the more expensive readings are due
 };
@@ -206,7 +206,7 @@ class NvmlSource final : public LiveSource {
   }
 
   // Counters between two of the driver's samples: all but one since the last reading, that one since the last second
-  // (and soon after the start, so that a short run has it).
+  // (and soon after the start, to include it in short runs).
   void read_counters(NvmlDevice& watched, Sample& sample) {
     if (watched.before == nullptr || watched.now == nullptr || watched.second == nullptr) return;
     if (take_gpm(watched, watched.now) != kSuccess) return;

@@ -69,7 +69,7 @@ function post(path: string, body: unknown, signal?: AbortSignal, priority: Reque
 
 const PART = 4 * 2 ** 20;
 
-/** Sends a file in parts, compressed on the way; returns the text that stands for it in a request. */
+/** Sends a file in compressed parts; returns the text that represents it in a request. */
 export async function upload(file: Blob, signal: AbortSignal, progress: (share: number) => void): Promise<string> {
   let sent = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({ transform: (chunk, out) => { sent += chunk.length; out.enqueue(chunk); } });

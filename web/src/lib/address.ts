@@ -1,4 +1,4 @@
-// The address contains the state of a page, so that a link shows what its sender saw.
+// The address contains the state of a page: a link shows what its sender saw.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 
 export type Fields = Record<string, string>;

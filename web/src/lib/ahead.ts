@@ -1,5 +1,5 @@
 /**
- * Prefetches likely next questions one after the other, so that the server caches their answers. The answers themselves are
+ * Prefetches likely next questions one after the other to fill the server's cache. The answers themselves are
  * dropped. A real question has priority: prefetches in progress are aborted.
  */
 export class Ahead {

@@ -15,7 +15,7 @@ export interface Answer<T> {
 
 const NOTHING = { value: undefined, failed: undefined, busy: false, milliseconds: 0 };
 
-/** How soon a question is repeated if the server is away or busy. */
+/** How soon a question is repeated if the server is unreachable or busy. */
 const RETRY = 2500;
 const isTemporary = (failed: unknown) => failed instanceof Away || (failed instanceof Refused && failed.status === 503);
 
@@ -53,7 +53,7 @@ export function useAnswer<C extends Command>(command: C, what: AskFor<C> | null,
   return answer;
 }
 
-/** Requests likely next questions in advance, so that the server has cached their answers. */
+/** Requests likely next questions in advance, to fill the server's cache. */
 export function useAhead<C extends Command>(command: C, what: AskFor<C> | null): (likely: AskFor<C>[]) => void {
   const ahead = useRef<Ahead>();
   ahead.current ??= new Ahead((question, signal) => ask(command, JSON.parse(question) as AskFor<C>, signal, 'low'));

@@ -15,7 +15,7 @@ describe('typed text', () => {
     expect(parseDuration('250 ms')).toBe(0.25);
     expect(parseDuration('3.5', 86400)).toBe(302400);
     for (const text of ['', 'soon', '3 parsecs', '0h', '-2h']) expect(parseDuration(text)).toBeUndefined();
-    // What a box shows can be typed back.
+    // The text that a box shows can be typed in again.
     for (const seconds of [0.05, 1.5, 90, 3600, 51060, 302400, 604800]) expect(parseDuration(duration(seconds))).toBe(seconds);
   });
   it('is read as a rate', () => {

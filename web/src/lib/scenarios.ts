@@ -17,7 +17,7 @@ export function readScenarios(store: Store): Scenario[] {
     const kept = JSON.parse(store.getItem(KEPT) ?? '[]') as unknown;
     return Array.isArray(kept) ? kept.filter((each): each is Scenario => typeof (each as Scenario | null)?.name === 'string' && typeof (each as Scenario).address === 'string') : [];
   } catch {
-    return []; // another version of the page wrote it, or the browser keeps nothing
+    return []; // another version of the page wrote it, or the browser blocks storage
   }
 }
 

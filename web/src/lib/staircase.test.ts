@@ -3,7 +3,7 @@ import { staircase } from './staircase';
 
 describe('the best trade-offs', () => {
   it('decrease from left to right for any input', () => {
-    // A small generator, so that the rows are the same every time.
+    // A small deterministic generator: the rows are the same every time.
     let seed = 1;
     const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
     for (let round = 0; round < 200; ++round) {
@@ -13,7 +13,7 @@ describe('the best trade-offs', () => {
         expect(dot.x).toBeGreaterThan(line[i]?.x ?? NaN);
         expect(dot.y).toBeLessThan(line[i]?.y ?? NaN);
       });
-      // Every dot is on the line or beaten by one of it.
+      // Every dot is on the line, or a dot on the line beats it.
       for (const dot of dots) expect(line.some((best) => best.x <= dot.x && best.y <= dot.y)).toBe(true);
     }
   });

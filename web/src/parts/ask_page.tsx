@@ -21,7 +21,7 @@ interface Props<C extends Command, T> {
   moreFields?: [string, ComponentChildren];
   roomy?: boolean;
   tools?: ComponentChildren;
-  /** Files besides the reports and the answer. */
+  /** Files in addition to the reports and the answer. */
   files?: [string, () => void][];
   waiting?: string;
   children: (value: T) => ComponentChildren;
@@ -65,7 +65,7 @@ export function AskPage<C extends Command, T>(props: Props<C, T>) {
   );
 }
 
-/** The answer in a sentence, what it rests on, and its numbers. `example`: on pages that are not an AskPage. */
+/** The answer in a sentence, its basis, and its numbers. `example`: on pages that are not an AskPage. */
 export function Hero(props: { line: ComponentChildren; sub?: ComponentChildren; example?: boolean; children?: ComponentChildren }) {
   const example = useContext(Example) || props.example;
   return (

@@ -43,7 +43,7 @@ export interface Placed {
 
 const OFFSETS: Placed[] = [0, -15, 15, -30, 30, -45, 45].flatMap((dy) => [{ dx: 11, dy, anchor: 'start' as const }, { dx: -11, dy, anchor: 'end' as const }, ...(dy === 0 ? [] : [{ dx: 0, dy, anchor: 'middle' as const }])]);
 
-/** Where to write labels beside dots (pixels), so that they cover neither each other nor other dots, and stay inside. */
+/** Positions of labels next to dots (pixels): labels cover neither each other nor other dots, and stay inside. */
 export function placeLabels(labels: { x: number; y: number; text: string }[], dots: { x: number; y: number }[], width: number, height: number): Placed[] {
   const boxes: [number, number, number, number][] = [];
   const boxOf = (label: (typeof labels)[number], at: Placed): [number, number, number, number] => {

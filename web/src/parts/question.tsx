@@ -19,7 +19,7 @@ export interface Question<S extends Fields, C extends Command> {
   example: boolean;
   asked: AskFor<C> | null;
   answer: Pick<Answer<AnswerOf<C>>, 'value' | 'failed' | 'busy'>;
-  /** Of a search under way. */
+  /** Progress of a running search. */
   progress?: Progress | undefined;
 }
 
@@ -30,17 +30,17 @@ export interface Progress {
 }
 
 interface Options<S> {
-  /** Fields that change what is shown, not what is asked. */
+  /** Fields that change the view, not the question. */
   view?: (keyof S)[];
   /** Set with every change of the question: a selection in the old answer. */
   reset?: Partial<S>;
-  /** How long the fields must rest before the question is asked, in milliseconds; without it, answers follow the slider. */
+  /** How long the fields must rest before the request is sent, in milliseconds; without it, answers follow the slider. */
   pause?: number;
   /** A long computation, with progress. */
   search?: boolean;
-  /** What the question depends on besides the fields. */
+  /** Other inputs of the question, in addition to the fields. */
   also?: unknown;
-  /** Whether that is the visitor's own: an opened file. */
+  /** Whether these inputs are the visitor's own, such as an opened file. */
   own?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Sortable tables whose rows can be selected by mouse or keyboard.
+// Sortable tables with rows that can be selected by mouse or keyboard.
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Named } from './basics';
@@ -14,7 +14,7 @@ export interface Column<R> {
   wide?: boolean;
   /** Truncated if it is long; the full text shows on hover. */
   clip?: (row: R) => string;
-  /** What its numbers mean; common titles have a default. */
+  /** The meaning of its numbers; common titles have a default. */
   help?: string;
   /** Hidden on phones. */
   roomy?: boolean;

@@ -24,7 +24,7 @@ function useLoads(state: State, plan: BatchPlan | undefined, atOnce: boolean): L
     const capacity = Number(state.rate) / plan.load;
     const collected: Load[] = [];
     void (async () => {
-      // The ends are simulated first, so that the shape is visible early.
+      // The ends are simulated first, because they show the shape early.
       for (const share of [SHARES[3], SHARES[0], SHARES[6], SHARES[1], SHARES[4], SHARES[2], SHARES[5], SHARES[7], SHARES[8]]) {
         if (share === undefined || control.signal.aborted) return;
         const rate = capacity * share;

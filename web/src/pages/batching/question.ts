@@ -75,7 +75,7 @@ export function loadsOf(rate: number, answer: Schemas['Batch']): Load[] {
   return [...take('ttft', answer.ttft_ms as Percentiles | undefined), ...take('tpot', answer.tpot_ms as Percentiles | undefined), ...take('latency', answer.latency_ms as Percentiles | undefined)];
 }
 
-/** The highest rate whose percentile is within the limit, interpolated linearly; 0 if there is none. */
+/** The highest rate with a percentile within the limit, interpolated linearly; 0 if there is none. */
 export function rateWithin(loads: Load[], metric: Load['metric'], percentile: string, limit: number): number {
   const line = loads.filter((load) => load.metric === metric && load.percentile === percentile).sort((a, b) => a.rate - b.rate);
   let best = 0;

@@ -1,4 +1,4 @@
-// How much of the prompts a KV cache finds, by its size. The line can be dragged.
+// The share of prompt tokens that a KV cache finds, by its size. The line can be dragged.
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';

@@ -1,4 +1,4 @@
-// How much capacity to commit to, for how long, and what that risks.
+// How much capacity to commit to, for how long, and at what risk.
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
@@ -41,14 +41,14 @@ function Futures({ futures }: { futures: Future[] }) {
       Plot.text(bars, { fy: 'name', y: 'how', x: 'usd', text: (bar: (typeof bars)[number]) => shortMoney(bar.usd), textAnchor: 'start', dx: 5, fill: 'var(--ink-2)' }),
     ],
   }), [futures, bars]);
-  return <Chart title="If the future is different" note="Cost over the whole term, with this commitment and without any" name="commit-futures" rows={bars} draw={draw} legend={[['with the commitment', 'var(--c1)'], ['all on demand', 'var(--line-strong)']]} />;
+  return <Chart title="In other scenarios" note="Cost over the whole term, with this commitment and without any" name="commit-futures" rows={bars} draw={draw} legend={[['with the commitment', 'var(--c1)'], ['all on demand', 'var(--line-strong)']]} />;
 }
 
 export function CommitPage() {
   const question = useQuestion('commit', DEFAULTS, questionOf);
   const { state, choose, slider, change } = question;
   return (
-    <AskPage title="Commit" what="How much capacity to reserve, for how long, and what that risks" question={question} names={NAMES}
+    <AskPage title="Commit" what="How much capacity to reserve, for how long, and at what risk" question={question} names={NAMES}
       fields={
         <>
           <GpuField value={state.gpu} onChange={choose('gpu')} />
@@ -89,7 +89,7 @@ export function CommitPage() {
           />
           <TableCard
             title="Risks"
-            note="Regret: what the commitment costs more than the best one for that future."
+            note="Regret: the extra cost of the commitment over the best one for that scenario."
             rows={value.futures ?? []}
             keyOf={(row) => row.name}
             columns={[

@@ -19,7 +19,7 @@ const NAMES: Record<string, string> = { ttft_seconds: 'TTFT', tpot_seconds: 'TPO
 const metricName = (metric: string) => NAMES[metric] ?? metric.replace(/_(seconds|bytes)$/, '').replace(/_/g, ' ');
 const VERDICT: Record<string, Tone> = { kept: 'good', broken: 'bad' };
 
-/** What was predicted of a decision, next to what was measured since. */
+/** The predictions of a decision next to the later measurements. */
 function Picked(props: { id: string }) {
   const answer = useAnswer('decisions', useMemo(() => ({ what: ['show', props.id] }) as unknown as AskFor<'decisions'>, [props.id]));
   const verified = useAnswer('verify', useMemo(() => ({ decision: props.id }), [props.id]));

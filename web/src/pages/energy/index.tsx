@@ -85,7 +85,7 @@ export function EnergyPage() {
         <>
           <Hero
             line={`${number(value.joules_per_unit ?? 0)} J per ${value.unit ?? 'token'} at ${number(value.power_watts ?? 0)} W on ${value.gpu ?? state.gpu}`}
-            sub={best && full && best.joules < 0.995 * full.joules ? `A cap of ${number(best.watts)} W uses least: ${percent(1 - best.joules / full.joules)} less energy per token, ${percent(1 - best.rate / full.rate)} slower.` : caps.length > 0 ? 'A cap would not save energy here.' : ''}
+            sub={best && full && best.joules < 0.995 * full.joules ? `A cap of ${number(best.watts)} W is most efficient: ${percent(1 - best.joules / full.joules)} less energy per token, ${percent(1 - best.rate / full.rate)} slower.` : caps.length > 0 ? 'A cap would not save energy here.' : ''}
           >
             <Stats
               items={[

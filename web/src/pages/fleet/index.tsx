@@ -18,7 +18,7 @@ const DEFAULTS = { team: '', price: '', gpu: '', off: '', heat: 'activity', wind
 /** Teams that get a button; the others are found by typing. */
 const MOST_TEAMS = 10;
 const HOUR = 3_600_000;
-/** How far back to ask a metrics server. */
+/** How far back to query a metrics server. */
 const WINDOWS = [['', 'as the server was started'], ['1d', '1 day'], ['3d', '3 days'], ['7d', '7 days'], ['14d', '14 days'], ['30d', '30 days'], ['90d', '90 days']] as const;
 
 const VERDICT: Record<string, Tone> = { idle: 'bad', 'idle-held': 'bad', underused: 'warn', bursty: 'warn', 'input-bound': 'warn', 'launch-bound': 'warn', 'transfer-bound': 'warn', 'compute-bound': 'good', 'memory-bound': 'good' };
@@ -96,7 +96,7 @@ function GpuTable(props: { gpus: Gpu[]; picked: string; onPick: (id: string) => 
   );
 }
 
-/** Sends a file of readings; its progress, and what went wrong. */
+/** Sends a file of readings, and shows progress and errors. */
 function useUpload(done: (file: string, id: string) => void) {
   const [state, setState] = useState<{ name: string; share: number; failed?: unknown } | null>(null);
   const control = useRef<AbortController>();

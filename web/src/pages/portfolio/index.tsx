@@ -68,7 +68,7 @@ function Board(props: { value: Portfolio; pins: Map<string, number>; onPin: (wor
   );
 }
 
-/** What a pin costs: the plan with all pins against the plan without this one. */
+/** The cost of a pin: the plan with all pins against the plan without this one. */
 function PinCost(props: { org: string; pins: Map<string, number>; name: string; now: number }) {
   const without = useMemo(() => ({ organisation: pinned(props.org, new Map([...props.pins].filter(([name]) => name !== props.name))) }) as AskFor<'portfolio'>, [props.org, writePins(props.pins), props.name]);
   const answer = useAnswer('portfolio', without);
@@ -128,11 +128,11 @@ export function PortfolioPage() {
               line={`${money(value.usd_per_month)}/month for ${plural((value.workloads ?? []).length, 'workload')}${value.alone_usd_per_month ? `, ${percent(1 - value.usd_per_month / value.alone_usd_per_month)} less than without joint planning` : ''}`}
               sub={value.proved ? 'No cheaper plan exists.' : `No plan costs less than ${money(value.lower_bound)}.`}
             >
-              <Stats items={(value.teams ?? []).slice(0, 6).map((team) => ({ name: team.name, value: money(team.usd_per_month), help: 'What the workloads of this team cost in a month, and its budget', note: team.budget_usd_per_month ? `${team.over_budget ? 'over its budget of' : 'of'} ${money(team.budget_usd_per_month)}` : undefined }))} />
+              <Stats items={(value.teams ?? []).slice(0, 6).map((team) => ({ name: team.name, value: money(team.usd_per_month), help: 'Cost of this team’s workloads per month, and its budget', note: team.budget_usd_per_month ? `${team.over_budget ? 'over its budget of' : 'of'} ${money(team.budget_usd_per_month)}` : undefined }))} />
             </Hero>
           )}
           {pins.size > 0 && typeof value.usd_per_month === 'number' && <Pins org={state.org} pins={pins} all={all} now={value.usd_per_month} onPins={keep} />}
-          <Card title="The board" note="Machines in rows, parts of the month in columns. Click a workload to pin it where it is." bare>
+          <Card title="The board" note="Machines in rows, parts of the month in columns. Click a workload to pin it to its place." bare>
             <Board value={value} pins={pins} onPin={(workload) => {
               if (pins.has(workload.name)) keep(new Map([...pins].filter(([name]) => name !== workload.name)));
               else if (all.some((each) => each.name === workload.name)) keep(new Map([...pins, [workload.name, workload.option]]));

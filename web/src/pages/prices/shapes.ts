@@ -64,7 +64,7 @@ export interface Series {
   points: { day: string; usd: number }[];
 }
 
-/** The history per GPU-hour. Machines whose number of GPUs is unknown are left out. */
+/** The history per GPU-hour. Machines with an unknown number of GPUs are left out. */
 export function seriesOf(answer: Schemas['PricesHistory'] | undefined, prices: Price[]): Series[] {
   // A store may spell the provider differently; machines with the same name have the same GPUs.
   const gpus = new Map(prices.map((price) => [price.instance, price.gpus]));
@@ -110,7 +110,7 @@ export interface PriceEvent {
   after: number;
 }
 
-/** Spot prices move every day; a smaller change is no event. */
+/** Spot prices move every day; smaller changes are not listed. */
 const LEAST: Record<string, number> = { spot: 0.15 };
 
 export const changeOf = (event: PriceEvent) => event.after / event.before - 1;

@@ -11,7 +11,7 @@ export const timeOf = (plan: Plan, serving: boolean) => (serving ? (plan.ttft_se
 
 const same = (a: Plan, b: Plan) => a.gpu === b.gpu && a.gpus === b.gpus && a.instance === b.instance && a.provider === b.provider && a.purchase === b.purchase && a.region === b.region;
 
-/** Other regions or sizes of the same machines are no alternative. */
+/** Other regions or sizes of the same machines do not count as alternatives. */
 const alike = (a: Plan, b: Plan) => a.gpu === b.gpu && a.gpus === b.gpus && a.provider === b.provider && a.purchase === b.purchase;
 
 /** A plan that can be selected, with its name in the address: "3" is the third of the ranking, "p3" the third of the front. */
@@ -40,7 +40,7 @@ export function clickedDot<D extends { key: string; time: number; usd: number }>
 /** How much more than the first plan a close call may cost. */
 const CLOSE = 0.05;
 
-/** Not ranked behind for a doubtful price, and with a benchmark behind its speed. */
+/** Not ranked lower because of a doubtful price, and with a benchmark for its speed. */
 export const isSound = (plan: Plan) => !plan.held_back && plan.basis !== 'specification';
 
 /**
@@ -129,7 +129,7 @@ export function workOf(plan: Plan): { unit: string; perSecond: number; usdPerMil
   return { unit: 'tokens', perSecond: plan.tokens_per_second ?? 0, usdPerMillion: plan.usd_per_million_tokens };
 }
 
-/** Million units of work per dollar, including start-up and interruptions, so that the order matches the table. */
+/** Million units of work per dollar, including start-up and interruptions, to match the order of the table. */
 export function workPerDollar(plan: Plan, serving: boolean): number {
   const work = workOf(plan);
   if (serving) return work.usdPerMillion ? 1 / work.usdPerMillion : 0;

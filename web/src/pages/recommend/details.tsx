@@ -63,7 +63,7 @@ function Memory({ state, plan }: { state: State; plan: Plan }) {
       type Size = (typeof sizes)[number];
       const rowOf = (size: Size) => `${number(size.gib)} GiB`;
       const marginRight = Math.min(280, Math.max(120, width * 0.36));
-      // As many names as fit beside the bars.
+      // As many names as fit next to the bars.
       const label = (size: Size | undefined) => {
         if (!size) return '';
         const mark = size.verdict === 'no' ? '✗' : size.verdict === 'tight' ? '≈' : '✓';

@@ -61,7 +61,7 @@ export function Recommendation() {
   const choice = choices.find((each) => each.key === state.plan) ?? choices[0];
   const picked: Plan | undefined = before ? first : choice?.plan;
   const other = choices.find((each) => each.key === state.vs && each !== choice);
-  // Charts draw the limits of the question as it was when the answer came, so that they are drawn once per answer.
+  // Charts draw the limits of the question at the time of the answer, so they are drawn once per answer.
   const answered = useMemo(() => ({ ...state, job }), [found]);
   // Most answers arrive within 150 ms; while a slow one is computed, the old one is greyed.
   const slow = useSettled(quick.busy, 150) && quick.busy;

@@ -162,7 +162,7 @@ export function commandLine(ask: Ask): string {
   return ['rightsize recommend', ...words].join(' ');
 }
 
-/** Fields whose state differs from the form of the flag. */
+/** Fields with a state that differs from the form of the flag. */
 const NOT_AS_TYPED = new Set<keyof State>(['rate', 'price', 'community', 'model']);
 const TIMES = new Set<keyof State>(['deadline', 'ttft', 'tpot']);
 

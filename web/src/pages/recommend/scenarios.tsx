@@ -18,7 +18,7 @@ export function Scenarios(props: { now: Omit<Scenario, 'name' | 'saved'>; sugges
       <form class="actions" onSubmit={(event) => { event.preventDefault(); if (name.trim() !== '') keep(withScenario(all, { ...props.now, name: name.trim(), saved: new Date().toISOString().slice(0, 10) })); }}>
         <input class="button" type="text" aria-label="Name of the scenario" value={name} onInput={(event) => { setName(event.currentTarget.value); }} />
         <button type="submit" class="button main-one">Save this question</button>
-        {failed && <span class="note bad" role="alert">This browser does not keep anything.</span>}
+        {failed && <span class="note bad" role="alert">This browser blocks storage.</span>}
       </form>
       {all.length > 0 && (
         <Table

@@ -25,7 +25,7 @@ export function questionOf(state: State): AskFor<'recommend'> {
 /** "split=6:2" -> "6 GPUs train, 2 generate" */
 export function layoutShown(layout: string): string {
   const split = /^split=(\d+):(\d+)$/.exec(layout);
-  return split ? `${split[1] ?? ''} GPUs train, ${split[2] ?? ''} generate` : 'all GPUs train and generate in turn';
+  return split ? `${split[1] ?? ''} GPUs train, ${split[2] ?? ''} generate` : 'all GPUs alternate between training and generation';
 }
 
 function Step({ plans, picked, onPick }: { plans: Plan[]; picked: Plan | undefined; onPick: (at: number) => void }) {
