@@ -26,6 +26,8 @@ target_include_directories(rightsize_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(rightsize_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
 # g++ 12 reports overlapping copies inside std::string that do not exist (GCC bug 105651).
 target_compile_options(rightsize_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+# On arm64 GCC notes a change of the calling convention in GCC 10; everything here is built with one compiler.
+target_compile_options(rightsize_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>)
 if(RIGHTSIZE_UNITY)  # a class in a header may have members of types that only its own file defines
   target_compile_options(rightsize_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()

@@ -76,7 +76,7 @@ constexpr Command kCommands[] = {
      {"cache examples/cache/chat.jsonl --model llama-3.1-8b",
       "cache examples/cache/chat.jsonl --model llama-3.1-70b --sizes 80GB,500GB"}},
     {"autoscale",
-     "what scaling policies cost and how many requests miss their SLO, start-up times included",
+     "cost of scaling policies and the share of requests that miss their SLO, including start-up times",
      add_autoscale,
      {"autoscale llama-3.1-8b l4 --trace examples/autoscale/hour.csv --slo ttft=2s,tpot=150ms --policy "
       "hpa:target=8,max=12 --policy fixed:replicas=6",
@@ -87,7 +87,7 @@ constexpr Command kCommands[] = {
      {"calibrate examples/calibrate/measured.csv --dry-run",
       "calibrate examples/calibrate/measured.csv --dry-run --format json"}},
     {"commit",
-     "how much capacity to commit to, for how long, and the risk",
+     "how much capacity to commit to, for how long, and at what risk",
      add_commit,
      {"commit --base 8,peak=20,share=0.3 --gpu h100-sxm --provider gcp",
       "commit --usage examples/commit/usage.csv --on-demand 4 --one-year 2.6 --three-years 1.9"}},
@@ -120,12 +120,12 @@ constexpr Command kCommands[] = {
      add_gpus,
      {"gpus h100", "gpus --min-memory 80GiB --sort bandwidth"}},
     {"memory",
-     "GPU memory a job needs, part by part; whether it fits, and how to free some",
+     "the GPU memory of a job, part by part; whether it fits, and how to reduce it",
      add_memory,
      {"memory llama-3.1-8b h100-sxm --batch 4 --seq 2048",
       "memory llama-3.1-70b h200-sxm --job serve --isl 4096 --concurrency 16"}},
     {"mig",
-     "many small models on few GPUs: slices, layouts, repacking, and what sharing saves",
+     "many small models on few GPUs: slices, layouts, repacking, and the saving from sharing",
      add_mig,
      {"mig examples/mig/workloads.yaml", "mig --gpu h100-sxm --list-layouts"}},
     {"models",
@@ -133,16 +133,16 @@ constexpr Command kCommands[] = {
      add_models,
      {"models qwen", "models llama-3.1-70b"}},
     {"portfolio",
-     "all workloads of an organisation in one plan: what runs where, on whose reservation, and what one more GPU is "
-     "worth",
+     "all workloads of an organisation in one plan: what runs where, on which reservation, and the value of one more "
+     "GPU",
      add_portfolio,
      {"portfolio examples/portfolio/team.yaml", "portfolio examples/portfolio/team.yaml --format json"}},
     {"prices",
-     "what machines cost: per hour, per GPU, per TFLOP, per GB/s; how old each price is",
+     "machine prices per hour, GPU, TFLOP and GB/s, with the age of each price",
      add_prices,
      {"prices h100 --provider aws,gcp --region us", "prices spot --gpu h100-sxm --hours 100"}},
     {"profile",
-     "what a workload really does to a GPU: bottleneck, waste, and what to do",
+     "how a workload uses a GPU: bottleneck, waste, and fixes",
      add_profile,
      {"profile --replay examples/profile/train.csv", "profile --replay examples/profile/train.csv --format json"}},
     {"serve",
@@ -162,7 +162,7 @@ constexpr Command kCommands[] = {
       "keda"}},
     {"top", "every GPU of this machine, live: bottleneck, cost and waste", add_top, {"top --help", "top --help"}},
     {"verify",
-     "a decision's predictions against measurements: kept, broken, or how many more samples",
+     "a decision's predictions against measurements: kept, broken, or the number of samples still needed",
      add_verify,
      {"verify chat --ledger examples/decisions/ledger.db",
       "verify chat --ledger examples/decisions/ledger.db --format json"}},
@@ -251,7 +251,7 @@ Error unknown_command(const std::string& typed) {
   std::replace(word.begin(), word.end(), ' ', '-');
   if (kind == WordKind::kGpu) {
     return bad_input(fmt::format("'{}' is a GPU, not a command", word))
-        .with_hint(fmt::format("'rightsize gpus {0}' shows what it is, 'rightsize prices {0}' what it costs", word));
+        .with_hint(fmt::format("'rightsize gpus {0}' shows its data sheet, 'rightsize prices {0}' its prices", word));
   }
   if (kind == WordKind::kModel) {
     return bad_input(fmt::format("'{}' is a model, not a command", word))
@@ -259,15 +259,15 @@ Error unknown_command(const std::string& typed) {
             fmt::format("'rightsize recommend {0} --tokens 1B' plans its training, 'rightsize recommend {0} --job "
                         "serve --rate 5/s' a service",
                         word))
-        .with_hint(fmt::format(
-            "'rightsize memory {0}' shows what it needs, 'rightsize estimate {0} h100' how fast it is", word));
+        .with_hint(
+            fmt::format("'rightsize memory {0}' shows its memory, 'rightsize estimate {0} h100' its speed", word));
   }
   if (const std::string instead = suggested_command(word); !instead.empty())
     return bad_input(fmt::format("unknown command '{}'", word)).with_hint(instead);
   return bad_input(fmt::format("unknown command '{}'", word))
       .with_hint(did_you_mean(word, command_names()))
       .with_hint(
-          "'rightsize --help' lists the commands; 'rightsize recommend --model llama-3.1-8b --tokens 1B' is one");
+          "'rightsize --help' lists the commands; for example 'rightsize recommend --model llama-3.1-8b --tokens 1B'");
 }
 
 // Parses the words after the command's name, and reports all mistakes at once.
@@ -284,9 +284,8 @@ Checked<void> parse(DeclaredCommand& declared, const std::vector<std::string>& w
     errors.push_back(word.starts_with('-')
                          ? unknown_flag(word.substr(0, equals), command)
                          : bad_input(fmt::format("'{}' takes no argument '{}'", command.name, word))
-                               .with_hint(fmt::format("'rightsize {} --help' shows what it takes; put a value with "
-                                                      "spaces in quotes",
-                                                      command.name)));
+                               .with_hint(fmt::format(
+                                   "'rightsize {} --help' lists its options; quote values with spaces", command.name)));
   }
   if (!errors.empty()) return fail(std::move(errors));
   return {};
@@ -492,7 +491,7 @@ int run_command(const Command& command, Typed typed) {
   }();
   if (!outcome) return refuse(outcome.error(), meant.words, known);
   if (cancelled()) {
-    note("interrupted: the output covers what was done until then");
+    note("interrupted: the output covers the work done so far");
     outcome->exit_code = kInterrupted;
   }
   const int written = print(report::render(outcome->report, *format, terminal_style(declared.common)));

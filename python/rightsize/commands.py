@@ -166,7 +166,7 @@ def batch(model=None, gpu=None, *, service=None, **settings):
 
 
 def mig(workloads=None, **settings):
-    """Many small models on few GPUs: slices, layouts, repacking, and what sharing saves.
+    """Many small models on few GPUs: slices, layouts, repacking, and the saving from sharing.
 
     `workloads` is a YAML file, a list of dictionaries, or a dictionary like the file."""
     def text(value):

@@ -140,6 +140,8 @@ void BillReader::take(const Charge& charge) {
   if (charge.day > 0) {
     bill_.first_day = bill_.first_day == 0 ? charge.day : std::min(bill_.first_day, charge.day);
     bill_.last_day = std::max(bill_.last_day, charge.day);
+    last_covered_ = std::max(last_covered_, charge.day + charge.days - 1);
+    by_month_ = by_month_ && charge.days > 1;
   }
   const bool unused = charge.commitment_status == "Unused";
   if (!charge.commitment_id.empty()) {
@@ -207,6 +209,9 @@ Result<> BillReader::read(ByteSource& source, const std::string& name) {
 
 Bill BillReader::finish() {
   Bill bill = std::move(bill_);
+  // A month's fee is charged in advance, so it does not end the period of a bill by days; other bills have nothing
+  // else.
+  if (by_month_) bill.last_day = std::max(bill.last_day, last_covered_);
   for (auto& [key, cost] : machines_) bill.machines.push_back(std::move(cost));
   for (auto& [key, commitment] : commitments_) bill.commitments.push_back(std::move(commitment));
   for (auto& [key, team] : teams_) {

@@ -193,6 +193,13 @@ TEST(Bill, AChargeForAMonthIsSpreadOverItsDays) {
   EXPECT_EQ(format_date(Date{bill.last_day}), "2026-10-20");
 }
 
+TEST(Bill, ABillByMonthsEndsWithItsLastMonth) {
+  const Bill bill = bill_of(
+      "BilledCost,EffectiveCost,ChargePeriodStart,ChargePeriodEnd\n31,31,2026-10-01T00:00:00Z,2026-11-01T00:00:00Z\n"
+      "5,5,2026-10-01T00:00:00Z,2026-11-01T00:00:00Z\n");
+  EXPECT_EQ(format_date(Date{bill.last_day}), "2026-10-31");
+}
+
 RC_GTEST_PROP(Bill, TotalsAreExactToTheCentInAnyOrder, ()) {
   std::vector<Row> rows = some_rows();
   std::int64_t billed = 0, effective = 0;

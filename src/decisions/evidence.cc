@@ -83,7 +83,7 @@ JudgedMetric judge_mean(JudgedMetric v) {
   if (wanted)
     v.more = std::max<std::int64_t>(1, *wanted - s.count);
   else
-    v.reason = "it lies on the end of the interval, so that no number of samples will decide";
+    v.reason = "the mean equals the end of the interval, so more samples will not decide";
   return v;
 }
 

@@ -331,7 +331,7 @@ Result<> Ledger::change_rollout(std::int64_t decision,
                   store::rows(*database_, "SELECT status FROM decision WHERE id = $1", {decision},
                               [](const Row& row) { return parse<DecisionStatus>(row.text(0)); }));
     if (!status.empty() && status[0] && !is_live(*status[0])) {
-      return fail(bad_input(fmt::format("{} is {}: there is nothing to roll out", label(decision), name_of(*status[0])))
+      return fail(bad_input(fmt::format("{} is {}: nothing to roll out", label(decision), name_of(*status[0])))
                       .with_hint("'rightsize decide' makes a new decision"));
     }
     RIGHTSIZE_TRY(const std::vector<StageRecord> so_far, stages(decision));

@@ -39,7 +39,7 @@ Saving saving_of(const Decision& decision, const std::vector<StageRecord>& stage
     saving.predicted = decision.saving->likely * saving.share_months;
     saving.method = std::string("before less predicted cost") + unit;
   } else {
-    saving.method = "what it cost before is not known";
+    saving.method = "previous cost unknown";
   }
   return saving;
 }

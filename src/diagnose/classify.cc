@@ -207,10 +207,10 @@ struct VerdictText {
 constexpr VerdictText kTexts[] = {
     {"compute-bound", "the arithmetic units are the limit"},
     {"memory-bound", "reading and writing device memory is the limit"},
-    {"launch-bound", "kernels are so small that most time goes into starting them"},
+    {"launch-bound", "most of the time is spent launching small kernels"},
     {"input-bound", "the GPU waits for data between pieces of work"},
     {"transfer-bound", "copies between host and GPU are the limit"},
-    {"underused", "there is steady but little work for this GPU"},
+    {"underused", "the GPU has steady but little work"},
     {"bursty", "it works for seconds, then does nothing for seconds"},
     {"idle-held", "memory is held, but nothing runs"},
     {"idle", "nothing runs and no memory is held"},

@@ -218,7 +218,7 @@ std::vector<Action> actions_for(const Diagnosis& diagnosis, const Summary& summa
       return {{"graphs", fmt::format("CUDA graphs or torch.compile remove the launches: up to {:.1f}x",
                                      std::min(20.0, 1 / std::max(0.05, fill_of(signals))))},
               {"batch", "larger batches do more work per launch"},
-              {"smaller-gpu", "a faster GPU changes nothing; a faster CPU core helps"},
+              {"smaller-gpu", "a faster GPU does not help; a faster CPU core does"},
               consolidate()};
     case Verdict::kInputBound:
       return {{"data-loading",
@@ -276,7 +276,7 @@ std::optional<RuleOfThumb> article_rule(Verdict verdict, const Signals& signals)
       rule.why = "the arithmetic pipes are closest to their limit, regardless of SM activity";
       break;
     case Verdict::kLaunchBound:
-      rule.why = fmt::format("SMs are empty because kernels are missing, and memory ({}) is not in use", dram);
+      rule.why = fmt::format("SMs are idle because no kernels run; memory ({}) is not the limit", dram);
       break;
     case Verdict::kTransferBound:
       rule.why = "the SMs wait for the link, not for device memory";

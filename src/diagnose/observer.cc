@@ -88,6 +88,7 @@ GpuProfile understand(const Observed& observed, const catalog::Catalog& catalog,
   }
   if (profile.cycle && profile.cycle->kind == CycleKind::kWaiting)
     profile.steady = without_waits(*samples, *profile.cycle);
+  profile.steady.clock_jumps = profile.whole.clock_jumps;  // phases that are left out are not jumps
   profile.diagnosis = classify(profile.steady, profile.gpu != nullptr ? hardware_of(*profile.gpu) : Hardware{});
   if (profile.cycle) explain_cycle(*profile.cycle, profile.diagnosis);
   return profile;

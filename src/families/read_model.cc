@@ -71,8 +71,7 @@ void check_total(const JsonObject& json, const ModelShape& shape) {
     }
   }
   if (total <= kMostParameters) return;
-  json.fail_at("model_type", fmt::format("these sizes make a model of {:.1e} parameters, of which {:.1e} in '{}': more "
-                                         "than {:.0e} is not supported",
+  json.fail_at("model_type", fmt::format("these sizes give {:.1e} parameters ({:.1e} in '{}'); the maximum is {:.0e}",
                                          total, largest_size, largest->name, kMostParameters));
 }
 

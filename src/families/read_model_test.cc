@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"Product",
               R"({"model_type": "mixtral", "hidden_size": 1000000, "head_dim": 64, "num_hidden_layers": 1000,
                   "intermediate_size": 10000000, "num_local_experts": 100000})",
-              "more than 1e+15 is not supported"},
+              "the maximum is 1e+15"},
         Wrong{"UnknownHead", R"({"architectures": ["LlamaEagle"], "model_type": "llama", "hidden_size": 64,
                                  "num_hidden_layers": 3})",
               "the head of the class 'LlamaEagle' is not known"},

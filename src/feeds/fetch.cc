@@ -104,7 +104,8 @@ Result<std::vector<Download>> downloads_of(const std::string& feed, const std::v
   std::vector<Download> all;
   const auto from = [&](const char* address) { return url.empty() ? std::string(address) : url; };
   if (feed == "skypilot") {
-    if (!regions.empty()) return fail(bad_input("--region goes with --feed aws: SkyPilot's files hold all regions"));
+    if (!regions.empty())
+      return fail(bad_input("--region applies only to --feed aws; SkyPilot's files contain all regions"));
     for (const std::string& cloud : providers.empty() ? catalogue_clouds() : providers)
       all.push_back({feed, cloud, filled(from(kSkyPilot), cloud), cloud});
   } else if (feed == "aws") {

@@ -355,17 +355,17 @@ void Importer::check_band() {
     const auto others = usual.find({machine.gpu, price.purchase});
     return others == usual.end() ? 1 : price.usd_per_hour / machine.gpus / others->second;
   };
-  refuse_prices("price beyond all reason for this GPU", [&](const Price& price) {
+  refuse_prices("implausible price for this GPU", [&](const Price& price) {
     const double ratio = ratio_of(price);
     return ratio < 0.03 || ratio > 30;
   });
-  const std::string low = "under 30 % of what others ask for this GPU";
+  const std::string low = "under 30 % of other providers' prices for this GPU";
   std::vector<const Price*> doubtful;
   for (const Price& price : prices_) {
     const double ratio = ratio_of(price);
     if (ratio < 0.3) suspect(low, price);
     if (ratio < 0.3 && price.purchase != Purchase::kSpot) doubtful.push_back(&price);
-    if (ratio > 4) suspect("over four times what others ask for this GPU", price);
+    if (ratio > 4) suspect("over four times other providers' prices for this GPU", price);
   }
   for (const Price* price : doubtful) doubt(*price, low);
 }

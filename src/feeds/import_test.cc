@@ -132,8 +132,8 @@ TEST(SkyPilot, SuspiciousPricesAreAcceptedAndReported) {
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->audit.suspicious.contains("spot at the floor of a tenth of on-demand"));
   EXPECT_TRUE(found->audit.suspicious.contains("spot above on-demand"));
-  EXPECT_TRUE(found->audit.suspicious.contains("under 30 % of what others ask for this GPU"));
-  EXPECT_TRUE(found->audit.refused.contains("price beyond all reason for this GPU"));  // one cent per hour
+  EXPECT_TRUE(found->audit.suspicious.contains("under 30 % of other providers' prices for this GPU"));
+  EXPECT_TRUE(found->audit.refused.contains("implausible price for this GPU"));  // one cent per hour
   for (const ImportedPrice& one : found->prices) {
     const bool doubted =
         one.instance == "bait.8" || (one.instance == "p4d.24xlarge" && one.purchase == Purchase::kSpot);

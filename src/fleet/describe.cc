@@ -19,7 +19,7 @@ struct ActionText {
   const char *what, *from, *to, *risk, *check, *rollback;
 };
 constexpr ActionText kTexts[] = {
-    {RemedyKind::kStop, ActionKind::kStop, "stop what holds {now} without working ({who})", "{now}", "none",
+    {RemedyKind::kStop, ActionKind::kStop, "stop the idle processes that hold {now} ({who})", "{now}", "none",
      "low: nothing ran there for {min_age} or longer; data kept only in GPU memory is lost",
      "ask the owner; save notebooks and caches first", "start the workload again"},
     {RemedyKind::kGiveBack, ActionKind::kStop, "release {now} that nothing uses", "{now}", "none",
@@ -47,17 +47,17 @@ constexpr ActionText kTexts[] = {
     {RemedyKind::kDownsize, ActionKind::kDownsize, "move {who} from {now} to {gpu}", "{now}", "{count} {place}",
      "{level}: {load}", "run the workload on one {gpu} for a day: latency, memory peak, errors, number formats",
      "keep one {old} node for a week; move back by node selector"},
-    {RemedyKind::kQuantize, ActionKind::kQuantize, "quantize {who} to 8 bits, so that it fits {gpu}", "{now}",
+    {RemedyKind::kQuantize, ActionKind::kQuantize, "quantize {who} to 8 bits to fit {gpu}", "{now}",
      "8-bit weights on {count} {place}", "{level}: {load}; answers change slightly: only for inference",
      "score the quantized model on your own evaluation set, and measure tokens/s on one GPU",
      "keep one {old} node for a week; move back by node selector"},
     {RemedyKind::kWatch, ActionKind::kWatch, "keep watching {now} of {who}: idle so far", "{now}",
-     "none, once idle for {min_age}",
+     "none yet; act once it has been idle for {min_age}",
      "low: nothing changes yet; the recording is too short or has too few readings to stop anything",
      "record at least {min_age} (--min-age) and run this again", "nothing to undo"},
-    {RemedyKind::kCommit, ActionKind::kCommit, "commit to {now} that were busy all the time", "on demand",
+    {RemedyKind::kCommit, ActionKind::kCommit, "commit to {now}, which were always busy", "on demand",
      "1 year at {rate}/GPU-h ({offer})",
-     "medium: paid for a year whether used or not; do the other actions first, then commit to what is left",
+     "medium: paid for a year whether used or not; do the other actions first, then commit to the remaining GPUs",
      "the load was as steady in the last three months as in this window",
      "not possible before the term ends; start with half of them"},
 };
@@ -278,7 +278,7 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
   fill_texts(a, first, keeps, input.thresholds);
   if (!a.counted && a.forecast) a.risk += "; not in the total: " + broken_limit(*a.forecast, input.thresholds);
   if (!a.counted && first.kind == RemedyKind::kPark)
-    a.risk += "; not in the total: it worked on too few days to have regular hours";
+    a.risk += "; not in the total: too few working days to find regular hours";
   if (!a.counted && first.speed) a.risk += "; not in the total: the work fills its GPU and would change provider";
   switch (first.kind) {
     case RemedyKind::kReplicas:

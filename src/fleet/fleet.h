@@ -93,7 +93,7 @@ struct GroupLine {
   std::optional<GpuTime> idle = {};  // not set: not measured
   GpuTime unsuccessful = {};         // of jobs that failed, timed out, were cancelled or preempted
   Usd spend = {}, waste = {};
-  bool priced = false;  // some of it has a known price
+  bool priced = false;                // some of it has a known price
   std::optional<Joules> energy = {};  // of the GPUs alone; not set: no power was reported
 };
 

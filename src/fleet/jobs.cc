@@ -229,8 +229,7 @@ JobLedger make_job_ledger(const JobTable& table, const DevicePrices& prices, con
     ledger.priced += costed.spend ? 1 : 0;
     ledger.measured += job.measured() ? 1 : 0;
   }
-  for (std::size_t g = 0; g < std::size(kGroups); ++g)
-    ledger.*kGroups[g].second = sorted(std::move(groups[g]));
+  for (std::size_t g = 0; g < std::size(kGroups); ++g) ledger.*kGroups[g].second = sorted(std::move(groups[g]));
   for (auto& [issue, line] : issues) ledger.issues.push_back(std::move(line));
   std::ranges::stable_sort(ledger.issues, std::ranges::greater(), &JobIssueLine::lost);
   ledger.waits = waits_of(std::move(waits));

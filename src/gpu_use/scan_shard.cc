@@ -509,7 +509,7 @@ class ShardScan {
     }
     // Otherwise hours with an answer lost in a cluster would count as unused.
     return tl::make_unexpected(QueryError{
-        unreadable("the server has readings of a GPU but twice returned no answer to a question about them"), false});
+        unreadable("the server has readings of a GPU but returned no result for them in two attempts"), false});
   }
 
   // A query about every step, split into periods that the server can handle.

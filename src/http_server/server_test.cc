@@ -201,7 +201,7 @@ TEST(Server, UnknownPathsAndMethodsAndPathTraversalAreRefusedAndLogged) {
   EXPECT_THAT(server.ask(get("/../../etc/passwd")), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(server.ask(get("/%2e%2e/%2e%2e/etc/passwd")), StartsWith("HTTP/1.1 400"));
   server.stop();
-  EXPECT_THAT(server.log(), HasSubstr("refused 127.0.0.1 400 GET /../../etc/passwd: the path climbs"));
+  EXPECT_THAT(server.log(), HasSubstr("refused 127.0.0.1 400 GET /../../etc/passwd: the path leaves"));
   EXPECT_THAT(server.log(), HasSubstr("405"));
 }
 

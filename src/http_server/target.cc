@@ -28,10 +28,10 @@ bool climbs(std::string_view path) {
 Result<std::string> decode_path(std::string_view text) {
   if (!text.starts_with('/')) return fail(bad_input("the path does not begin with '/'"));
   const std::optional<std::string> path = percent_decode(text, false);
-  if (!path) return fail(bad_input("a percent sign in the path encodes nothing"));
+  if (!path) return fail(bad_input("invalid percent-encoding in the path"));
   if (std::any_of(path->begin(), path->end(), is_control) || path->find('\\') != std::string::npos)
     return fail(bad_input("a control character or backslash in the path"));
-  if (climbs(*path)) return fail(bad_input("the path climbs out of its folder"));
+  if (climbs(*path)) return fail(bad_input("the path leaves its folder"));
   return *path;
 }
 

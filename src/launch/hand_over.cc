@@ -293,7 +293,7 @@ Result<> check_span(Target target, const Request& request, const Plan& plan) {
         bad_input(fmt::format("TensorRT-LLM over {} machines needs MPI, which these files do not start", machines))
             .with_hint("use --stack vllm or --stack sglang, or --emit terraform for the machines"));
   if (target == Target::kSkyPilot)
-    return fail(bad_input(fmt::format("a replica of {} spans {} machines, which SkyPilot services cannot",
+    return fail(bad_input(fmt::format("a replica of {} spans {} machines, which SkyPilot services do not support",
                                       request.model.name, machines))
                     .with_hint("use --emit kubernetes (a LeaderWorkerSet) or --emit slurm"));
   return {};

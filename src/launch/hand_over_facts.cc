@@ -77,7 +77,7 @@ void add_trainer_inputs(std::vector<Facts>& inputs, const Request& request, cons
       inputs.push_back(input("TOKENIZER", "./tokenizer", "a folder with the tokenizer's files"));
     const bool narrow = plan.job.precision == Precision::kFp8 || plan.job.precision == Precision::kFp4;
     inputs.push_back(
-        input("TRAIN_MODULE", module, "the torchtitan module whose config_registry has the configuration"));
+        input("TRAIN_MODULE", module, "the torchtitan module with the configuration in its config_registry"));
     inputs.push_back(input("TRAIN_CONFIG", config,
                            narrow ? fmt::format("its function, with a converter of linear layers to {}",
                                                 model::name_of(plan.job.precision))
@@ -170,11 +170,11 @@ std::vector<Facts> inputs_of(const Request& request, const Plan& plan, std::stri
   const std::string folder = fmt::format("{}/{}", storage, hand_over::object_name(request.name));
   if (is_training(request)) {
     add_trainer_inputs(inputs, request, plan);
-    inputs.push_back(input("DATA", "./data",
-                           plan.job.train.preference
-                               ? "pairs with the columns prompt, chosen and rejected: a folder beside the script, or a "
-                                 "mounted one"
-                               : "the training data: a folder beside the script, or a mounted one"));
+    inputs.push_back(input(
+        "DATA", "./data",
+        plan.job.train.preference
+            ? "pairs with the columns prompt, chosen and rejected: a folder next to the script, or a mounted folder"
+            : "the training data: a folder next to the script, or a mounted folder"));
     inputs.push_back(input("OUTPUT", folder, "where checkpoints go, and where a restarted run finds the newest"));
   } else if (request.work.kind == WorkKind::kOffline) {
     add_offline_inputs(inputs, request, plan, folder);

@@ -151,7 +151,7 @@ class Pricing {
     if (assumed) cost_.doubts.push_back(fmt::format("the file does not name the GPU; {} assumed", cost_.gpu->name));
     if (candidates.size() > 1) {
       cost_.doubts.push_back(request_.gpus.size() == 1
-                                 ? fmt::format("'{}' is taken as {}", request_.gpus.front(), cost_.gpu->name)
+                                 ? fmt::format("assuming '{}' means {}", request_.gpus.front(), cost_.gpu->name)
                                  : fmt::format("several GPUs can serve it; priced as {}", cost_.gpu->name));
     }
     if (request_.per_unit && best->offer && best->offer->machine->gpus < *request_.per_unit) {

@@ -179,7 +179,7 @@ class Interpreter {
     request_.resource = launched_->text;
     request_.per_unit = launched_->count;
     request_.assumptions.push_back(
-        fmt::format("Slurm is not asked for GPUs; {} gives the GPUs per node", launched_->text));
+        fmt::format("the script requests no GPUs from Slurm; {} sets the GPUs per node", launched_->text));
     return true;
   }
 

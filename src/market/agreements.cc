@@ -64,8 +64,8 @@ Agreement read_agreement(const catalog::FactRow& row, const Catalog& catalog, Er
   if (kind == "pool") {
     for (const auto& [column, amount] : {std::pair{"amount", &made.amount}, {"planned", &made.planned}})
       if (given(column)) *amount = usd(number(column, 0, 1e15, "dollars expected, from 0 up"));
-    wrong(!given("amount"), "amount", "a pool says how many dollars are left of it");
-    wrong(!given("until"), "until", "a pool says until when it must be spent");
+    wrong(!given("amount"), "amount", "a pool needs 'amount', the remaining dollars");
+    wrong(!given("until"), "until", "a pool needs 'until', the date by which it must be spent");
   }
   if (kind == "reservation") {
     made.machines = reader.required_integer("machines", 1, 100'000);

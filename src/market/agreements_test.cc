@@ -71,7 +71,7 @@ TEST(Agreements, APoolExcludesPlannedSpend) {
   const auto wrong =
       read_agreements("agreements.csv", header + std::string("a,pool,aws,,,,\na,pool,aws,,-5,x,2027-06-30\n"), catalog);
   ASSERT_FALSE(wrong);
-  for (const char* part : {"how many dollars are left", "until when it must be spent", "dollars expected"})
+  for (const char* part : {"needs 'amount'", "needs 'until'", "dollars expected"})
     EXPECT_THAT(describe(wrong.error()), HasSubstr(part));
 }
 

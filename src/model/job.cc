@@ -71,7 +71,7 @@ Result<ImageSize> parse_resolution(const std::string& text) {
   }
   if (std::min(width, height) < kLeast || std::max(width, height) > kMost) {
     return fail(bad_input(
-        fmt::format("a resolution of {} is not between {:.0f} and {:.0f} pixels a side", text, kLeast, kMost)));
+        fmt::format("a resolution of {} is not between {:.0f} and {:.0f} pixels per side", text, kLeast, kMost)));
   }
   return ImageSize{static_cast<std::int64_t>(width), static_cast<std::int64_t>(height)};
 }
@@ -286,8 +286,8 @@ void check_parallel(const Job& job, Contradictions& wrong) {
     check_disaggregated(job, *job.serve.disaggregated, wrong);
   } else if (p.gpus % model_gpus != 0) {
     wrong.add("gpus",
-              fmt::format("tp {} x pp {} x cp {} = {} GPUs a replica do not divide {} GPUs", p.tensor, p.pipeline,
-                          p.context, model_gpus, p.gpus),
+              fmt::format("tp {} x pp {} x cp {} = {} GPUs per replica, which does not divide {} GPUs", p.tensor,
+                          p.pipeline, p.context, model_gpus, p.gpus),
               fmt::format("use --gpus {} or a multiple", model_gpus));
   }
   if (p.pipeline_interleave > 1 && p.pipeline == 1) {

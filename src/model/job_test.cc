@@ -87,7 +87,7 @@ TEST(Job, RefusesWrongInputWithAReason) {
       {{{"precision", "int4"}}, "training does not run in int4\nhint: --method qlora"},
       {{{"job", "serve"}, {"precision", "amp-bf16"}}, "amp-bf16 is a training precision"},
       {{{"job", "serve"}, {"kv-precision", "nf4"}}, "no engine keeps its KV cache in nf4"},
-      {{{"gpus", "6"}, {"tp", "4"}}, "do not divide 6 GPUs"},
+      {{{"gpus", "6"}, {"tp", "4"}}, "does not divide 6 GPUs"},
       {{{"job", "serve"}, {"stack", "megatron"}}, "megatron does not serve"},
       {{{"stack", "vllm"}, {"job", "train"}}, "vllm does not train"},
       {{{"optimizer-in-backward", "yes"}, {"accumulate", "4"}}, "cannot accumulate gradients"},

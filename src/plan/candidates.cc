@@ -5,6 +5,9 @@
 #include <map>
 #include <tuple>
 
+#include <fmt/format.h>
+
+#include "base/format.h"
 #include "perf/benchmark.h"
 #include "plan/startup.h"
 #include "plan/stored_data.h"
@@ -263,6 +266,17 @@ void share_slow_ends(std::vector<PricedOption>& candidates) {
   }
 }
 
+// Host memory of a machine for offloaded states: master weights, two moments and gradients in 32 bits (Rajbhandari et
+// al. 2021, "ZeRO-Infinity"), and 16-bit weights if they are offloaded too.
+Bytes offloaded_bytes(const perf::ModelWork& work, const Option& option) {
+  const model::TrainSettings& train = option.job.train;
+  if (train.offload == model::Offload::kNone) return {};
+  const double states = train.method == model::Method::kFull ? 16 : 0;
+  const double weights = train.offload == model::Offload::kParameters ? 2 : 0;
+  const double copies = option.job.parallel.zero > 0 ? 1 : option.job.parallel.data();
+  return bytes(work.parameters * (states + weights) * copies / option.machines);
+}
+
 }  // namespace
 
 std::vector<PricedOption> price_options(const Request& request, const market::PriceBook& book,
@@ -281,8 +295,16 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
     const Seconds busy = serving ? kMonth : seconds(request.work.amount / option.units_per_second);
     const Bytes checkpoint = checkpoint_bytes(work, option.job), stored = stored_bytes(request, work, option.job);
     const double risk = risk_of(request, option);
+    const Bytes in_host = offloaded_bytes(work, option);
     for (std::size_t i = 0; i < machines.offers.size(); ++i) {
       const market::Offer& offer = machines.offers[i];
+      if (const auto host = offer.machine->memory; host && *host < in_host) {
+        obstacles[{machines.gpu->name, RejectionStage::kMemory}].add(
+            1, in_host / *host,
+            {.kind = Shortfall::Kind::kFormat,
+             .reason = fmt::format("{} of host memory per machine for offloaded states", format_bytes(in_host))});
+        continue;
+      }
       PricedOption candidate{&option, &machines, &offer, &machines.outlooks[i], {busy, {}, {}, {}}, {}, {}};
       if (serving && follows_hours(offer)) candidate.time.work = busy * option.paid_share();
       if (!serving) {

@@ -574,7 +574,7 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
       (request.job.kind == JobKind::kTrain || perf::serves_batches(perf::work_of(request.model)));
   if (request.prices.bare && request.filter.gpus.empty())
     return fail(
-        Errors{bad_input("price: a number alone is the price of one GPU, but which?")
+        Errors{bad_input("price: name the GPU that this price is for")
                    .with_hint("write --price h100-sxm=2.5, add --gpu, or write --price '*=2.5' for every GPU")});
   if (request.filter.purchases.empty()) request.filter.purchases = {catalog::Purchase::kOnDemand};
   fill_choices(request);

@@ -137,6 +137,21 @@ TEST(Recommend, TrainingNamesFormatsAndNetworks) {
     EXPECT_TRUE(p.machines <= kMostWithoutRdma || p.offer.machine->fabric != "ethernet");
 }
 
+// Offloaded states must fit the machines' host memory.
+TEST(Recommend, OffloadedStatesFitHostMemory) {
+  for (const char* model : {"llama-3.1-8b", "qwen2.5-32b"}) {
+    for (const char* offload : {"optimizer", "parameters"}) {
+      const Request request =
+          request_of({{"model", model}, {"tokens", "100M"}, {"gpu", "a10g,l40s"}, {"offload", offload}});
+      for (const Plan& p : recommend(request, built_in_prices(), built_in_constants()).plans) {
+        const Bytes states = bytes(16 * static_cast<double>(request.model.parameters()));
+        if (!p.offer.machine->memory || p.job.parallel.zero == 0) continue;
+        EXPECT_GE(*p.offer.machine->memory * p.machines, states) << p.offer.machine->instance;
+      }
+    }
+  }
+}
+
 TEST(Recommend, AgreesWithBruteForce) {
   const catalog::Catalog catalog = small_catalog();
   for (const char* deadline : {"1000d", "4h"}) {

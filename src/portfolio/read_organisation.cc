@@ -433,7 +433,7 @@ class OrganisationReader {
     const YamlValue* options = entry.find("options");
     if (options != nullptr && !w.work.empty())
       return reader_.mistake(*options, fmt::format("'{}' has both options and '{}'", w.name, w.work.front().name),
-                             "options replace what recommend would find: delete one of the two");
+                             "'options' replaces the plans of recommend: delete one of the two");
     if (w.small) {
       w.small->name = w.name;
       if (options != nullptr || !w.work.empty())
@@ -491,8 +491,7 @@ class OrganisationReader {
   }
 
   void check_option(const YamlValue& entry, const Option& option) {
-    if (option.where.empty())
-      return reader_.mistake(entry, "the option does not say where it runs", "add 'where: POOL'");
+    if (option.where.empty()) return reader_.mistake(entry, "the option has no 'where'", "add 'where: POOL'");
     const bool uses = entry.find("gpus") != nullptr || entry.find("needs") != nullptr;
     if (option.in_pool()) {
       if (!uses) reader_.mistake(entry, fmt::format("the option in '{}' needs 'gpus' or 'needs'", option.where));

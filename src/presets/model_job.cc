@@ -75,7 +75,7 @@ class Fitting {
   void serve_lengths() {
     if (is_image_model(model_)) {
       refuse({"isl", "osl", "seq"}, "it works on images, not on tokens",
-             model_.pipeline ? "--resolution and --steps say how much work an image is" : "use --batch");
+             model_.pipeline ? "--resolution and --steps set the work per image" : "use --batch");
       return;
     }
     if (model_.kind == ModelKind::kEncoder) {
@@ -92,11 +92,11 @@ class Fitting {
   // An encoder has one length and no output tokens, so --isl and --seq mean the same.
   void encoder_lengths() {
     if (find("osl") != nullptr && job_.serve.osl > 0) {
-      refuse({"osl"}, "it answers in one pass and puts out no tokens", "leave --osl out");
+      refuse({"osl"}, "it answers in one pass and generates no tokens", "leave --osl out");
     }
     if (find("isl") == nullptr) return;
     if (job_.sequence != 0 && job_.sequence != job_.serve.isl) {
-      refuse({"isl"}, fmt::format("--isl {} and --seq {} are one length", job_.serve.isl, job_.sequence),
+      refuse({"isl"}, fmt::format("--isl {} and --seq {} set the same length; use one", job_.serve.isl, job_.sequence),
              "give one of them");
     }
     job_.sequence = job_.serve.isl;
@@ -108,7 +108,7 @@ class Fitting {
       refuse({"steps", "guidance"}, "it does not make images step by step", "leave it out");
     }
     if (!model_.pipeline || model_.pipeline->frames == 0) refuse({"frames"}, "it does not make videos", "leave it out");
-    if (!model_.vision) refuse({"images"}, "it reads no images beside text", "leave it out");
+    if (!model_.vision) refuse({"images"}, "it does not read images", "leave it out");
     if (!model_.vision && !is_image_model(model_)) refuse({"resolution"}, "it has no images", "leave it out");
   }
 

@@ -216,11 +216,11 @@ Error unknown_model(std::string_view name) {
             fmt::format("give its config.json: download https://huggingface.co/{}/resolve/main/config.json, then "
                         "--model config.json",
                         id.substr(0, 100)))
-        .with_hint("'rightsize models' lists the built-in models and the families whose config.json can be read");
+        .with_hint("'rightsize models' lists the built-in models and the families with a supported config.json");
   }
   if (is_closed(name)) {
     return bad_input(fmt::format("the shape of {} is not public", name.substr(0, 100)))
-        .with_hint("an open model such as 'llama-3.3-70b' or 'deepseek-v3' can stand in for it")
+        .with_hint("use an open model such as 'llama-3.3-70b' or 'deepseek-v3' instead")
         .with_hint("name an open model of the size you expect: 'rightsize models' lists them");
   }
   if (const std::string like = of_size(name); !like.empty()) {
@@ -401,8 +401,7 @@ std::string note_on_name(std::string_view name) {
   if (!sized) return {};
   return joined(
       fmt::format(
-          "assumed: {} is not built in; a {} shape of {:g}B parameters stands in for it (--model config.json gives its "
-          "own)",
+          "assumed: {} is not built in; using a {} shape with {:g}B parameters (--model config.json uses the real one)",
           as_name(name), sized->like, sized->billions),
       note_on_format(as_name(name)));
 }

@@ -74,7 +74,7 @@ TEST(Families, ImagesOfAPromptAreTokensOfIt) {
   ASSERT_TRUE(read) << describe(read.error());
   EXPECT_EQ(read->job.serve.isl, 100 + 2 * 37 * 37);
   EXPECT_EQ(read->model.tower_images, 2);
-  EXPECT_THAT(refusal("llama-3.1-8b", {{"job", "serve", {}}, {"images", "1", {}}}), HasSubstr("reads no images"));
+  EXPECT_THAT(refusal("llama-3.1-8b", {{"job", "serve", {}}, {"images", "1", {}}}), HasSubstr("does not read images"));
 }
 
 TEST(Families, GlmHasBiasesByDefault) {
@@ -92,8 +92,8 @@ TEST(ModelJob, AnEncoderHasOneLengthByEitherName) {
   EXPECT_EQ(fitted("bert-large", {{"job", "serve", {}}, {"isl", "256", {}}})->job.sequence, 256);
   EXPECT_EQ(fitted("bert-large", {{"job", "serve", {}}, {"seq", "256", {}}})->job.sequence, 256);
   EXPECT_THAT(refusal("bert-large", {{"job", "serve", {}}, {"seq", "256", {}}, {"isl", "128", {}}}),
-              HasSubstr("are one length"));
-  EXPECT_THAT(refusal("bert-large", {{"job", "serve", {}}, {"osl", "16", {}}}), HasSubstr("puts out no tokens"));
+              HasSubstr("set the same length"));
+  EXPECT_THAT(refusal("bert-large", {{"job", "serve", {}}, {"osl", "16", {}}}), HasSubstr("generates no tokens"));
 }
 
 TEST(ModelJob, ADecoderIsServedTokensInAndOut) {

@@ -85,7 +85,7 @@ std::string own_offloads(const RlPlan& plan) {
 // none.
 std::string unfiltered(const RlJob& job) {
   if (job.algorithm != Algorithm::kDapo) return {};
-  if (job.framework == Framework::kTrl) return "TRL drops no groups of equal rewards; the plan counts on it.";
+  if (job.framework == Framework::kTrl) return "TRL does not drop groups with equal rewards, but the plan assumes it.";
   if (job.framework == Framework::kVerl && job.layout.split)
     return "verl's trainer that drops groups of equal rewards needs --layout colocated; the plan counts on it.";
   return {};

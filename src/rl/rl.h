@@ -101,7 +101,7 @@ std::string_view name_of(PhaseKind kind);
 
 struct Phase {
   PhaseKind kind = PhaseKind::kGenerate;
-  Seconds time;     // from its begin to its end
+  Seconds time;     // from its start to its end
   Seconds exposed;  // its part of the step; less than `time` if it overlaps another phase
 };
 

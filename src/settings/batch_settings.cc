@@ -33,11 +33,11 @@ constexpr Setting kRows[] = {
         .alias("startup")
         .or_words("estimated from the model"),
     file("replica-plan",
-         "a plan that says what a replica is: the --format json output of recommend, service or batch; - is standard "
+         "a plan that describes a replica: the --format json output of recommend, service or batch; - is standard "
          "input")
         .alias("plan"),
     count("max-in-flight", "512", 1, 1e9, "most requests sent and not answered; later ones wait to be sent"),
-    text("service", "NAME", "only services whose name contains this"),
+    text("service", "NAME", "only services with this text in their name"),
     share("headroom", "20%", 0, 10, "capacity kept free above the mean load, unless a workload sets its own")
         .or_else("20%"),
     text("models", "LIST", "models to place without a file, each with its memory: bge-m3,qwen2.5-3b").listed(),
@@ -58,7 +58,7 @@ constexpr Setting kRows[] = {
         .or_else("0"),
     count("replicas", "4", 1, 100'000, "GPUs, each with its own queue; a list is searched").listed(),
     text("gpu-mix", "GPU:N,...", "different GPUs behind one router: h100-sxm:1,l4:2").alias("fleet"),
-    count("gpus-per-replica", "2", 0, 1024, "GPUs per replica, if the metrics do not say"),
+    count("gpus-per-replica", "2", 0, 1024, "GPUs per replica, if the metrics do not show it"),
     text("to-gpu", "LIST", "consider moving only to these GPUs: l40s,h100-sxm").listed(),
     count("gpus-per-node", "8", 1, 64, "GPUs per machine, for the files in --out").or_else("8"),
 

@@ -31,7 +31,7 @@ constexpr Setting kRows[] = {
     choice("stage", "one-job|10%|50%|all", "start at this stage"),
     flag("by-hand", "confirm the stage even if a check failed"),
     text("note", "TEXT", "note for the record"),
-    flag("calibrate", "write what the measurements say about the speed model to calibration.csv"),
+    flag("calibrate", "calibrate the speed model with the measurements (writes calibration.csv)"),
     flag("ask", "ask for missing settings even if standard input is not a terminal"),
     flag("force", "overwrite an existing file"),
     text("output", "FILE", "write to this file instead of standard output").alias("o"),

@@ -44,7 +44,7 @@ constexpr Setting kRows[] = {
     text("match", "MATCHERS", "additional label matchers: 'cluster=\"a\",env=\"prod\"'"),
     count("shard", "96", 1, 100'000, "GPUs per query").or_else("96"),
     count("parallel", "2", 1, 64, "queries at a time").or_else("2"),
-    text("resume", "DIR", "keep the server's answers in this folder, so that an interrupted run can continue"),
+    text("resume", "DIR", "store the server's responses in this folder; an interrupted run then continues"),
     count("tries", "5", 1, 100, "attempts per query").or_else("5"),
     duration("retry-wait", "250ms", 0, kHour, "wait before the second attempt; doubles with each").or_else("250ms"),
     file("bearer-file", "file with a bearer token (or $RIGHTSIZE_BEARER)"),
@@ -66,16 +66,18 @@ constexpr Setting kRows[] = {
     share("target", "85%", 0.01, 1, "activity at which a GPU counts as full").or_else("85%"),
     share("sharing", "80%", 0.01, 1, "highest combined activity of jobs that share a GPU").or_else("80%"),
     share("memory-headroom", "90%", 0.01, 1, "share of GPU memory that plans may use").or_else("90%"),
-    share("stop-above", "90%", 0, 1, "recommend stopping what is idle for more of the time and quiet for --min-age")
+    share("stop-above", "90%", 0, 1,
+          "recommend stopping workloads that are idle for more than this share of the time, and during the last "
+          "--min-age")
         .or_else("90%"),
     duration("park-after", "4h", kMinute, kOneYear, "idle periods this long can be parked").or_else("4h"),
     duration("min-age", "24h", 0, kOneYear,
-             "stop and park nothing before it was watched this long; no other action on younger work")
+             "never stop or park a workload observed for less than this; no other action on younger workloads")
         .or_else("24h"),
     share("max-overload", "1%", 0, 1, "share of the recorded time for which a smaller GPU may be too small")
         .or_else("1%"),
     number("max-slowdown", "3", 1, 1000,
-           "most latency at p95 and at the peak on a smaller GPU, relative to today, for a move to count")
+           "largest factor on latency (p95 and peak) for a move to a smaller GPU to count")
         .or_else("3"),
     flag("across-teams", "let jobs of different or unknown teams share a GPU without MIG"),
 };

@@ -101,7 +101,7 @@ constexpr Setting kRows[] = {
     count("max-batch", "256", 1, 1e6, "most requests the engine decodes together (max-num-seqs)").listed(),
     count("max-tokens", "8192", 16, 1e7, "most tokens in one pass (max-num-batched-tokens)"),
     count("poll-steps", "1", 1, 1000,
-          "decode steps between two looks at the queue (SGLang: scheduler-recv-interval); by default as in published "
+          "decode steps between two checks of the queue (SGLang: scheduler-recv-interval); by default as in published "
           "runs"),
     share("memory-share", "0.9", 0.05, 1, "share of GPU memory the engine may use (gpu-memory-utilization)"),
     yes_no("quantize-embeddings", "store embeddings and head in the format of the weights"),

@@ -12,7 +12,7 @@ constexpr Setting kRows[] = {
     text("exclude", "LIST", "leave out these providers, GPUs, vendors or instance types: aws,amd").listed(),
     hourly_price("max-price", "2.50", 0.001, 2000, "only offers with at most this list price, USD per GPU-hour"),
     flag("community",
-         "include marketplaces that resell other people's machines (RunPod community, Vast, Shadeform, ...)"),
+         "include marketplaces that resell machines of other hosts (RunPod community, Vast, Shadeform, ...)"),
     price("price",
           "your price per hour instead of the list price: h100-sxm=2.49, p5.48xlarge=55, or 2.49 for every GPU; may be "
           "repeated"),

@@ -13,7 +13,7 @@ constexpr Setting kRows[] = {
     count("train-batch", "512", 1, 1e8, "answers per optimizer step").or_words("all of a step"),
     yes_no("reference", "compute the log-probabilities of a frozen copy of the model").or_words("yes"),
     share("kept-prompts", "0.6", 0.01, 1,
-          "share of prompts that are trained on; dapo drops those whose answers all get the same reward")
+          "share of prompts that are trained on; dapo drops prompts if all answers get the same reward")
         .or_words("1"),
     duration("reward-time", "5ms", 0, 86'400, "time to judge one answer: a verifier, a reward model, tools")
         .or_words("as measured with the framework"),

@@ -165,7 +165,7 @@ Result<> check_ready(const Model& model, const LazyLibrary& library, std::size_t
   if (!library.loaded()) return library.loaded();
   if (has_memory(memory)) return {};
   return fail(unreadable("not enough memory for the solver")
-                  .with_hint("'ulimit -v' and the memory limit of a container bound what there is"));
+                  .with_hint("check 'ulimit -v' and the memory limit of the container"));
 }
 
 }  // namespace

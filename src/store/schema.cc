@@ -64,7 +64,7 @@ Result<std::int64_t> version_of(Database& database, const Schema& schema) {
   if (version > known) {
     return fail(unreadable(fmt::format("{}: written by a newer rightsize (table version {}, this program knows {})",
                                        database.name(), version, known))
-                    .with_hint("it was left as it is; use the newer program"));
+                    .with_hint("it was not changed; use the newer program"));
   }
   return version;
 }

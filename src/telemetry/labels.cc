@@ -273,10 +273,9 @@ Error IdentityConflict::error() const {
     shown.push_back(fmt::format("{} ({})", name, fmt::join(few, ", ")));
     if (best.empty() && values.size() == series) best = name;
   }
-  Error wrong = bad_input(
-      fmt::format("{} series describe one GPU ('{}') at the same time. No label that we know tells them apart; they "
-                  "differ in {}",
-                  series, device, fmt::join(shown, ", ")));
+  Error wrong = bad_input(fmt::format(
+      "{} series describe one GPU ('{}') at the same time. No known label distinguishes them; they differ in {}",
+      series, device, fmt::join(shown, ", ")));
   if (labels.contains("Id")) {
     wrong.hints.emplace_back(
         "CloudWatch names its results by query only: also give the file of MetricDataQueries, as in --from "

@@ -8,17 +8,17 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
-  auto rows = sim::parse_service_table("fuzz.csv", std::string(reinterpret_cast<const char*>(data), size));
-  if (!rows) {
-    if (rows.error().empty() || describe(rows.error()).empty()) std::abort();
+  auto table = sim::parse_service_table("fuzz.csv", std::string(reinterpret_cast<const char*>(data), size));
+  if (!table) {
+    if (table.error().empty() || describe(table.error()).empty()) std::abort();
     return 0;
   }
   int last = 0;
-  for (const sim::TableTime::Row& row : *rows) {
+  for (const sim::TableTime::Row& row : table->rows) {
     if (row.batch <= last || !(row.time.p50 > seconds(0)) || row.time.p90 < row.time.p50) std::abort();
     last = row.batch;
   }
-  const sim::ServiceTimes times = sim::tabulate(sim::TableTime(*rows, last % 2 == 0), last < 64 ? last + 1 : 64);
+  const sim::ServiceTimes times = sim::tabulate(sim::TableTime(table->rows, last % 2 == 0), last < 64 ? last + 1 : 64);
   for (int batch = 1; batch <= times.max_batch(); ++batch) {
     if (times.shortest[static_cast<std::size_t>(batch)] < 1 || !(times.rate(batch) > RequestsPerSecond{})) std::abort();
   }

@@ -167,7 +167,7 @@ await visit('/fleet', 'fleet', async (page) => {
   const before = await page.getByTestId('after').innerText();
   await page.getByRole('checkbox').first().uncheck();
   check((await page.getByTestId('after').innerText()) !== before, 'leaving an action out changes the bill');
-  await page.getByRole('button', { name: /stop what holds/ }).first().click();
+  await page.getByRole('button', { name: /stop the idle processes that hold/ }).first().click();
   await page.getByText('kubectl').first().waitFor();
   const { without_action: unplanned } = await (await fetch(`${server.address}/api/fleet`)).json();
   check((await page.getByTestId('unplanned').count()) >= Math.min(1, unplanned.length), 'waste that no action removes is listed');

@@ -32,7 +32,7 @@ Result<autoscale::Limits> read_limits(const AutoscaleFlags& flags) {
   for (const capacity::Slo& slo : slos) {
     if (slo.at == capacity::Statistic::kMean)
       return fail(
-          bad_input("a limit on a mean does not apply to single requests").with_hint("use ttft=1s or ttft-p95=1s"));
+          bad_input("a limit on the mean cannot be checked for each request").with_hint("use ttft=1s or ttft-p95=1s"));
     sim::SimTime& limit = slo.quantity == capacity::Quantity::kTtft   ? limits.ttft
                           : slo.quantity == capacity::Quantity::kTpot ? limits.tpot
                                                                       : limits.latency;
@@ -170,7 +170,7 @@ Checked<void> read_startup(const AutoscaleFlags& flags, int gpus, AutoscaleInput
   }
   RIGHTSIZE_TRY(const autoscale::StartupOptions options, autoscale::parse_startup(flags.startup));
   if (flags.engine.model.empty()) {
-    return fail(bad_input("how long a replica takes to start is missing")
+    return fail(bad_input("the start-up time of a replica is missing")
                     .with_hint("use --startup 110s, or --model to estimate it by stage"));
   }
   RIGHTSIZE_TRY(const autoscale::StartedModel model, started_model(flags.engine, gpus));

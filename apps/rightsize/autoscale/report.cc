@@ -239,7 +239,7 @@ const Fields<AutoscaleAnswer> kAutoscaleFields = {
     {"policies?", "the policies", kPolicyFields, views_of},
     {"failure?", "the best policy when a replica dies at the busiest time", kFailureFields,
      [](const AutoscaleAnswer& a) { return a.failure ? std::optional(FailureView{*a.failure}) : std::nullopt; }},
-    {"faster_starts?", "what a shorter start-up is worth", kFasterFields, &AutoscaleAnswer::faster_starts},
+    {"faster_starts?", "savings from a shorter start-up", kFasterFields, &AutoscaleAnswer::faster_starts},
     {"search?", "how the policies were found", kSearchFields,
      [](const AutoscaleAnswer& a) { return a.search ? std::optional(SearchView{*a.search}) : std::nullopt; }},
     {"files?", "files of --emit, by tool", &AutoscaleAnswer::files},
@@ -278,7 +278,7 @@ std::string saving_line(const AutoscaleAnswer& a) {
   const int replicas = fixed.policy.replicas;
   const std::string against = fmt::format("{} fixed replica{}", replicas, replicas == 1 ? "" : "s");
   if (*saved < 0.005)
-    return fmt::format("Autoscaling saves nothing here: {} cost{} as little.", against, replicas == 1 ? "s" : "");
+    return fmt::format("Autoscaling saves nothing here: {} cost{} the same.", against, replicas == 1 ? "s" : "");
   const double hours = in_hours(sim::from_sim_time(fixed.run.end));
   const std::optional<double> spent = a.input.usd(fixed.run.paid_seconds);
   return fmt::format(

@@ -96,7 +96,7 @@ void add_fits(Outcome& outcome, const BatchInput& input) {
   outcome.report.blocks.emplace_back(Paragraph{
       fmt::format("Times are predicted by the speed model: TPOT within {}, TTFT within {} (80 % intervals).{}",
                   percent(first->tpot_interval.high - 1), percent(first->ttft_interval.high - 1),
-                  input.explain ? " Steps:" + text : " The step times are behind --explain.")});
+                  input.explain ? " Steps:" + text : " --explain shows the step times.")});
 }
 
 // Slightly below the load at which one replica was confirmed, to let the autoscaler act before an SLO is at risk.
@@ -208,7 +208,7 @@ std::string run_sentence(const BatchInput& input, const Assessment& a) {
         c.engine.max_sequences, count(c.engine.token_budget), format_number(p.mean_batch),
         format_tokens_per_s(p.output_rate), count(p.preemptions), plural(static_cast<std::int64_t>(p.preemptions)));
     if (const std::optional<double> hit = p.prefix_hit())
-      text += fmt::format(" The prefix cache has {} of prompt tokens.", percent(*hit));
+      text += fmt::format(" The prefix cache finds {} of prompt tokens.", percent(*hit));
   } else {
     text +=
         fmt::format(" Batches of up to {} with a delay of up to {}: {} per batch on average, GPUs busy {} of the time.",

@@ -221,7 +221,7 @@ report::Report bill_report(const BillResult& result, std::size_t top) {
     report.say(
         "No row names a machine with GPUs that the catalogue has. Its type is read from SkuPriceDetails, "
         "x_InstanceType, "
-        "x_SkuInstanceType, x_SkuDetails, x_UsageType, SkuMeter, ChargeDescription, or any column whose cells are "
+        "x_SkuInstanceType, x_SkuDetails, x_UsageType, SkuMeter, ChargeDescription, or any column that contains "
         "instance types such as p5.48xlarge.");
   } else {
     report.blocks.emplace_back(titled("What machines with GPUs really cost",

@@ -191,7 +191,7 @@ ChecklistStep cloud_step(const ChecklistFacts& facts) {
   step.evidence.push_back(fmt::format("{}/h, from {} of {}", format_usd_per_hour(plan->rate()),
                                       price_source(*plan, facts.catalog), price_date(*plan)));
   step.evidence.push_back(fmt::format(
-      "{} options {}; {} stays the best GPU in {} of cases within the error bars of speeds and prices",
+      "{} options {}; {} remains the cheapest GPU in {} of cases within the error bars of speeds and prices",
       format_count(facts.advice->found.feasible),
       request.work.kind == plan::WorkKind::kServing ? "were screened, and this one was simulated and meets your limits"
                                                     : "meet your limits",
@@ -226,7 +226,7 @@ ChecklistStep commit_step(const ChecklistFacts& facts) {
     return step;
   }
   if (facts.advice->request.work.kind != plan::WorkKind::kServing)
-    step.answer = fmt::format("Not for this work alone, which runs for {}; only if such work fills the hours below.",
+    step.answer = fmt::format("Not for this work alone, which runs for {}; only if similar work fills the hours below.",
                               format_duration(plan->time.total()));
   else
     step.answer = pays ? "A service runs all hours: commit if it will run to the end of the term."

@@ -342,7 +342,7 @@ void add_commit_flags(FlagSet& command, CommitFlags& flags) {
   command.add("gpu", flags.gpu)->meaning("the GPU, for its prices");
   command.add("provider", flags.provider);
   command.add("region", flags.region);
-  command.add("purchase", flags.purchase)->meaning("terms to consider beside on-demand: spot, 1y, 3y");
+  command.add("purchase", flags.purchase)->meaning("terms to consider in addition to on-demand: spot, 1y, 3y");
   command.add("on-demand", flags.on_demand);
   command.add("spot", flags.spot);
   command.add("one-year", flags.one_year);

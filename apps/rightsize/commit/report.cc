@@ -291,8 +291,8 @@ report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitF
   }
   if (std::string unknown = not_on_file(plans, catalog); !unknown.empty()) report.say(std::move(unknown));
   report.say(
-      fmt::format("{}The scenario weights are our judgement; --future replaces them. Commitments cannot be returned; "
-                  "one-year ones of later years are bought when the scenario is known.",
+      fmt::format("{}The scenario weights are our judgement; --future replaces them. Commitments cannot be cancelled; "
+                  "one-year commitments for later years are bought once the scenario is known.",
                   best.sources.empty() ? "" : fmt::format("Prices: {}. ", fmt::join(best.sources, "; "))));
   return report;
 }

@@ -89,7 +89,7 @@ Run add_decisions(FlagSet& command) {
   command.add("since", flags->since);
   command.add("until", flags->until);
   command.add("top", flags->top)
-      ->meaning("list: at most this many, newest first; 0 for all (default: 1,000, of which text shows 40)");
+      ->meaning("list: at most this many, newest first; 0 for all (default: 1,000; text shows 40)");
   command.add("cheaper", flags->cheaper);
   command.add("price-change", flags->price_change);
   command.add("drift", flags->drift);

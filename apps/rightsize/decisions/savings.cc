@@ -61,7 +61,7 @@ const Fields<Savings> kSavingsFields = {
     {"decisions", "savings by decision", kSavingFields, &Savings::decisions},
     {"teams", "savings by team", kTeamFields, &Savings::teams},
 };
-const report::Document<Savings> kSavingsDocument("savings", "What decisions have saved to date", kSavingsFields);
+const report::Document<Savings> kSavingsDocument("savings", "Savings of decisions to date", kSavingsFields);
 
 constexpr const char* kMethod =
     "Method: the cost before the decision ('decide --before', or measured by 'service') minus the cost now, times the "

@@ -124,7 +124,7 @@ Run add_diff(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add("OLD", flags->before)->required();
   command.add("NEW", flags->after)->required();
-  command.add("gpu", flags->gpu)->meaning("GPU to assume where a file only asks for nvidia.com/gpu");
+  command.add("gpu", flags->gpu)->meaning("GPU to assume if a file only requests nvidia.com/gpu");
   add_price_flag(command, flags->price);
   command.add("job-hours", flags->job_hours);
   command.add("fail-over", flags->fail_over);

@@ -93,8 +93,8 @@ std::optional<ModelFit> model_fit(const manifests::GpuRequest& request, const ma
   const int wanted = engine->tensor_parallel;
   if (request.per_unit && *request.per_unit < wanted) {
     said.fits = false;
-    said.words =
-        fmt::format("{} wants {} GPUs (tensor parallel), the pod has {:.0f}", served->name, wanted, *request.per_unit);
+    said.words = fmt::format("{} needs {} GPUs (tensor parallel), but the pod has {:.0f}", served->name, wanted,
+                             *request.per_unit);
     return said;
   }
   said.words = fmt::format("{} needs {} on each of {} {}; {} has {}: {}", served->name, format_bytes(need.device),

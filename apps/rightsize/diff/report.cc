@@ -197,7 +197,7 @@ std::vector<std::string> remarks_of(const DiffRow& row) {
 
 std::string summary_of(const DiffResult& r) {
   if (r.rows.empty() && !r.notes.empty())
-    return fmt::format("No change of a GPU request was understood ({} found), but see the notes below.", r.requests);
+    return fmt::format("No changed GPU request was understood ({} found); see the notes below.", r.requests);
   if (r.rows.empty()) return fmt::format("No GPU request changes ({} found).", r.requests);
   const auto requests = [](std::size_t n) { return fmt::format("{} {}", n, n == 1 ? "GPU request" : "GPU requests"); };
   if (!r.priced()) return fmt::format("Cost unknown: {} changed and no price is known.", requests(r.rows.size()));
@@ -259,7 +259,7 @@ report::Report diff_report(const DiffResult& result) {
   report.say(summary_of(result));
   if (result.over_limit()) report.say(fmt::format("Over the limit of +{}/month.", per_month(*result.fail_over)));
   if (result.strict && result.incomplete())
-    report.say("Failed by --strict: not everything fits, has a price and was understood.");
+    report.say("--strict failed: some requests do not fit, have no price, or were not understood.");
   if (!result.rows.empty()) {
     report.blocks.emplace_back(
         report::table_of(kRowFields, result.rows,

@@ -36,7 +36,7 @@ TEST(Diff, BothSidesHaveTheirFileTheirLineAndThePrice) {
           EXPECT_NE(side.find("price_source")->dump(), "\"\"");
         }
         const std::string remarks = std::get<report::Paragraph>(outcome->report.blocks.back()).text;
-        EXPECT_THAT(remarks, testing::HasSubstr("'h100' is taken as h100-sxm"));
+        EXPECT_THAT(remarks, testing::HasSubstr("assuming 'h100' means h100-sxm"));
         EXPECT_THAT(remarks, testing::HasSubstr("per run (its time limit)"));
       }
       EXPECT_NEAR(sum, 0, 1e-6);

@@ -75,14 +75,13 @@ std::string latency_range(Seconds value, const perf::Interval& interval) {
 
 std::string open_loop_sentence(const SpeedInput& input, const ServeEstimate& e) {
   if (!e.stable) {
-    return fmt::format(
-        " {} requests/s are more than it can serve (load {}), so the queue keeps growing; the limit is {} "
-        "requests/s.",
-        format_number(in_requests_per_s(input.rate)), format_percent(Ratio::fraction(e.utilization)),
-        format_number(in_requests_per_s(input.rate) / e.utilization));
+    return fmt::format(" {} requests/s exceed the capacity of {} requests/s (load {}), so the queue keeps growing.",
+                       format_number(in_requests_per_s(input.rate)),
+                       format_number(in_requests_per_s(input.rate) / e.utilization),
+                       format_percent(Ratio::fraction(e.utilization)));
   }
   return fmt::format(
-      " At {} requests/s about {} run together, {} of what it can serve (queueing formula, Poisson "
+      " At {} requests/s, about {} run at once: {} of its capacity (queueing formula, Poisson "
       "arrivals).",
       format_number(in_requests_per_s(input.rate)), format_number(e.running),
       format_percent(Ratio::fraction(e.utilization)));
@@ -184,13 +183,12 @@ void report_energy(report::Report& report, const SpeedAnswer& answer, const Spee
                                                                                : "output token");
   constexpr double kFullClock = 0.995;
   if (p.clock < kFullClock) {
-    text += fmt::format(" Its power {} holds the clock at {} of the highest.", estimate.power_cap ? "cap" : "limit",
+    text += fmt::format(" Its power {} limits the clock to {} of the maximum.", estimate.power_cap ? "cap" : "limit",
                         format_percent(Ratio::fraction(p.clock)));
   }
   if (estimate.power_cap) {
-    text +=
-        fmt::format(" Under a cap of {} the work takes {} longer than without one.", format_power(*estimate.power_cap),
-                    format_percent(Ratio::fraction(std::max(0.0, estimate.capped_time - 1))));
+    text += fmt::format(" With a cap of {}, the work takes {} longer.", format_power(*estimate.power_cap),
+                        format_percent(Ratio::fraction(std::max(0.0, estimate.capped_time - 1))));
     // Where voltage stops falling differs by chip: docs/energy.md.
     constexpr double kDeep = 0.8;
     if (p.slower < kDeep) text += " With a cap this low it may take up to half as long again: GPUs differ.";
@@ -199,7 +197,7 @@ void report_energy(report::Report& report, const SpeedAnswer& answer, const Spee
   }
   if (answer.electricity.asked()) {
     const Joules million = watts(energy->joules_per_unit * 1e6) * seconds(1);
-    text += fmt::format(" A million of them take {} kWh{}.", format_number(answer.electricity.kwh(million)),
+    text += fmt::format(" A million units take {} kWh{}.", format_number(answer.electricity.kwh(million)),
                         answer.electricity.words(million));
   }
   report.say(std::move(text));

@@ -69,7 +69,7 @@ Checked<Outcome> run(const Flags& flags) {
                          ? fleet::emit_portfolio(result.analysis, result.thresholds, facts.catalog)
                          : fleet::emit_grafana(input);
     if (result.emitted.empty())
-      return fail(bad_input("nothing runs now on a GPU with a price, so there is no portfolio to write")
+      return fail(bad_input("no workload is running on a GPU with a known price, so no portfolio was written")
                       .with_hint("add --price GPU=USD, or read GPU metrics instead of a job log"));
     if (flags.emit == "rules" && !flags.budgets.empty()) {
       RIGHTSIZE_TRY(const std::vector<bill::Budget> budgets, bill::parse_budgets(flags.budgets));

@@ -40,7 +40,7 @@ struct FleetRequest {
   market::OwnPrices prices;
   market::OfferFilter where;  // providers and regions of alternatives
   bool show_progress = false;
-  bool to_last_reading = false;  // the window of files ends with their newest reading
+  bool to_last_reading = false;         // the window of files ends with their newest reading
   std::optional<Watts> power_cap = {};  // what it would do to every GPU
 
   // The time span to use from files; empty: all of it.

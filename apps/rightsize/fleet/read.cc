@@ -26,7 +26,7 @@ namespace {
 
 void show_progress(const fleet::Progress& progress) {
   const bool live = isatty(STDERR_FILENO) != 0;
-  std::fprintf(stderr, "%s%zu of %zu shards, %zu GPUs, %zu requests, %zu asked again%s", live ? "\r\033[K" : "",
+  std::fprintf(stderr, "%s%zu of %zu shards, %zu GPUs, %zu requests, %zu retried%s", live ? "\r\033[K" : "",
                progress.done, progress.shards, progress.gpus, progress.requests, progress.retries,
                live && progress.done < progress.shards ? "" : "\n");
   std::fflush(stderr);
@@ -115,7 +115,7 @@ Result<> keep_asked(const FleetRequest& request, Telemetry& telemetry) {
     return fail(bad_input("a kubectl list is a snapshot: --since, --until, --window and --end do not apply to it"));
   const bool only_jobs = telemetry.gpus.empty() && !telemetry.jobs.jobs.empty();
   fleet::clip_jobs(telemetry.jobs, *cut);
-  if (only_jobs && telemetry.jobs.jobs.empty()) return fail(bad_input("no GPU job ran in the time that was asked for"));
+  if (only_jobs && telemetry.jobs.jobs.empty()) return fail(bad_input("no GPU job ran in this period"));
   return {};
 }
 

@@ -82,12 +82,11 @@ report::Table gpus_table(const FleetAnalysis& a, std::size_t top) {
 
 void add_jobs(report::Report& report, const fleet::JobLedger& jobs, std::size_t top) {
   auto add = [&](const char* title, const char* name, const std::vector<fleet::GroupLine>& lines) {
-    report.blocks.emplace_back(titled(
-        title,
-        table_of(kGroupFields, lines,
-                 {cut(renamed("name", name, name), 30), "jobs", "gpu_hours",
-                  renamed("idle_gpu_hours", "idle_gpu_hours", "not used"), "unsuccessful_gpu_hours", "spend_usd"}),
-        top));
+    report.blocks.emplace_back(titled(title,
+                                      table_of(kGroupFields, lines,
+                                               {cut(renamed("name", name, name), 30), "jobs", "gpu_hours",
+                                                "idle_gpu_hours", "unsuccessful_gpu_hours", "spend_usd"}),
+                                      top));
   };
   if (fleet::any_named(jobs.users)) add("By user", "user", jobs.users);
   if (fleet::any_named(jobs.accounts)) add("By account", "account", jobs.accounts);
@@ -188,18 +187,18 @@ std::string jobs_headline(const FleetAnalysis& a) {
     text += "No job ended without a result. ";
   }
   if (jobs.measured == 0) return text + "How busy the GPUs were is unknown: the log has no GPU utilization.";
-  return text + fmt::format("{} of the cost was GPU time that was not used ({} of {} jobs were measured).",
-                            percent(a.totals.waste_share()), format_count(static_cast<double>(jobs.measured)),
-                            format_count(static_cast<double>(jobs.jobs)));
+  return text +
+         fmt::format("{} of the cost was wasted on idle, oversized or inefficient GPUs ({} of {} jobs were measured).",
+                     percent(a.totals.waste_share()), format_count(static_cast<double>(jobs.measured)),
+                     format_count(static_cast<double>(jobs.jobs)));
 }
 
 std::string headline(const FleetAnalysis& a) {
   const fleet::FleetTotals& t = a.totals;
   const std::string waste = t.measured ? fmt::format("{} of it wasted ({})", dollars(t.waste), percent(t.waste_share()))
                                        : std::string("waste unknown: the source has no GPU utilization");
-  std::string text =
-      fmt::format("{}, {} GPU-hours in {}: ", fleet::count_of(t.gpus, "GPU"), format_number(in_gpu_hours(t.gpu_time)),
-                  format_duration(t.window));
+  std::string text = fmt::format("{}, {} GPU-hours in {}: ", fleet::count_of(t.gpus, "GPU"),
+                                 format_number(in_gpu_hours(t.gpu_time)), format_duration(t.window));
   if (t.priced == 0 && t.gpus > 0) return text + "no price is known for these GPUs, so only hours are counted.";
   text += fmt::format("{} spent, {}. At this rate {}", dollars(t.spend), waste, monthly(t.spend_rate));
   double least = 1, most = 0;
@@ -255,8 +254,8 @@ std::string next_step(diagnose::Verdict verdict) {
   using diagnose::Verdict;
   switch (verdict) {
     case Verdict::kInputBound:
-      return "its GPUs wait for requests or data; 'rightsize service' sizes a serving engine, "
-             "'rightsize profile' shows what a job waits for";
+      return "its GPUs wait for requests or data; 'rightsize service' sizes a serving engine; 'rightsize profile' "
+             "shows the bottleneck of a job";
     case Verdict::kLaunchBound:
     case Verdict::kTransferBound:
     case Verdict::kMemoryBound:
@@ -271,7 +270,7 @@ std::string next_step(diagnose::Verdict verdict) {
     case Verdict::kUnknown:
       break;
   }
-  return "its readings do not show what it did";
+  return "its readings show no activity";
 }
 
 report::Report fleet_report(const FleetResult& result, std::size_t top) {
@@ -281,7 +280,7 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   report.document = fleet_document(result);
   auto say = [&](std::string text) { report.blocks.emplace_back(report::Paragraph{std::move(text)}); };
   for (const std::string& why : result.misleading) {
-    say("CAREFUL: " + why + ". These numbers are not those of the whole fleet.");
+    say("CAREFUL: " + why + ". These figures do not cover the whole fleet.");
   }
   // The first screen: cost, actions and caveats.
   const bool from_jobs =

@@ -29,7 +29,7 @@ void add_electricity_flags(FlagSet& command, ElectricityFlags& flags, const std:
 }
 
 Result<Electricity> read_electricity(const ElectricityFlags& flags) {
-  Electricity read{flags.kwh_price, std::nullopt, flags.pue};
+  Electricity read{flags.kwh_price, std::nullopt, flags.pue.value_or(1)};
   if (flags.carbon.empty()) return read;
   RIGHTSIZE_TRY(const market::CarbonChoice choice, market::read_carbon(flags.carbon));
   if (!choice.everywhere)

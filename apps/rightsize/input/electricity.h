@@ -13,7 +13,7 @@ namespace rightsize::app {
 struct ElectricityFlags {
   std::optional<Usd> kwh_price;
   std::string carbon;
-  double pue = 1;
+  std::optional<double> pue;
 };
 
 struct Electricity {

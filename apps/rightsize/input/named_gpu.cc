@@ -48,7 +48,7 @@ Result<const catalog::Gpu*> named_gpu(const catalog::Catalog& catalog, const std
   const catalog::CountedGpu wanted = catalog::split_gpu_count(text);
   RIGHTSIZE_TRY(const catalog::UsualGpu usual, catalog::usual_gpu(catalog, wanted.name));
   if (!usual.others.empty()) {
-    note(fmt::format("'{}' is taken as {}; for another: {}", wanted.name, usual.gpu->name,
+    note(fmt::format("assuming '{}' means {}; other variants: {}", wanted.name, usual.gpu->name,
                      fmt::join(usual.others, ", ")));
   }
   if (!runs_modelled_software(*usual.gpu)) {
@@ -57,7 +57,7 @@ Result<const catalog::Gpu*> named_gpu(const catalog::Catalog& catalog, const std
                     "'recommend' does not plan it",
                     usual.gpu->name));
   }
-  if (wanted.count) note(fmt::format("the number {} in '{}' is not used here", *wanted.count, text));
+  if (wanted.count) note(fmt::format("the GPU count {} in '{}' has no effect here", *wanted.count, text));
   return usual.gpu;
 }
 

@@ -178,8 +178,8 @@ std::string combination_sentence(const FittingOptions& c) {
   const std::string speed = effect.slowdown ? speed_change(*effect.slowdown) : "not known";
   const std::string_view same = c.same_result ? " with the same result" : "";
   if (c.fit.verdict == Verdict::kTight)
-    return fmt::format("The combination{} that needs least is tight on {}: {}. It needs {}, OOM risk {}; speed: {}.",
-                       same, c.gpu->name, how, format_bytes(effect.need.device), risk(c.fit.oom_probability), speed);
+    return fmt::format("The smallest combination{} is tight on {}: {}. It needs {}, OOM risk {}; speed: {}.", same,
+                       c.gpu->name, how, format_bytes(effect.need.device), risk(c.fit.oom_probability), speed);
   return fmt::format("The cheapest combination{} that fits {}: {}. It needs {}; speed: {}.", same, c.gpu->name, how,
                      format_bytes(effect.need.device), speed);
 }
@@ -233,7 +233,7 @@ void add_options(Report& report, const OptionsView& options, const MemoryNeed& n
   report::Table table =
       table_of(kEffectFields, freeing,
                {renamed("options", "option"), "flags", "saved_bytes", "device_bytes", "slowdown", "accuracy"});
-  report.show("What frees memory, each option alone" +
+  report.show("Options that free memory, each on its own" +
                   (options.speed_on != nullptr ? fmt::format(" (speed on {})", options.speed_on->name) : std::string()),
               std::move(table));
   report.say(option_notes(freeing));
@@ -400,7 +400,7 @@ Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std
                 : " Not even a batch of 1 fits with room to spare.";
   if (need.max_concurrency && *need.max_concurrency >= 1) text += room_sentence(input.job, need);
   if (launch && launch->sequences >= 1)
-    text += fmt::format(" The engine takes {} of each GPU when it starts and could accept requests of {} tokens.",
+    text += fmt::format(" At start-up the engine allocates {} on each GPU; it can accept requests of up to {} tokens.",
                         format_bytes(launch->device), format_count(static_cast<double>(launch->max_context)));
   for (const std::string& warning : need.warnings) text += "\nwarning: " + warning;
   report.say(std::move(text));

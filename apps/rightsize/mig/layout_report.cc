@@ -384,7 +384,7 @@ Outcome repack_outcome(const Geometry& geometry, const RunningGpus& gpus, const 
   if (!result.feasible) {
     outcome.exit_code = kNoFeasibleAnswer;
     blocks.emplace_back(report::Paragraph{
-        fmt::format("{} does not fit on these {} GPUs, even if every workload may move.", make_room, gpus.size())});
+        fmt::format("{} does not fit on these {} GPUs, even if every workload moves.", make_room, gpus.size())});
     return outcome;
   }
   std::string text = fmt::format("{} of {} GPUs stay in use; {} workload{} move{}{}.", result.gpus_after,

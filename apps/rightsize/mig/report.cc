@@ -333,9 +333,9 @@ Outcome nothing_fits(const mig::WorkloadFile& file, const SlicePlan& plan) {
           : fmt::format("No plan: {} workloads fit no slice of the allowed GPUs.", plan.unplaceable.size());
   for (const mig::Unplaceable& u : plan.unplaceable) {
     const mig::Workload& workload = file.workloads[u.workload];
-    text += fmt::format(
-        "\n  {} ({}:{}): {}. {}", workload.name, workload.place.file, workload.place.line, u.reason,
-        u.would_fit.empty() ? "No single GPU of the catalogue is large and fast enough." : fmt::format("It fits {}.", u.would_fit));
+    text += fmt::format("\n  {} ({}:{}): {}. {}", workload.name, workload.place.file, workload.place.line, u.reason,
+                        u.would_fit.empty() ? "No single GPU of the catalogue is large and fast enough."
+                                            : fmt::format("It fits {}.", u.would_fit));
     found.rows.push_back({&u, &workload});
   }
   outcome.report.document = unplaceable_document(found);

@@ -40,7 +40,7 @@ const Fields<Latent> kLatentFields = {
 const Fields<model::Preset> kPresetFields = {
     {"source", "where the shape comes from", &model::Preset::source},
     {"date", "when it was read", &model::Preset::date},
-    {"unverified", "no framework has counted this very configuration", &model::Preset::unverified},
+    {"unverified", "no framework has confirmed the parameter count of this configuration", &model::Preset::unverified},
 };
 
 std::optional<model::Preset> preset_of(const ModelShape& model) {
@@ -61,7 +61,7 @@ std::string in_magnitudes(std::int64_t count) { return format_magnitude(static_c
 
 const Fields<ModelShape> kModelFields = {
     {"name", "model", "the model", &ModelShape::name},
-    {"family", "family", "the family whose layers it has", &ModelShape::family},
+    {"family", "family", "the family of its layers", &ModelShape::family},
     {"architecture", "the class name in its config.json", &ModelShape::architecture},
     {"parameters", "parameters", "exact count, tied weights once", &ModelShape::parameters, kZeroIsUnknown},
     {"active_parameters", "active", "parameters that one token uses", &ModelShape::active_parameters, in_magnitudes},

@@ -101,7 +101,7 @@ void announce(const Flags& flags, const http_server::ListenOptions& options, con
                   address));
   if (!options.token.empty()) say("The page asks for the token once; programs send 'Authorization: Bearer TOKEN'.\n");
   if (!http_server::is_loopback(options.address) && flags.certificate.empty())
-    say("warning: without --tls-cert and --tls-key the token and all answers travel in the clear\n");
+    say("warning: without --tls-cert and --tls-key the token and all responses are sent unencrypted\n");
 }
 
 Checked<Outcome> run(const Flags& flags) {

@@ -432,13 +432,13 @@ std::string how_good(const Optimum& optimum) {
                      optimum.interrupted ? "; a longer --time-limit may find a cheaper one" : "");
 }
 
-// "Run 12 workloads for $91,840/month: $8,300 (8.3 %) less than each by itself."
+// "Run 12 workloads for $91,840/month: $8,300 (8.3 %) less than separate plans."
 std::string conclusion(const PortfolioView& view) {
   const double saved = view.alone - view.optimum.usd;
   std::string text = fmt::format("Run the {} workload{} for {}/month", view.workloads.size(),
                                  view.workloads.size() == 1 ? "" : "s", dollars(view.optimum.usd));
   if (saved >= 1)
-    text += fmt::format(": {}/month ({:.0f} %) less than each by itself", dollars(saved), 100 * saved / view.alone);
+    text += fmt::format(": {}/month ({:.0f} %) less than separate plans", dollars(saved), 100 * saved / view.alone);
   else if (saved <= -1)
     text += fmt::format(": {}/month more than each by itself, because quotas and rules exclude cheaper options",
                         dollars(-saved));
@@ -453,7 +453,7 @@ std::string budget_line(const PortfolioView& view) {
   double worth = 0;
   for (const ShadowPrice& price : view.shadow_prices) worth = std::max(worth, price.usd);
   return fmt::format(
-      "{} the budget of {}/month: {}/month is missing{}.",
+      "{} the budget of {}/month: {}/month over{}.",
       view.optimum.bound > *view.budget ? "No plan of these options meets" : "This plan exceeds", dollars(*view.budget),
       dollars(-left),
       worth >= 1 ? fmt::format("; one more GPU or a looser limit saves up to {}/month (see below)", dollars(worth))
@@ -538,7 +538,7 @@ report::Report portfolio_report(const PlannedPortfolio& planned) {
     report.show("Moves, in this order",
                 table_of(kMoveFields, view.moves, {"step", "workload", "from", "to", "saves_usd_per_month", "risk"}));
   if (!view.blocked.empty())
-    report.say(fmt::format("No order moves {} within the quotas: stop them first, or ask for quota.",
+    report.say(fmt::format("{} cannot move within the quotas: stop them first, or request more quota.",
                            fmt::join(view.blocked, ", ")));
   if (view.cluster) report.say(packed_line(*view.cluster));
   std::vector<ShadowPrice> worth = view.shadow_prices;

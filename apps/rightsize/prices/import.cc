@@ -109,7 +109,7 @@ Result<feeds::Import> read_one(const ImportJob& job, const catalog::Catalog& cat
   feeds::Importer importer(catalog, job.date, source_key(job.feed), job.date_is);
   if (Result<> done = feeds::read_feed(job.feed, job.file, {job.provider, &catalog, job.currency}, importer); !done)
     return fail(std::move(done).error());
-  if (cancelled()) return fail(unreadable(fmt::format("stopped: nothing of {} was kept", job.file)));
+  if (cancelled()) return fail(unreadable(fmt::format("stopped: no rows of {} were imported", job.file)));
   return importer.finish();
 }
 
@@ -139,7 +139,7 @@ const Fields<Imported> kImportedFields = {
     {"rows_passed", "rows about other products", [](const Imported& i) { return i.audit.passed; }},
     {"rows_older", "prices older than those on file, kept in the history only",
      [](const Imported& i) { return i.audit.older; }},
-    {"rows_undated", "new or changed prices without a known date, which do not lead",
+    {"rows_undated", "new or changed prices without a known date, which are not ranked first",
      [](const Imported& i) { return i.audit.undated; }},
     {"withdrawn", "earlier prices that the feed no longer lists", [](const Imported& i) { return i.audit.withdrawn; }},
     {"refused", "why rows were refused", kReasonFields, [](const Imported& i) { return reasons(i.audit.refused); }},
@@ -211,16 +211,15 @@ std::string date_sentence(const Imported& i) {
   if (i.job.date_is == feeds::DateIs::kWritten) {
     text = i.audit.undated > 0
                ? fmt::format(
-                     "The file does not say how old its prices are. {} new or different from those on file: "
-                     "marked as unconfirmed, so that {} not lead. Give the day of the prices with --date.",
-                     i.audit.undated == 1 ? "1 price is" : fmt::format("{} prices are", i.audit.undated),
-                     i.audit.undated == 1 ? "it does" : "they do")
+                     "The file does not say how old its prices are. {} new or different from those on file, marked as "
+                     "unconfirmed and not ranked first. Give the day of the prices with --date.",
+                     i.audit.undated == 1 ? "1 price is" : fmt::format("{} prices are", i.audit.undated))
                : "The file does not say how old its prices are; unchanged prices keep the date on file.";
   } else if (i.job.date_is == feeds::DateIs::kFetched && i.audit.dateless > 0) {
     text = fmt::format("Prices without a date are of {}, when they were fetched or written; --date sets another day.",
                        format_date(i.job.date));
   } else if (i.audit.undated > 0) {
-    text = fmt::format("{} that other sources price differently have an unknown date and do not lead.",
+    text = fmt::format("{} that other sources price differently have an unknown date and are not ranked first.",
                        i.audit.undated == 1 ? "1 offer" : fmt::format("{} offers", i.audit.undated));
   }
   if (i.audit.older > 0)

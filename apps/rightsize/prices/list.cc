@@ -333,7 +333,7 @@ std::string unplaced_sentence(const PricesFlags& flags, const market::PriceBook&
   const std::vector<market::Offer> offers = book.unplaced(*filter);
   for (const market::Offer& offer : offers) providers.insert(offer.machine->provider);
   if (offers.empty()) return {};
-  return fmt::format("{} not shown: no source says that {} {} the GPU in {}.",
+  return fmt::format("{} not shown: no source confirms that {} {} the GPU in {}.",
                      offers.size() == 1 ? "1 offer" : fmt::format("{} offers", offers.size()),
                      fmt::join(providers, " or "), providers.size() == 1 ? "has" : "have", flags.region);
 }

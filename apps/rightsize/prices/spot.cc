@@ -191,7 +191,7 @@ Checked<Outcome> plan_on_spot(PricesFlags flags) {
   outcome.report.document = kSpotDocument.of(answer);
   if (answer.offers.empty()) {
     return nothing_found(std::move(outcome),
-                         "No spot offer matches, or all are interrupted faster than work can be saved.");
+                         "No spot offer matches, or interruptions are too frequent to make progress.");
   }
   outcome.report.say(conclusion);
   report::Table table = report::table_of(

@@ -191,7 +191,7 @@ const Fields<GpuView> kGpuFields = {
      [](const GpuView& v) { return named(v.gpu.steady); }},
     {"projections", "the same work on other GPUs", kProjectionFields,
      [](const GpuView& v) { return std::span(v.elsewhere.alternatives); }},
-    {"paced", "whether work arrives at its own pace, so that a faster GPU does not finish earlier",
+    {"paced", "whether work arrives at a fixed rate: a faster GPU does not finish earlier",
      [](const GpuView& v) { return v.elsewhere.paced; }},
     {"alternative?", "the GPU that 'fleet' proposes instead",
      [](const GpuView& v) { return v.elsewhere.best ? &v.elsewhere.best->gpu->name : nullptr; }},
@@ -370,19 +370,33 @@ std::string best_elsewhere(const GpuView& view) {
   return text.empty() ? fmt::format("No other GPU does this work for less than {}.", view.gpu.gpu->name) : text;
 }
 
+// The share of the recording in pauses, which the verdict leaves out; 0 if it is small.
+double pauses_of(const GpuProfile& gpu) {
+  Seconds paused;
+  for (const diagnose::Phase& phase : gpu.phases) {
+    if (phase.kind == diagnose::PhaseKind::kPause) paused += phase.end - phase.begin;
+  }
+  constexpr double kSmall = 0.1;
+  const double share = gpu.phases.empty() ? 0 : paused / (gpu.phases.back().end - gpu.phases.front().begin);
+  return share < kSmall ? 0 : share;
+}
+
 // The verdict, the wasted time and money, and the cost of the work on other GPUs.
 std::string first_screen(const GpuView& view) {
   const Diagnosis& found = view.found();
   std::string text =
       fmt::format("{}: {}{} (confidence {:.0f} %): {}.", title_of(view.gpu), found.confidence >= 0.5 ? "" : "probably ",
                   name_of(found.verdict), found.confidence * 100, explain(found.verdict));
+  const auto money = [&](double share) {
+    return view.price ? fmt::format(": {} of every {} hour.", format_usd_per_hour(*view.price * share),
+                                    format_usd_per_hour(*view.price))
+                      : std::string(".");
+  };
+  const double pauses = pauses_of(view.gpu);
+  if (pauses > 0) text += fmt::format("\nThe work pauses for {} of the time{}", percent(pauses), money(pauses));
   if (found.wasted >= 0.1) {
-    text += fmt::format("\n{} of the time is wasted, because {}", percent(found.wasted), found.wasted_why);
-    if (view.price) {
-      text += fmt::format(": {} of every {} hour", format_usd_per_hour(*view.price * found.wasted),
-                          format_usd_per_hour(*view.price));
-    }
-    text += ".";
+    text += fmt::format("\n{} of the {}time is wasted, because {}{}", percent(found.wasted), pauses > 0 ? "other " : "",
+                        found.wasted_why, money(found.wasted * (1 - pauses)));
   }
   if (!view.elsewhere.alternatives.empty()) return text + "\n" + best_elsewhere(view);
   if (view.gpu.gpu != nullptr) return text;
@@ -443,13 +457,13 @@ KnownView describe_known(report::Report& out, const KnownWork& known, const GpuV
   const diagnose::KnownJob& job = known.job;
   const Result<perf::JobTime> estimated = perf::job_time(*job.constants, job.model, job.job, *view.gpu.gpu);
   std::string text = fmt::format("Speeds on other GPUs are estimates for this job: {}.", known.described);
-  if (!estimated) text += fmt::format(" There is no estimate: {}.", estimated.error().message);
+  if (!estimated) text += fmt::format(" No estimate: {}.", estimated.error().message);
   KnownView described{known.described, {}, {}};
   if (estimated && known.step) {
     Correction correction{*known.step, estimated->step, {}};
     text += fmt::format(
-        " A step took {}; the estimate for {} is {}. Expect 'rightsize estimate' to be off by about the same factor of "
-        "{:.2f} on other GPUs.",
+        " A step took {}; the estimate for {} is {}. 'rightsize estimate' is probably off by the same factor ({:.2f}) "
+        "on other GPUs.",
         format_duration(correction.step), view.gpu.gpu->name, format_duration(correction.estimated),
         correction.step / correction.estimated);
     for (const Alternative& p : view.elsewhere.alternatives)

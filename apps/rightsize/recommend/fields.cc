@@ -261,7 +261,7 @@ const Fields<PlanView> kPlanFields = {
     {"price_sources", "independent sources that agree on the price within 25 %",
      [](const Plan& p) { return p.price.sources; }},
     {"arm_host", "the machine's host is an Arm processor", [](const Plan& p) { return plan::has_arm_host(p.offer); }},
-    {"held_back?", "why the price may not lead", [](const Plan& p) { return held_back(p.price); }},
+    {"held_back?", "why the price may not rank first", [](const Plan& p) { return held_back(p.price); }},
     {"spot?", "the same machines on spot, USD per machine-hour", kSpotFields, &Plan::spot},
     {"commitment?", "the shortest commitment", kCommitmentFields,
      [](const Plan& p) { return p.commitments.empty() ? nullptr : &p.commitments.front(); }},
@@ -484,7 +484,7 @@ const Fields<RecommendAnswer> kAnswerFields = {
          for (const Plan* p : a.found.close_calls()) all.push_back({p});
        return all;
      }},
-    {"held_back?", "over 10 % cheaper, with a price that may not lead", kPlanFields,
+    {"held_back?", "over 10 % cheaper, with a price that may not rank first", kPlanFields,
      [](const RecommendAnswer& a) {
        std::vector<PlanView> all;
        if (a.found.held_back) all.push_back(plan_view(a, *a.found.held_back));
@@ -494,7 +494,7 @@ const Fields<RecommendAnswer> kAnswerFields = {
      [](const RecommendAnswer& a) { return a.found.unpriced; }},
     {"missing_terms?", "terms that were asked for and have no price",
      [](const RecommendAnswer& a) { return a.found.missing_terms; }},
-    {"other_terms?", "the best plan on each of the terms that were asked for and do not lead", kPlanFields,
+    {"other_terms?", "the best plan on each of the requested terms that do not rank first", kPlanFields,
      [](const RecommendAnswer& a) { return plan_views(a, a.found.other_terms); }},
     {"experiment?", "a cheaper GPU without benchmarks, and the test that would settle it", kExperimentFields,
      [](const RecommendAnswer& a) {
@@ -502,7 +502,7 @@ const Fields<RecommendAnswer> kAnswerFields = {
        if (a.found.experiment) view.emplace(ExperimentView{a, *a.found.experiment});
        return view;
      }},
-    {"confidence", "share of what-ifs in which the first plan's GPU stays the best",
+    {"confidence", "share of what-ifs in which the first plan's GPU remains the cheapest",
      [](const RecommendAnswer& a) { return a.found.plans.empty() ? std::nullopt : a.found.confidence; }},
     {"warnings", "doubts about the price of the first plan",
      [](const RecommendAnswer& a) {

@@ -109,7 +109,7 @@ std::vector<std::string> consequences(const Request& request, const Recommendati
   const Plan& first = found.plans.front();
   std::vector<std::string> lines{describe_margins(request, first)};
   if (first.offer.price->purchase == catalog::Purchase::kSpot)
-    lines.push_back("The machines can be taken back: the job must save checkpoints and restart by itself.");
+    lines.push_back("The provider can reclaim the machines: the job must save checkpoints and restart automatically.");
   for (const std::string& sentence : terms_sentences(request, found)) lines.push_back(sentence);
   for (const std::string& caveat : caveats(request, found)) lines.push_back("Caveat: " + caveat + ".");
   for (const plan::Breakpoint& b : found.breakpoints) {
@@ -129,7 +129,7 @@ std::vector<std::string> evidence(const Request& request, const Recommendation& 
   const Plan& first = found.plans.front();
   std::vector<std::string> lines;
   lines.push_back("Price: " + describe_price(first, catalog));
-  lines.push_back(fmt::format("Speed: {}, basis {}; the GPU stays the best in {} of cases within the error bars",
+  lines.push_back(fmt::format("Speed: {}, basis {}; the GPU remains the cheapest in {} of cases within the error bars",
                               describe_speed(request, first), perf::name_of(first.basis),
                               format_percent(Ratio::fraction(found.confidence.value_or(1)))));
   lines.push_back(fmt::format("Search: {} configurations", format_count(found.effort.configurations)));

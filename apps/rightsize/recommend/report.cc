@@ -174,7 +174,7 @@ void add_details(Report& report, const RecommendAnswer& answer) {
     if (!shows_energy(request)) report.say(energy_sentence(request, first));
     if (found.experiment)
       report.blocks.emplace_back(
-          Paragraph{fmt::format("The test: {}. Then pass what you measure to 'rightsize calibrate'.",
+          Paragraph{fmt::format("To test it: {}. Then pass your measurements to 'rightsize calibrate'.",
                                 test_command(answer, *found.experiment))});
     report.blocks.emplace_back(Paragraph{next_best_sentence(request, found)});
     // Cheaper plans on the Pareto front have prices that keep them from first place.

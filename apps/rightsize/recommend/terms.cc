@@ -90,7 +90,8 @@ std::string commitment_sentence(const plan::Plan& plan) {
     text += fmt::format("{} {} costs {} in total", text.ends_with(':') ? "" : ";",
                         catalog::name_of(c.offer.price->purchase), format_usd(c.total));
     if (c.break_even > 0)
-      text += fmt::format(", less than on demand above {} use", format_percent(Ratio::fraction(c.break_even)));
+      text +=
+          fmt::format(", cheaper than on demand above {} utilization", format_percent(Ratio::fraction(c.break_even)));
   }
   return text + ".";
 }
@@ -234,10 +235,12 @@ std::string lengths_assumed(const plan::Request& request) {
     return fmt::format("{} tokens in, {} out, p95 {} and {} as in public traces (--isl, --osl)", count(lengths.size),
                        count(lengths.output), in, out);
   if (work.isl_varies_as_usual && work.osl_varies_as_usual)
-    return fmt::format("lengths vary as in public traces, p95 {} in, {} out (--isl {},fixed if all are alike)", in, out,
-                       isl);
+    return fmt::format(
+        "lengths vary as in public traces, p95 {} in, {} out (--isl {},fixed if all have the same length)", in, out,
+        isl);
   if (work.isl_varies_as_usual)
-    return fmt::format("prompts vary as in public traces, p95 {} (--isl {},fixed if all are alike)", in, isl);
+    return fmt::format("prompts vary as in public traces, p95 {} (--isl {},fixed if all have the same length)", in,
+                       isl);
   if (work.osl_varies_as_usual)
     return fmt::format("answers vary as in public traces, p95 {} (--osl {},fixed if all are alike)", out,
                        request.job.serve.osl);
@@ -311,7 +314,7 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
   if (request.limits.max_gpus_assumed) {
     const int usual = plan::PlanLimits{}.max_gpus, most = request.limits.max_gpus;
     parts.push_back(most == usual ? fmt::format("at most {} GPUs (--max-gpus)", usual)
-                                  : fmt::format("up to {} GPUs, because {} are too few or cost more (--max-gpus)",
+                                  : fmt::format("up to {} GPUs, because {} are not enough or cost more (--max-gpus)",
                                                 format_count(most), usual));
   }
   for (const std::string& understood : request.assumed) parts.push_back(understood);
@@ -418,8 +421,8 @@ std::vector<std::string> plan_caveats(const plan::Request& request, const plan::
     if (!text.empty()) lines.push_back(text);
   if (request.work.kind == WorkKind::kServing && plan.machines > plan.replicas)
     lines.push_back(
-        "we have no benchmark of a pipeline over several machines: the estimate adds little for the network, so test "
-        "it first");
+        "we have no benchmark of a pipeline over several machines: the estimate includes only a small network cost, so "
+        "test it first");
   if (plan.job.serve.disaggregated && request.choices.separate && !request.job.serve.disaggregated)
     lines.push_back(
         "separate prefill and decode workers need a router that transfers the KV cache: test it first, or use plain "
@@ -460,7 +463,7 @@ std::string next_best_sentence(const plan::Request& request, const plan::Recomme
                         format_number(in_hours(first.time.total()) * gpus_of(first)));
   else if (gpus_of(*other) != gpus_of(first))
     text += fmt::format(", {} GPUs against {}", gpus_of(*other), gpus_of(first));
-  return text + fmt::format(". Within the error bars of speeds and prices, {} stays the best in {} of cases.",
+  return text + fmt::format(". Within the error bars of speeds and prices, {} remains the cheapest in {} of cases.",
                             first.offer.gpu->name, format_percent(Ratio::fraction(found.confidence.value_or(1))));
 }
 

@@ -76,7 +76,7 @@ std::string why_first(const plan::Request& request, const Recommendation& found)
   else if (service && cheaper->resizing > first.resizing + 0.1)
     why = fmt::format("is {:.0f} % likely to need more machines for your limits", 100 * cheaper->resizing);
   else if (!service && request.limits.deadline && cheaper->elapsed() * cheaper->speed.high > *request.limits.deadline)
-    why = "misses the deadline at the slow end of its speed";
+    why = "misses the deadline at the slow end of its speed range";
   else if (service && cheaper->interval_known && cheaper->cost_high > first.cost_high * 1.02)
     why = fmt::format("would cost {} if its GPUs are slow", short_usd(cheaper->cost_high));
   else if (first.benchmarked && !cheaper->benchmarked)

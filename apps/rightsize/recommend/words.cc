@@ -247,7 +247,7 @@ std::string quality_caveat(const plan::Request& request, const plan::Plan& plan)
     case Precision::kInt4:
     case Precision::kNf4:
     case Precision::kFp4:
-      return "4-bit weights lose a few percent on hard tasks: check your own";
+      return "4-bit weights lose a few percent on hard tasks: evaluate your own tasks";
     default:
       return {};
   }
@@ -276,7 +276,7 @@ const ChangeWords& describe_change(plan::RequestChangeKind kind) {
        "convert "
        "their inputs at every matrix"},
       {"QLoRA adapters over an nf4 base", "like LoRA over 4-bit weights: slower, slightly less exact",
-       "QLoRA unpacks the 4-bit base before every product, on top of what LoRA adds"},
+       "QLoRA unpacks the 4-bit base before every product, in addition to the overhead of LoRA"},
       {"fp8 weights", "usually within 1 % of the 16-bit model; check your own tasks", ""},
       {"4-bit weights (AWQ, GPTQ)", "a few percent on hard tasks; check your own", ""},
       {"4-bit weights (NVFP4, MXFP4)", "a few percent on hard tasks; check your own", ""},
@@ -284,7 +284,7 @@ const ChangeWords& describe_change(plan::RequestChangeKind kind) {
       {"twice the TPOT limit", "answers come more slowly", ""},
       {"twice the latency limit", "answers take longer", ""},
       {"twice the deadline", "done later", ""},
-      {"spot machines", "interrupted now and then; the cost includes the repeated work", ""},
+      {"spot machines", "occasional interruptions; the cost includes repeated work", ""},
       {"on-demand machines", "no commitment", ""},
       {"more GPUs", "", ""},
       {"the model's usual number format", "", ""},
@@ -412,7 +412,7 @@ std::string describe_warning(const plan::PriceWarning& warning) {
     case plan::PriceWarning::Kind::kUnconfirmed:
       return "its price is unconfirmed: ask the provider";
     case plan::PriceWarning::Kind::kOld:
-      return fmt::format("its price is {} days old: ask the provider", warning.age_days);
+      return fmt::format("confirm its price ({} days old)", warning.age_days);
     case plan::PriceWarning::Kind::kFarBelowOtherRegions:
       return fmt::format("other regions charge {}x as much (median {}/h): the price may not last",
                          format_number(warning.times, 2), format_usd_per_hour(warning.elsewhere));
@@ -484,7 +484,7 @@ std::string describe_margins(const plan::Request& request, const plan::Plan& pla
   if (request.work.is_measured())
     return request.work.profiled_gpu.empty()
                ? "Memory was not checked: no model was given."
-               : "Its memory holds what the profiled run used; several GPUs share the work as separate runs.";
+               : "The profiled run fits in its memory; several GPUs split the work into separate runs.";
   std::string text =
       fmt::format("The plan is {}. Memory: {} of {} per GPU ({} at the high end), {} to spare.", bound_sentence(plan),
                   format_bytes(plan.memory.device), format_bytes(plan.fit.capacity), format_bytes(plan.memory.high),

@@ -101,7 +101,7 @@ std::string describe_evidence(const market::PriceOutlook& price);
 // What the speed is based on: "measured", "transferred", "no benchmark, from l40s".
 std::string describe_basis(const plan::Plan& plan);
 
-// "its price is 120 days old: ask the provider".
+// "confirm its price (120 days old)".
 std::string describe_warning(const plan::PriceWarning& warning);
 
 }  // namespace rightsize::app

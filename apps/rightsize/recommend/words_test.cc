@@ -57,7 +57,7 @@ TEST_F(RecommendWords, EveryChangeHasWords) {
     EXPECT_NE(describe_change(static_cast<RequestChangeKind>(i)).what, "") << i;
   }
   EXPECT_EQ(describe_change(RequestChangeKind::kLora).what, "LoRA adapters");
-  EXPECT_THAT(describe_change(RequestChangeKind::kSpot).effect, HasSubstr("interrupted"));
+  EXPECT_THAT(describe_change(RequestChangeKind::kSpot).effect, HasSubstr("interruptions"));
 }
 
 TEST_F(RecommendWords, AFixNamesTheChangeAndItsResult) {
@@ -97,7 +97,7 @@ TEST_F(RecommendWords, ATimeBreakpointNamesTheDeadline) {
 TEST_F(RecommendWords, EveryPriceWarningHasWords) {
   EXPECT_THAT(describe_warning({.kind = PriceWarning::Kind::kUnconfirmed}), HasSubstr("unconfirmed"));
   EXPECT_EQ(describe_warning({.kind = PriceWarning::Kind::kOld, .age_days = 120}),
-            "its price is 120 days old: ask the provider");
+            "confirm its price (120 days old)");
   EXPECT_THAT(
       describe_warning(
           {.kind = PriceWarning::Kind::kFarBelowOtherRegions, .elsewhere = usd_per_machine_hour(24), .times = 2.4}),

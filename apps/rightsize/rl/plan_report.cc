@@ -35,7 +35,7 @@ struct RlPlanView {
 const Fields<rl::Phase> kPlanPhaseFields = {
     {"name", "the phase", [](const rl::Phase& p) { return rl::name_of(p.kind); },
      one_of({"generate", "log_prob", "reward", "update", "sync"})},
-    {"seconds", "time", "from its begin to its end", &rl::Phase::time},
+    {"seconds", "time", "from its start to its end", &rl::Phase::time},
     {"exposed_seconds", "adds to the step", "what it adds to the step", &rl::Phase::exposed},
 };
 

@@ -18,8 +18,8 @@ using rl::RlEstimate;
 const Fields<Phase> kPhaseFields = {
     {"name", "phase", "the phase", [](const Phase& p) { return rl::name_of(p.kind); },
      one_of({"generate", "log_prob", "reward", "update", "sync"})},
-    {"seconds", "time", "from its begin to its end", &Phase::time},
-    {"exposed_seconds", "of the step", "what it adds to the step; less if another phase runs beside it",
+    {"seconds", "time", "from its start to its end", &Phase::time},
+    {"exposed_seconds", "of the step", "what it adds to the step; less if another phase runs at the same time",
      &Phase::exposed},
 };
 
@@ -78,7 +78,7 @@ std::string percent(double share) { return format_percent(Ratio::fraction(share)
 
 std::string where(const RlStepAnswer& a) {
   const rl::Layout& layout = a.input.job.layout;
-  if (!layout.split) return fmt::format("{} {}, trainer and engine in turn", layout.train, a.gpu.name);
+  if (!layout.split) return fmt::format("{} {}, alternating between training and generation", layout.train, a.gpu.name);
   return fmt::format("{} {} for training and {} {} for generation", layout.train, a.gpu.name, layout.rollout,
                      a.rollout_gpu.name);
 }
@@ -87,14 +87,16 @@ std::string where(const RlStepAnswer& a) {
 std::string reason(const RlStepAnswer& a, const RlEstimate& e) {
   const bool split = a.input.job.layout.split;
   if (e.limit == rl::Limit::kTraining && split)
-    return fmt::format("Training decides; the engine's GPUs are idle {} of the time.", percent(e.rollout_idle));
+    return fmt::format("Training is the bottleneck; the engine's GPUs are idle {} of the time.",
+                       percent(e.rollout_idle));
   if (e.limit == rl::Limit::kLongestAnswers) {
     return fmt::format(
-        "The longest answers decide: replicas end with few answers at a time. GPUs are idle {} of the time.",
+        "The longest answers are the bottleneck: replicas finish with small batches. GPUs are idle {} of the time.",
         percent(e.idle));
   }
   if (split)
-    return fmt::format("Generation decides; the trainer's GPUs are idle {} of the time.", percent(e.train_idle));
+    return fmt::format("Generation is the bottleneck; the trainer's GPUs are idle {} of the time.",
+                       percent(e.train_idle));
   return fmt::format("GPUs are idle {} of the time.", percent(e.idle));
 }
 

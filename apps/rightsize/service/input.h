@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "launch/hand_over.h"
 #include "live_service/description.h"
 #include "live_service/read_server.h"
 #include "live_service/right_size.h"
-#include "launch/hand_over.h"
 #include "rightsize/decisions/input.h"
 #include "rightsize/input/price_flag.h"
 #include "rightsize/input/server_flags.h"

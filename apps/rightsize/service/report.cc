@@ -46,8 +46,8 @@ std::string advice(const SizedService& one) {
   std::string text;
   if (!s.unexplained.empty()) {
     return fmt::format(
-        "Do not size it down yet: {}. The plans only hold for the counted traffic; find out first what else slows the "
-        "service down.",
+        "Do not size it down yet: {}. The plans are valid only for completed requests; first find out what else slows "
+        "the service down.",
         s.unexplained);
   }
   if (s.best) {
@@ -135,7 +135,7 @@ Table description_table(const SizedService& one) {
   if (d.prefix_hit)
     add_row(table, "prefix cache",
             fmt::format("{} of prompt tokens{}", format_percent(Ratio::fraction(*d.prefix_hit)),
-                        d.gpu_hit && d.external_hit ? fmt::format(": {} in GPU memory, {} loaded from below it",
+                        d.gpu_hit && d.external_hit ? fmt::format(": {} in GPU memory, {} loaded from a lower tier",
                                                                   format_percent(Ratio::fraction(*d.gpu_hit)),
                                                                   format_percent(Ratio::fraction(*d.external_hit)))
                                                     : ""));

@@ -164,9 +164,9 @@ Checked<std::string> emitted(const ServiceInput& input, const SizedService& one,
     if (!target)
       return fail(Error(target.error()).with_hint("rightsize service also writes keda, hpa, deployment and portfolio"));
     if (!plan->move || !one.sized->request) {
-      return fail(Errors(
-          bad_input(fmt::format("the best plan uses the current machines, so there is nothing to rent for {}", name))
-              .with_hint("use --emit deployment for the change, keda or hpa for scaling")));
+      return fail(
+          Errors(bad_input(fmt::format("the best plan uses the current machines, so {} has nothing to rent", name))
+                     .with_hint("use --emit deployment for the change, keda or hpa for scaling")));
     }
     RIGHTSIZE_TRY(const std::string text, launch::hand_over(*target, *one.sized->request, *plan->move));
     all += text;

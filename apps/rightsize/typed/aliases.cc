@@ -81,8 +81,8 @@ constexpr FlagAlias kFlags[] = {
     {"--cpu-offload --offload-optimizer --offload-optimizer-device", "--offload=optimizer"},
     {"--offload-params --offload-param-device", "--offload=parameters"},
     {"--num-epochs --num-train-epochs", "--epochs"},
-    {"--dataset-rows --num-samples --num-examples", "--dataset-samples"},
-    {"--dataset --dataset-size --data --data-size --corpus", "--dataset-tokens"},
+    {"--dataset-rows --dataset-size --data-size --num-samples --num-examples", "--dataset-samples"},
+    {"--dataset --data --corpus", "--dataset-tokens"},
     {"--cheapest --lowest-cost", "--objective=cost"},
     {"--fastest --quickest", "--objective=time"},
     {"--no-spot --on-demand-only", "--purchase=on-demand"},
@@ -254,7 +254,7 @@ constexpr ValueAliases kValues[] = {
     {"--purchase", "all=on-demand,spot,1y,3y any=on-demand,spot,1y,3y"},
     {"--objective", "price=cost speed=time"},
     {"--emit",
-     "helm=kubernetes k8s=kubernetes kustomize=kubernetes yaml=kubernetes sbatch=slurm tf=terraform sky=skypilot"},
+     "k8s=kubernetes yaml=kubernetes sbatch=slurm tf=terraform sky=skypilot"},
 };
 
 }  // namespace

@@ -299,13 +299,15 @@ bool WordReader::take_window(const std::string& word) {
 }
 
 void WordReader::take_length_of_each() {
-  const std::size_t at = at_ + (lower_at(at_ + 1) == "of" ? 2 : 1);
+  std::size_t at = at_ + 1;
+  while (lists_word("of with about around roughly approximately averaging some ~", lower_at(at))) ++at;
   const auto length = parse_amount(lower_at(at));
+  constexpr double kLongest = 1e7;  // a larger number is a total
   constexpr std::pair<std::string_view, double> kUnits[] = {
       {"token tokens tok", 1}, {"word words", 4.0 / 3}, {"page pages", 500}};
   const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits),
                                  [&](const auto& row) { return lists_word(row.first, lower_at(at + 1)); });
-  if (unit == std::end(kUnits) || !length || length->per || !length->thing.empty()) return;
+  if (unit == std::end(kUnits) || !length || length->per || !length->thing.empty() || length->count > kLongest) return;
   const bool trains =
       lists_word("train finetune dpo", out_.job) || std::any_of(in_.begin(), in_.end(), [](const std::string& word) {
         return lists_word("--job=train --job=finetune --job=dpo", word);

@@ -71,6 +71,15 @@ TEST(Sentence, PhrasesInAnyOrderAreFlags) {
   }
 }
 
+// However it is said.
+TEST(Sentence, ExamplesHaveALength) {
+  for (const char* said : {"50k examples of 800 tokens", "50k examples of about 800 tokens",
+                           "50k examples, roughly 800 tokens each", "50k examples with around 800 tokens"}) {
+    const std::vector<std::string> words = words_of_sentence(fmt::format("fine-tune llama-3.1-8b on {}", said), true);
+    EXPECT_THAT(words, Contains("--seq=800")) << said;
+  }
+}
+
 // What a training run needs, in any order.
 TEST(Sentence, EpochsExamplesAndDeadlinesInAnyOrder) {
   std::vector<Phrase> phrases = {{"for 2 epochs", "--epochs=2"},

@@ -91,6 +91,24 @@ bool is_verb(std::string_view word) {
   return holds(std::array{"get", "list", "ls", "show", "describe"}, to_lower(word));
 }
 
+// A pasted start command names the engine: "vllm serve X", "python -m sglang.launch_server --model-path X".
+void read_start_command(std::vector<std::string>& words) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const bool module = lists_word("python python3", words[i]) && i + 2 < words.size() && words[i + 1] == "-m";
+    const bool verb = i + 1 < words.size() && words[i + 1] == "serve";
+    const std::string program = to_lower(words[module ? i + 2 : i]);
+    if (!module && !verb && !program.ends_with("-serve")) continue;
+    for (const auto& [name, stack] :
+         {std::pair{"sglang", "sglang"}, {"vllm", "vllm"}, {"tensorrt_llm", "trtllm"}, {"trtllm", "trtllm"}}) {
+      if (program.find(name) == program.npos) continue;
+      const auto from = words.begin() + static_cast<std::ptrdiff_t>(i);
+      words.erase(from, from + (module ? 3 : verb ? 2 : 1));
+      words.insert(words.end(), {fmt::format("--stack={}", stack), "--job=serve"});
+      return;
+    }
+  }
+}
+
 // Adds what a short question leaves out.
 void assume_question(Typed& typed) {
   std::vector<std::string>& words = typed.words;
@@ -497,6 +515,7 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     all[i] = catalog::split_gpu_count(gpus).name;
   }
   if (holds(std::array{"recommend", "memory", "estimate", "checklist", "init"}, all.front())) {
+    read_start_command(all);
     // `recommend serve llama-3.1-8b`, `memory fine-tuning llama-3.1-8b`
     while (all.size() > 1 && !all[1].starts_with('-') && !job_of(all[1]).empty()) {
       if (const std::string algorithm = algorithm_of(all[1]); !algorithm.empty())

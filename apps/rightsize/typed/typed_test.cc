@@ -101,6 +101,21 @@ TEST(Typed, FlagsOfOtherToolsAreTranslated) {
   EXPECT_EQ(meant("prices --cloud aws --cloud gcp"), "prices --provider=aws,gcp");
 }
 
+TEST(Typed, StartCommandsNameTheEngine) {
+  for (const auto& [typed, stack] : {std::pair{"vllm serve X/Y", "vllm"},
+                                     {"python -m vllm.entrypoints.openai.api_server --model X/Y", "vllm"},
+                                     {"python3 -m sglang.launch_server --model-path X/Y", "sglang"},
+                                     {"python3 -m dynamo.vllm --model X/Y", "vllm"},
+                                     {"trtllm-serve X/Y", "trtllm"}}) {
+    for (const char* command : {"estimate", "memory", "recommend"}) {
+      const std::string line = meant(fmt::format("{} {} --tp 8 --gpu h200", command, typed));
+      EXPECT_THAT(line, testing::HasSubstr(fmt::format("--stack={}", stack))) << typed;
+      EXPECT_THAT(line, testing::HasSubstr("--job=serve")) << typed;
+      EXPECT_THAT(line, testing::HasSubstr("X/Y")) << typed;
+    }
+  }
+}
+
 // Flags that change no answer go, with their values, and nothing else changes.
 TEST(Typed, OtherToolsFlagsThatChangeNothingAreLeftOut) {
   const std::string plain = meant("memory llama-3.1-8b --job serve --gpu h100");

@@ -120,6 +120,8 @@ void WorkWriter::put_other() {
       const std::string text = rate_text(count / in_seconds(*said.amount.per));
       put(rate_flag, text);
       said_as(said, fmt::format("{} {}", rate_flag, text));
+    } else if (said.thing == Thing::kToken && !said.amount.per && has("--tokens")) {
+      put("--tokens", whole(said.amount.count));
     } else if (has("--job")) {
       out_.notes.push_back(
           fmt::format("'{}' does not depend on {}; 'recommend' plans for it", said_.command, said.text()));

@@ -18,7 +18,7 @@ struct WindowFlags {
   Seconds startup = seconds(120), chunk = seconds(300);
   std::optional<Seconds> window, deadline, item_time;
   std::optional<Seconds> opens;  // --window 22:00-06:00: the runs of a day begin then, since midnight
-  std::string purchase;  // terms that may be used; empty: all
+  std::string purchase;          // terms that may be used; empty: all
   std::optional<Bytes> item_memory;
   Bytes fixed_memory;
   std::string service, gpu, slo, catalog;

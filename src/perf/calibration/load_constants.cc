@@ -253,7 +253,7 @@ bool read_measured(const std::string& name, MeasuredSet& runs, FactReader& reade
     if (least > 0 && most >= least)
       runs.smallest = least, runs.largest = most;
     else
-      reader.mistake("value", bad_input("wanted the smallest and the largest number of parameters, as '1e9|7e10'"));
+      reader.mistake("value", bad_input("expected the smallest and the largest number of parameters, as '1e9|7e10'"));
     return true;
   }
   const std::pair<std::string_view, std::vector<std::string>*> lists[] = {{"measured-on", &runs.gpus},

@@ -143,7 +143,7 @@ TEST(Physics, BetterGpusAreNotSlower) {
                       model::name_of(job.stack), model::name_of(job.precision), job.parallel.tensor, job.serve.isl,
                       job.serve.osl, job.serve.concurrency);
       EXPECT_LE(fast->tpot, slow->tpot * 1.02) << text;
-      // SGLang runs prompts in passes of their own: faster decoding brings the next prompts sooner.
+      // SGLang runs prompts in separate passes: faster decoding brings the next prompts sooner.
       if (job.stack != Stack::kSglang) {
         EXPECT_LE(fast->ttft, slow->ttft * 1.02) << text;
       }
