@@ -23,7 +23,7 @@ struct Carbon {
 // Power usage effectiveness of a provider's data centers: total power divided by the power of the machines.
 double pue_of(std::string_view provider);
 
-// Power of CPUs, memory, fans and network cards per GPU: an eighth of OwnHardware::host_power.
+// Power of CPUs, memory, fans and network cards per GPU: about 1.5 kW in a machine with eight.
 inline constexpr Watts kHostPower = watts(1500.0 / 8);
 
 // A value for every hour of a day from CSV with the columns hour (0 to 23, in order) and any other one. Fails with

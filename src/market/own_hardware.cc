@@ -3,21 +3,23 @@
 #include <fmt/format.h>
 
 #include "base/date.h"
+#include "market/energy.h"
 #include "market/offers.h"
 
 namespace rightsize::market {
 
 std::optional<UsdPerMachineSecond> hourly_cost(const OwnHardware& own, const catalog::Gpu& gpu) {
   if (!gpu.tdp) return std::nullopt;
-  const double kilowatts =
-      (in_watts(*gpu.tdp) * own.gpus + in_watts(own.host_power)) * own.power_usage_effectiveness / 1e3;
+  const double kilowatts = in_watts(*gpu.tdp + kHostPower) * own.gpus * own.power_usage_effectiveness / 1e3;
   return usd_per_machine_hour(in_usd(own.price) / (own.years * in_hours(kYear) * own.busy) +
                               kilowatts * own.usd_per_kwh);
 }
 
 std::string own_instance(const OwnHardware& own) { return fmt::format("{}x{}", own.gpus, own.gpu); }
 
-Result<> add_own_hardware(catalog::Catalog& catalog, const OwnHardware& own) {
+namespace {
+
+Result<> add_machine(catalog::Catalog& catalog, const OwnHardware& own) {
   RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog.find_gpu(own.gpu));
   const std::optional<UsdPerMachineSecond> rate = hourly_cost(own, *gpu);
   if (!rate) return fail(bad_input(fmt::format("the power of {} is not in the catalogue", gpu->name)));
@@ -39,6 +41,15 @@ Result<> add_own_hardware(catalog::Catalog& catalog, const OwnHardware& own) {
   catalog.sources.push_back({kOwn, "your own figures: price, years, power", "", "", today(), ""});
   catalog.machines.push_back(std::move(machine));
   catalog.prices.push_back(std::move(price));
+  return {};
+}
+
+}  // namespace
+
+Result<> add_own_hardware(catalog::Catalog& catalog, const std::vector<OwnHardware>& machines) {
+  for (const OwnHardware& own : machines) {
+    if (Result<> added = add_machine(catalog, own); !added) return added;
+  }
   return {};
 }
 

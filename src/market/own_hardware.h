@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/units.h"
@@ -20,16 +21,15 @@ struct OwnHardware {
   double busy = 0.7;  // share of those years in use
   double usd_per_kwh = 0.12;
   double power_usage_effectiveness = 1.3;  // cooling and distribution
-  Watts host_power = watts(1500);          // CPUs, memory, fans, network cards of one machine
 };
 
-// The price divided by the hours in use, plus power at the GPUs' TDP. Empty if the catalogue does not have the TDP.
+// The price divided by the hours in use, plus power at the GPUs' TDP and kHostPower (energy.h). Empty if the catalogue does not have the TDP.
 std::optional<UsdPerMachineSecond> hourly_cost(const OwnHardware& own, const catalog::Gpu& gpu);
 
 // Its instance type in the catalogue; the provider is kOwn.
 std::string own_instance(const OwnHardware& own);
 
-// Adds the machine and its price to the catalogue.
-Result<> add_own_hardware(catalog::Catalog& catalog, const OwnHardware& own);
+// Adds the machines and their prices to the catalogue.
+Result<> add_own_hardware(catalog::Catalog& catalog, const std::vector<OwnHardware>& machines);
 
 }  // namespace rightsize::market

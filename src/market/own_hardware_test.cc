@@ -27,7 +27,7 @@ TEST(AddOwnHardware, CompetesInThePriceBookAtItsHourlyCost) {
   OwnHardware own;
   own.gpu = "h100-sxm";
   own.price = usd(280000);
-  ASSERT_TRUE(add_own_hardware(catalog, own));
+  ASSERT_TRUE(add_own_hardware(catalog, {own}));
   const PriceBook book(catalog);
   const auto quote = book.gpu(catalog.gpus[0], catalog::Purchase::kOnDemand);
   ASSERT_TRUE(quote && quote->offer);

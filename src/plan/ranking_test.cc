@@ -14,7 +14,7 @@ namespace {
 Recommendation answer(const Given& settings, const catalog::Catalog& catalog = built_in_catalog()) {
   const Request request = request_of(settings, catalog);
   catalog::Catalog with_own = catalog;
-  for (const market::OwnHardware& own : request.own) EXPECT_TRUE(market::add_own_hardware(with_own, own));
+  EXPECT_TRUE(market::add_own_hardware(with_own, request.own));
   static std::vector<std::unique_ptr<catalog::Catalog>> kept;  // plans point into these
   kept.push_back(std::make_unique<catalog::Catalog>(std::move(with_own)));
   static std::vector<std::unique_ptr<market::PriceBook>> books;

@@ -270,7 +270,7 @@ TEST(Recommend, OwnedMachinesAreComparedWithOffers) {
   const Request request = request_of(
       {{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"on-prem", "8xh100-sxm=80000USD"}, {"providers", "own,aws"}},
       catalog);
-  ASSERT_TRUE(market::add_own_hardware(catalog, request.own.front()));
+  ASSERT_TRUE(market::add_own_hardware(catalog, request.own));
   const Recommendation found = recommend(request, market::PriceBook(catalog), built_in_constants());
   ASSERT_FALSE(found.plans.empty());
   EXPECT_EQ(found.plans.front().offer.machine->provider, "own");

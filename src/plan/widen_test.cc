@@ -96,7 +96,7 @@ TEST(OwnMachines, RejectedOnesAreNamedWithWhatWouldHelp) {
                                 {"tpot-slo", "60ms"},
                                 {"on-prem", "4xl40s=60000USD"},
                                 {"on-prem-machines", "2"}});
-  ASSERT_TRUE(market::add_own_hardware(catalog, request.own.front()));
+  ASSERT_TRUE(market::add_own_hardware(catalog, request.own));
   const market::PriceBook book(catalog);
   const Recommendation found = recommend_widely(request, book, built_in_constants());
   ASSERT_TRUE(found.unused_own);

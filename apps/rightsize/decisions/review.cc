@@ -137,9 +137,7 @@ void review_choice(const Decision& decision, const catalog::Catalog& catalog, co
   Checked<plan::Request> request = plan::read_request(settings, catalog);
   if (!request) return skip(request.error().front().message);
   catalog::Catalog own = catalog;
-  for (const market::OwnHardware& mine : request->own) {
-    if (Result<> added = market::add_own_hardware(own, mine); !added) return skip(added.error().message);
-  }
+  if (Result<> added = market::add_own_hardware(own, request->own); !added) return skip(added.error().message);
   const market::PriceBook book(own, request->prices);
   const plan::Recommendation found = plan::recommend_widely(*request, book, constants);
   const std::optional<Usd> today = cost_today(decision, book);

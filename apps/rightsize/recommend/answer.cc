@@ -10,9 +10,7 @@ Checked<Recommended> recommend_for(const std::vector<model::Setting>& settings, 
   RIGHTSIZE_TRY(plan::Request request, plan::read_request(settings, facts.catalog));
   request.plans_only = plans_only;
   const auto catalog = std::make_shared<catalog::Catalog>(facts.catalog);
-  for (const market::OwnHardware& own : request.own) {
-    if (Result<> added = market::add_own_hardware(*catalog, own); !added) return fail(std::move(added).error());
-  }
+  if (Result<> added = market::add_own_hardware(*catalog, request.own); !added) return fail(std::move(added).error());
   const auto prices = std::make_shared<const market::PriceBook>(*catalog, request.prices);
   request = plan::settled(std::move(request), *prices, facts.constants);
   plan::Recommendation found = plan::recommend_widely(request, *prices, facts.constants);

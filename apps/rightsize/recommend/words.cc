@@ -527,8 +527,14 @@ std::string price_date(const plan::Plan& plan) {
 }
 
 std::string describe_price(const plan::Plan& plan, const catalog::Catalog& catalog) {
-  return fmt::format("{}/h per machine, {}, {}", format_usd_per_hour(plan.offer.rate()), price_source(plan, catalog),
-                     price_date(plan));
+  // Spot prices move: the cost counts the likely price, not the one that was listed.
+  const double likely = plan.price.likely / plan.offer.rate();
+  const std::string listed = format_usd_per_hour(plan.offer.rate());
+  constexpr double kSame = 0.005;
+  const std::string rate = std::abs(likely - 1) < kSame ? listed + "/h per machine"
+                                                        : fmt::format("{}/h per machine expected ({}/h listed)",
+                                                                      format_usd_per_hour(plan.price.likely), listed);
+  return fmt::format("{}, {}, {}", rate, price_source(plan, catalog), price_date(plan));
 }
 
 std::vector<std::string> reasons(const plan::Request& request, const plan::Plan& plan, const plan::Plan& first,

@@ -85,6 +85,10 @@ std::vector<std::string> caveats_of(const RlPlanView& v) {
   if (v.plan.priced.offer->gpu->vendor == "AMD")
     caveats.push_back(fmt::format("{} needs ROCm builds of the software", v.plan.priced.offer->gpu->name));
   if (v.plan.memory.verdict == memory::Verdict::kTight) caveats.emplace_back("memory is tight");
+  const Seconds slow = v.plan.priced.time.total() * v.plan.step.interval.high;
+  if (v.request.request.limits.deadline && slow > *v.request.request.limits.deadline)
+    caveats.push_back(
+        fmt::format("at the slow end of its speed range it takes {} and misses the deadline", format_duration(slow)));
   return caveats;
 }
 
@@ -435,6 +439,11 @@ Checked<ReadRl> read_workload(const RlWorkload& workload, const catalog::Catalog
     return fail(bad_input("trainer and engine cannot take turns on different machines")
                     .with_hint("drop --rollout-gpu and --rollout-purchase"));
   if (!settings.contains("model")) return fail(bad_input("--model is missing"));
+  // The power of a step of reinforcement learning is not modelled.
+  for (const char* name : {"max-power", "power-cap", "carbon", "objective"}) {
+    if (settings.contains(name))
+      return fail(bad_input(fmt::format("--{} does not apply to --job rl", name)).with_hint("leave it out"));
+  }
   RIGHTSIZE_TRY(RlInput input, read_rl_template(template_of(settings), all));
   RIGHTSIZE_TRY(rl::RlRequest request, read_rl_request(settings, all, input, catalog));
   if (all.settings.contains("rollout-gpu")) {
@@ -493,7 +502,10 @@ Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const R
   RIGHTSIZE_TRY(ReadRl read, read_workload(workload, facts.catalog));
   auto& [input, request] = read;
   request.request.plans_only = options.plans_only && options.emit.empty();
-  const market::PriceBook book(facts.catalog, request.request.prices);
+  catalog::Catalog catalog = facts.catalog;
+  if (Result<> added = market::add_own_hardware(catalog, request.request.own); !added)
+    return fail(std::move(added).error());
+  const market::PriceBook book(catalog, request.request.prices);
   const rl::RlRecommendation found = rl::recommend_rl(request, book, facts.constants);
   std::map<std::string, std::string> files;
   const auto wanted = static_cast<std::size_t>(options.plan);
