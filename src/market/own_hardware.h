@@ -23,7 +23,8 @@ struct OwnHardware {
   double power_usage_effectiveness = 1.3;  // cooling and distribution
 };
 
-// The price divided by the hours in use, plus power at the GPUs' TDP and kHostPower (energy.h). Empty if the catalogue does not have the TDP.
+// The price divided by the hours in use, plus power at the GPUs' TDP and kHostPower (energy.h). Empty if the catalogue
+// does not have the TDP.
 std::optional<UsdPerMachineSecond> hourly_cost(const OwnHardware& own, const catalog::Gpu& gpu);
 
 // Its instance type in the catalogue; the provider is kOwn.
