@@ -96,8 +96,7 @@ TEST_F(RecommendWords, ATimeBreakpointNamesTheDeadline) {
 
 TEST_F(RecommendWords, EveryPriceWarningHasWords) {
   EXPECT_THAT(describe_warning({.kind = PriceWarning::Kind::kUnconfirmed}), HasSubstr("unconfirmed"));
-  EXPECT_EQ(describe_warning({.kind = PriceWarning::Kind::kOld, .age_days = 120}),
-            "confirm its price (120 days old)");
+  EXPECT_EQ(describe_warning({.kind = PriceWarning::Kind::kOld, .age_days = 120}), "confirm its price (120 days old)");
   EXPECT_THAT(
       describe_warning(
           {.kind = PriceWarning::Kind::kFarBelowOtherRegions, .elsewhere = usd_per_machine_hour(24), .times = 2.4}),

@@ -253,8 +253,7 @@ constexpr ValueAliases kValues[] = {
     {"--zero", "zero1=1 zero2=2 zero3=3 stage1=1 stage2=2 stage3=3 fullshard=3 shardgradop=2 noshard=0"},
     {"--purchase", "all=on-demand,spot,1y,3y any=on-demand,spot,1y,3y"},
     {"--objective", "price=cost speed=time"},
-    {"--emit",
-     "k8s=kubernetes yaml=kubernetes sbatch=slurm tf=terraform sky=skypilot"},
+    {"--emit", "k8s=kubernetes yaml=kubernetes sbatch=slurm tf=terraform sky=skypilot"},
 };
 
 }  // namespace
