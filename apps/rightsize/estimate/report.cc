@@ -175,12 +175,12 @@ void report_energy(report::Report& report, const SpeedAnswer& answer, const Spee
   const std::optional<JobEnergy> energy = energy_of(input, estimate);
   if (!energy) return;
   const perf::PowerEstimate& p = energy->power;
-  std::string text =
-      fmt::format("Each GPU draws {} (80 % interval {} to {}): {} J per {}.", format_power(p.mean),
-                  format_power(p.mean * p.low), format_power(p.mean * p.high), format_number(energy->joules_per_unit),
-                  !estimate.serve || energy->unit != std::string_view("token") ? energy->unit
-                  : is_one_pass(input)                                         ? "text"
-                                                                               : "output token");
+  const std::string_view unit = !estimate.serve || energy->unit != std::string_view("token") ? energy->unit
+                                : is_one_pass(input)                                         ? "text"
+                                                                                             : "output token";
+  std::string text = fmt::format("Each GPU draws {} (80 % interval {} to {}): {} J per {}.", format_power(p.mean),
+                                 format_power(p.mean * p.low), format_power(p.mean * p.high),
+                                 format_number(energy->joules_per_unit), unit);
   constexpr double kFullClock = 0.995;
   if (p.clock < kFullClock) {
     text += fmt::format(" Its power {} limits the clock to {} of the maximum.", estimate.power_cap ? "cap" : "limit",
@@ -191,13 +191,13 @@ void report_energy(report::Report& report, const SpeedAnswer& answer, const Spee
                         format_percent(Ratio::fraction(std::max(0.0, estimate.capped_time - 1))));
     // Where voltage stops falling differs by chip: docs/energy.md.
     constexpr double kDeep = 0.8;
-    if (p.slower < kDeep) text += " With a cap this low it may take up to half as long again: GPUs differ.";
+    if (p.slower < kDeep) text += " With a cap this low, some GPUs take up to 50 % longer still.";
   } else if (input.find_power_cap) {
     text += " No lower cap saves energy.";
   }
   if (answer.electricity.asked()) {
     const Joules million = watts(energy->joules_per_unit * 1e6) * seconds(1);
-    text += fmt::format(" A million units take {} kWh{}.", format_number(answer.electricity.kwh(million)),
+    text += fmt::format(" A million {}s take {} kWh{}.", unit, format_number(answer.electricity.kwh(million)),
                         answer.electricity.words(million));
   }
   report.say(std::move(text));

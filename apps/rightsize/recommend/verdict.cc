@@ -64,7 +64,7 @@ std::string why_first(const plan::Request& request, const Recommendation& found)
   std::string why;
   const bool separated = cheaper->job.serve.disaggregated && !first.job.serve.disaggregated;
   if (separated && cheaper->offer.gpu == first.offer.gpu)
-    return fmt::format(" {} with separate prefill and decode workers costs {}, but has a router to operate.",
+    return fmt::format(" {} with separate prefill and decode workers costs {}, but needs a router.",
                        cheaper->offer.machine->provider == first.offer.machine->provider
                            ? std::string("The same GPU")
                            : "The same GPU from " + cheaper->offer.machine->provider,
@@ -158,7 +158,7 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
                                                              : "Best estimate, but uncertain";
   std::string doubt;
   if (decision != plan::Decision::kClear)
-    doubt = confidence < 0.8 ? fmt::format("; {:.0f} % likely to be the cheapest in the end", 100 * confidence)
+    doubt = confidence < 0.8 ? fmt::format("; {:.0f} % likely to stay the cheapest", 100 * confidence)
             : first.resizing > 0.2
                 ? fmt::format("; {:.0f} % likely to need more machines for your limits", 100 * first.resizing)
                 : fmt::format("; its price is {:.0f} days old", in_days(*first.price.age));

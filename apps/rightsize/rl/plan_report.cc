@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -240,16 +241,19 @@ std::string where(const RlPlan& plan) {
 std::string headline(const RlPlansView& v) {
   const RlPlan& first = v.found.plans.front();
   const market::Offer& offer = *first.priced.offer;
-  return fmt::format(
-      "Rent {} x {} from {} ({} {}, {}): {}. {} steps take {} and cost {} (80 % interval {} to {}); a step takes {} "
-      "({} to {}).",
-      first.priced.option->machines, offer.machine->instance, offer.machine->provider,
-      first.rollout ? first.job.layout.train : first.job.layout.gpus(), offer.gpu->name,
-      catalog::name_of(offer.price->purchase), where(first), format_count(v.request.steps),
-      format_duration(first.priced.time.total()), format_usd(first.priced.cost), format_usd(first.priced.cost_low),
-      format_usd(first.priced.cost_high), format_duration(first.step.step),
-      format_duration(first.step.step * first.step.interval.low),
-      format_duration(first.step.step * first.step.interval.high));
+  const int machines = first.priced.option->machines,
+            gpus = first.rollout ? first.job.layout.train : first.job.layout.gpus();
+  const std::string hardware =
+      offer.machine->provider == market::kOwn
+          ? fmt::format("Use {} of your own {} ({} {})", machines, offer.machine->instance, gpus, offer.gpu->name)
+          : fmt::format("Rent {} x {} from {} ({} {}, {})", machines, offer.machine->instance, offer.machine->provider,
+                        gpus, offer.gpu->name, catalog::name_of(offer.price->purchase));
+  return fmt::format("{}: {}. {} steps take {} and cost {} (80 % interval {} to {}); a step takes {} ({} to {}).",
+                     hardware, where(first), format_count(v.request.steps), format_duration(first.priced.time.total()),
+                     format_usd(first.priced.cost), format_usd(first.priced.cost_low),
+                     format_usd(first.priced.cost_high), format_duration(first.step.step),
+                     format_duration(first.step.step * first.step.interval.low),
+                     format_duration(first.step.step * first.step.interval.high));
 }
 
 // How clear the choice is, and cheaper GPUs without a benchmark.
@@ -301,8 +305,9 @@ std::string evidence_line(const RlPlansView& v) {
     speeds.emplace_back(plan.priced.is_extrapolated() ? "no benchmark" : perf::name_of(plan.step.basis));
     ages.push_back(plan.priced.price->age ? fmt::format("{:.0f}", in_days(*plan.priced.price->age)) : "-");
   }
-  return fmt::format("Speed by plan: {}. Age of prices by plan: {} days.", fmt::join(speeds, ", "),
-                     fmt::join(ages, ", "));
+  const bool same = std::adjacent_find(speeds.begin(), speeds.end(), std::not_equal_to()) == speeds.end();
+  return fmt::format("Speed{}: {}. Age of prices by plan: {} days.", same ? " of all plans" : " by plan",
+                     same ? speeds.front() : fmt::format("{}", fmt::join(speeds, ", ")), fmt::join(ages, ", "));
 }
 
 // What --explain adds: where a step, and the time that is paid for, go.

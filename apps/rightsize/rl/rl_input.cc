@@ -274,9 +274,9 @@ Result<RlGpus> read_rl_gpus(const JobFlags& job, const RlFlags& flags, const cat
 
 std::string describe_rl(const RlInput& input) {
   const rl::RlJob& job = input.job;
-  return fmt::format("{} of {} with {}, {} prompts x {} answers of {} tokens", rl::name_of(job.algorithm),
+  return fmt::format("{} of {} with {}, {} prompts x {} answer{} of {} tokens", rl::name_of(job.algorithm),
                      input.model.name, rl::name_of(job.framework), format_count(job.prompts), format_count(job.samples),
-                     format_count(std::round(job.answers.mean)));
+                     job.samples == 1 ? "" : "s", format_count(std::round(job.answers.mean)));
 }
 
 }  // namespace rightsize::app

@@ -11,6 +11,7 @@
 #include "base/date.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/lists.h"
@@ -261,34 +262,44 @@ class Combiner {
     }
   }
 
-  // --month 2026-10: its days.
+  // The first day of a month and the last day of the `months` that begin with it.
+  void put_days(const std::string& flag, const std::string& typed, const Date& first, int months) {
+    Date last = first;
+    for (int i = 0; i < months; ++i) {
+      const std::string month = format_date(last).substr(0, 7);
+      while (format_date(last).starts_with(month)) ++last.day;
+    }
+    --last.day;
+    put("--since", format_date(first));
+    put("--until", format_date(last));
+    say(fmt::format("{} {} is --since {} --until {}", flag, typed, format_date(first), format_date(last)));
+  }
+
+  // --month 2026-10.
   void put_month() {
     const auto month = take("--month");
     if (!month) return;
     const Result<Date> first = parse_date(*month + "-01");
     if (!first) return put("--month", *month);
-    int last = first->day + 27;
-    while (format_date(Date{last + 1}).starts_with(*month)) ++last;
-    put("--since", format_date(*first));
-    put("--until", format_date(Date{last}));
-    say(fmt::format("--month {} is --since {} --until {}", *month, format_date(*first), format_date(Date{last})));
+    put_days("--month", *month, *first, 1);
   }
 
-  // --quarter Q3, --quarter 2026-Q3: the months of the last one of that name.
+  // --quarter 2026-Q3; --quarter Q3: the last one that has begun.
   void put_quarter() {
     const auto quarter = take("--quarter");
     if (!quarter) return;
     const std::size_t q = to_lower(*quarter).find('q');
     const int number = q == std::string::npos ? 0 : std::atoi(quarter->c_str() + q + 1);
     if (number < 1 || number > 4) return put("--quarter", *quarter);
+    const auto begins = [&](int year) { return parse_date(fmt::format("{}-{:02}-01", year, 3 * number - 2)); };
     int year = std::atoi(quarter->c_str());
-    const std::string now = format_date(today());
-    if (year == 0) year = std::atoi(now.c_str()) - (std::atoi(now.c_str() + 5) <= 3 * (number - 1) ? 1 : 0);
-    const std::string since = fmt::format("{}-{:02}-01", year, 3 * number - 2);
-    const std::string until = fmt::format("{}-{:02}-01", year + number / 4, number % 4 * 3 + 1);
-    put("--since", since);
-    put("--until", until);
-    say(fmt::format("--quarter {} is --since {} --until {}", *quarter, since, until));
+    if (year == 0) {
+      year = std::atoi(format_date(today()).c_str());
+      if (const Result<Date> first = begins(year); first && first->day > today().day) --year;
+    }
+    const Result<Date> first = begins(year);
+    if (!first) return put("--quarter", *quarter);
+    put_days("--quarter", *quarter, *first, 3);
   }
 
   // Work of a day that runs at night: --volume 200k/night --window 22:00-06:00.
@@ -311,7 +322,7 @@ class Combiner {
     say(fmt::format("--throughput {} is --item-time {}", *speed, time));
   }
 
-  // Seconds of a video as its frames, at the rate of the model's line.
+  // Seconds of a video as its frames, at the rate of the model's family.
   void put_seconds() {
     const auto length = take("--seconds --video-seconds --clip-seconds --clip-length --video-length --duration");
     const std::optional<Amount> amount = length ? parse_amount(*length) : std::nullopt;
@@ -319,8 +330,9 @@ class Combiner {
     constexpr std::pair<std::string_view, int> kRates[] = {{"wan", 16}, {"cogvideo", 8}, {"mochi", 30}};
     int rate = 24;
     for (const std::string& word : typed_.words) {
-      for (const auto& [line, frames] : kRates) {
-        if (to_lower(word).find(line) != std::string::npos) rate = frames;
+      const std::string name = word.substr(word.starts_with("--model=") ? word.find('=') + 1 : 0);
+      for (const auto& [family, frames] : kRates) {
+        if (model::is_known_name(name) && to_lower(name).find(family) != std::string::npos) rate = frames;
       }
     }
     const std::string frames = fmt::format("{:.0f}", amount->count * rate + 1);

@@ -204,6 +204,31 @@ TEST_F(TrainingConfigs, MicroBatchesTimesAccumulationAreAStep) {
   }
 }
 
+// A quarter begins with its first month and ends with its last, in every command with both ends.
+TEST(Days, AQuarterIsItsThreeMonths) {
+  for (const char* command : {"decisions", "fleet --from x", "bill x"}) {
+    for (int year = 2023; year < 2029; ++year) {
+      for (int quarter = 1; quarter <= 4; ++quarter) {
+        const auto month = [&](int number) {
+          return combined(fmt::format("{} --month {}-{:02}", command, year, 3 * quarter - 3 + number));
+        };
+        const Typed typed = combined(fmt::format("{} --quarter {}-Q{}", command, year, quarter));
+        EXPECT_EQ(combined_value(typed, "--since"), combined_value(month(1), "--since"));
+        EXPECT_EQ(combined_value(typed, "--until"), combined_value(month(3), "--until"));
+        EXPECT_NE(combined_value(typed, "--until"), "");
+      }
+    }
+  }
+}
+
+// Only the model's name decides the rate of a video's frames.
+TEST(Video, SecondsAreFramesOfItsModel) {
+  EXPECT_EQ(combined_value(combined("estimate wan2.1-t2v-14b h100 --seconds 5"), "--frames"), "81");
+  EXPECT_EQ(combined_value(combined("estimate hunyuanvideo h100 --job serve --seconds 5"), "--frames"), "121");
+  EXPECT_EQ(combined_value(combined("recommend hunyuanvideo --items 5 --region taiwan --seconds 5"), "--frames"),
+            "121");
+}
+
 // Words find a flag with the same meaning, but never one with another meaning.
 TEST(FlagWords, SynonymsMeanTheSameFlag) {
   EXPECT_EQ(combined_value(combined("estimate llama-3.1-8b a100 --power-limit 300W"), "--power-cap"), "300W");

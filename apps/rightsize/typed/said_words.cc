@@ -43,6 +43,14 @@ WordReader::WordReader(Typed typed, const std::deque<FlagInfo>& declared)
 
 void WordReader::keep(const std::string& word) { out_.rest.words.push_back(word); }
 
+std::string* WordReader::kept(std::string_view beginning) {
+  const auto found = std::find_if(out_.rest.words.begin(), out_.rest.words.end(),
+                                  [&](const std::string& word) { return word.starts_with(beginning); });
+  return found == out_.rest.words.end() ? nullptr : &*found;
+}
+
+void WordReader::ignore(const std::string& word) { out_.ignored += (out_.ignored.empty() ? "" : ", ") + word; }
+
 const FlagInfo* WordReader::find(std::string_view name) const {
   for (const FlagInfo& flag : declared_) {
     if (flag.name == name) return &flag;
@@ -163,17 +171,12 @@ bool WordReader::take_offer(const std::string& word) {
     const bool apart = lists_word("1 3", lower_at(at)) && lists_word("year years yr y", lower_at(at + 1));
     return apart || lists_word("1-year 3-year 1-years 3-years one-year three-year 1y 3y 1yr 3yr", lower_at(at));
   };
-  const bool reserved = lists_word("reserved reservation committed commitment commit contract", to_lower(word));
-  const bool stated = std::any_of(out_.rest.words.begin(), out_.rest.words.end(), [](const std::string& kept) {
-    return lists_word("--purchase=1y --purchase=3y", kept);
-  });
+  const bool reserved = lists_word("reserved reservation committed commitment commit contract", lower);
+  const bool stated = kept("--purchase=1y") != nullptr || kept("--purchase=3y") != nullptr;
   if (reserved && has("--purchase") && (stated || is_years(at_ + 1) || is_years(at_ + 2))) return true;
-  // "1 year", "3-year".
-  const bool years = lists_word("year years yr y", lower_at(at_ + 1)) && (word == "1" || word == "3");
-  const bool hyphened = lists_word("1-year 3-year 1-years 3-years one-year three-year", to_lower(word));
-  if ((years || hyphened) && has("--purchase")) {
-    keep(word.starts_with('3') || to_lower(word).starts_with('t') ? "--purchase=3y" : "--purchase=1y");
-    at_ += years;
+  if (is_years(at_) && has("--purchase")) {
+    keep(lower.starts_with('3') || lower.starts_with('t') ? "--purchase=3y" : "--purchase=1y");
+    at_ += lower == "1" || lower == "3";
     return true;
   }
   // "for 2 weeks".
@@ -201,9 +204,8 @@ bool WordReader::take_offer(const std::string& word) {
   }
   // "in uk or germany": one list.
   const std::string name_of_flag = flag.substr(0, flag.find('=') + 1);
-  const auto given = std::find_if(out_.rest.words.begin(), out_.rest.words.end(),
-                                  [&](const std::string& kept) { return kept.starts_with(name_of_flag); });
-  if (given == out_.rest.words.end())
+  std::string* given = kept(name_of_flag);
+  if (given == nullptr)
     keep(flag);
   else if (("," + given->substr(name_of_flag.size()) + ",").find("," + flag.substr(name_of_flag.size()) + ",") ==
            std::string::npos)
@@ -392,10 +394,8 @@ bool WordReader::take_deadline(const std::string& word) {
 
 void WordReader::keep_method(const std::string& method) {
   // "QLoRA fine-tuning with adapters": what was said most exactly counts.
-  std::vector<std::string>& words = out_.rest.words;
-  const auto given =
-      std::find_if(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("--method="); });
-  if (given == words.end())
+  std::string* given = kept("--method=");
+  if (given == nullptr)
     keep("--method=" + method);
   else if (method == "qlora")
     *given = "--method=qlora";
@@ -449,10 +449,9 @@ bool WordReader::take_peak(const std::string& word) {
   const bool up = lower_at(at_) == "up" && lower_at(at_ + 1) == "to";
   const bool peak = lists_word("peak peaks peaking", to_lower(word));
   const std::size_t at = at_ + (up ? 2 : 1 + lists_word("of at to", lower_at(at_ + 1)));
-  const auto base = std::find_if(out_.rest.words.begin(), out_.rest.words.end(),
-                                 [](const std::string& kept) { return kept.starts_with("--base="); });
+  std::string* base = kept("--base=");
   const bool number = at < in_.size() && in_[at].find_first_not_of("0123456789") == std::string::npos;
-  if ((up || peak) && number && base != out_.rest.words.end()) {
+  if ((up || peak) && number && base != nullptr) {
     *base += fmt::format(",peak={},share=0.3", in_[at]);
     out_.rest.notes.emplace_back("assumed: the peak lasts 30 % of the time (share=0.3)");
     at_ = at;
@@ -461,7 +460,7 @@ bool WordReader::take_peak(const std::string& word) {
   constexpr std::size_t kSentence = 6;
   if (in_.size() < kSentence || is_flag_word(word) || word.find_first_of("0123456789") != std::string::npos)
     return false;
-  if (!is_link(word)) out_.ignored += (out_.ignored.empty() ? "" : ", ") + word;
+  if (!is_link(word)) ignore(word);
   return true;
 }
 
@@ -474,9 +473,7 @@ bool WordReader::take_hardware(const std::string& word) {
   const bool apart = !(joined && !joined->thing.empty());
   const double count = joined ? joined->count : 0;
   if (count > 0 && lists_word("gb gib", unit) && has("--min-memory")) {
-    const bool given = std::any_of(out_.rest.words.begin(), out_.rest.words.end(),
-                                   [](const std::string& kept) { return kept.starts_with("--min-memory"); });
-    if (!given) keep(fmt::format("--min-memory={:g}GiB", count));
+    if (kept("--min-memory") == nullptr) keep(fmt::format("--min-memory={:g}GiB", count));
     at_ += apart;
   } else if (count > 0 && lists_word("w watt watts", unit) && has("--max-watts")) {
     keep(fmt::format("--max-watts={:g}", count));
@@ -485,7 +482,7 @@ bool WordReader::take_hardware(const std::string& word) {
     keep("--supports=" + to_lower(word));
   } else if (!is_link(word) &&
              !lists_word("have has support supports supporting memory vram ram between", to_lower(word))) {
-    out_.ignored += (out_.ignored.empty() ? "" : ", ") + word;
+    ignore(word);
   }
   return true;
 }
@@ -543,7 +540,7 @@ bool WordReader::skip_word(const std::string& word) {
   });
   constexpr std::size_t kSentence = 6;
   if (!model_given && (in_.size() < kSentence || kind_of_word(word) != WordKind::kOther)) return false;
-  out_.ignored += (out_.ignored.empty() ? "" : ", ") + word;
+  ignore(word);
   return true;
 }
 

@@ -10,6 +10,10 @@ class WordReader {
   WordReader(Typed typed, const std::deque<FlagInfo>& declared);
 
   void keep(const std::string& word);
+  // A word that was kept, by its beginning; nullptr if there is none.
+  std::string* kept(std::string_view beginning);
+  // Drops a word with a note.
+  void ignore(const std::string& word);
   const FlagInfo* find(std::string_view name) const;
   bool has(std::string_view name) const;
   void set_job(const std::string& job);
