@@ -130,11 +130,12 @@ std::vector<Configuration> Planner::settings(std::size_t replica, int count, dou
   return all;
 }
 
-// Whether a setting may meet the SLOs that another one missed, by a glance and a first look at both.
+// Whether a setting may meet the SLOs that another one missed, by looks at both up to the first.
 bool Planner::may_improve(const Configuration& c, const Assessment& missed, bool lower_ends) const {
-  for (const auto& [number, error] : {std::pair{kAtAGlance, 1.1}, {kFirst, kFirstLookError}}) {
+  constexpr double kErrors[] = {1.1, 1.07, 1.05, kFirstLookError};
+  for (std::size_t number = kAtAGlance; number <= kFirst; ++number) {
     const auto other = look(c, number, seed_), same = look(missed.configuration, number, seed_);
-    if (!other || !same || !would_keep(*other, *same, missed, service_, lower_ends, error)) return false;
+    if (!other || !same || !would_keep(*other, *same, missed, service_, lower_ends, kErrors[number])) return false;
   }
   return true;
 }
@@ -149,10 +150,17 @@ bool Planner::may_keep(std::size_t replica, int count) const {
       if (bound(c) > 1) continue;
       if (missed && may_improve(c, *missed, true)) return true;
       if (missed) continue;
-      missed = look(c, kAtAGlance, seed_);
+      // The run goes on until it is clear. A count that passes too easily is simulated for longer anyway.
+      for (std::size_t number = kAtAGlance; number <= kFirst; ++number) {
+        missed = look(c, number, seed_);
+        if (!missed) break;
+        const double requests = static_cast<double>(missed->profile.requests);
+        if (requests * rarest < kEnoughBeyond) continue;
+        const double error = 1 + (kGlanceError - 1) * std::sqrt(std::min(1.0, kEnoughBeyond / (requests * rarest)));
+        if (missed->within_load(service_) && missed->excess(service_, 1) <= 1 / error) return true;
+        if (missed->excess(service_) > error * kFirstLookError) break;
+      }
       if (!missed) continue;
-      const bool enough = static_cast<double>(missed->profile.requests) * rarest >= kEnoughBeyond;
-      if (!enough || missed->excess(service_) <= kGlanceError * kFirstLookError) missed = look(c, kFirst, seed_);
       if (!missed->within_load(service_)) return false;
       if (missed->excess(service_, -1) <= kFirstLookError) return true;
       if (continuous(c) && !misses_tpot(*missed, service_)) return false;

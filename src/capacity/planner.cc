@@ -214,7 +214,8 @@ std::uint64_t Planner::warm_up(const Configuration& c) const {
   return static_cast<std::uint64_t>(std::min((continuous(c) ? 2 : 4) * in_flight(c), kMostTurnoverRequests));
 }
 
-// After how many arrivals a run is measured: a glance, a first look, then twice as many each time.
+// After how many arrivals a run is measured: from a glance to a first look in equal factors, then twice as many each
+// time.
 std::vector<std::uint64_t> Planner::looks(const Configuration& c) const {
   const std::uint64_t most = continuous(c) ? kMostTokenRequests : kMostBatchRequests;
   const auto at_least = [&](std::uint64_t fewest, double requests) {
@@ -222,9 +223,13 @@ std::vector<std::uint64_t> Planner::looks(const Configuration& c) const {
   };
   const double present = std::min(in_flight(c), kMostTurnoverRequests / 6);
   const std::uint64_t before = warm_up(c);
-  std::vector<std::uint64_t> all{before + at_least(kGlance, 3 * present)};
+  const std::uint64_t glance = at_least(kGlance, 3 * present);
   std::uint64_t at = at_least(kFirstLook, 6 * present);
   if (continuous(c)) at = at_least(at, correlated(c));
+  std::vector<std::uint64_t> all;
+  const double factor = std::pow(static_cast<double>(at) / static_cast<double>(glance), 1.0 / kFirst);
+  for (double early = static_cast<double>(glance); all.size() < kFirst; early *= factor)
+    all.push_back(before + static_cast<std::uint64_t>(early));
   for (; at < most; at *= 2) all.push_back(before + at);
   all.push_back(before + most);
   return all;
@@ -232,11 +237,24 @@ std::vector<std::uint64_t> Planner::looks(const Configuration& c) const {
 
 std::optional<Assessment> Planner::look(const Configuration& c, std::size_t number, std::uint64_t seed) const {
   if (overloaded(c, service_.arrivals)) return std::nullopt;
+  // A limit that no replica reaches changes nothing: the run with the default limit is the same.
+  Configuration wide = c;
+  wide.engine.max_sequences = std::max(c.engine.max_sequences, sim::ContinuousConfig{}.max_sequences);
+  if (wide.engine.max_sequences > c.engine.max_sequences && looks(wide) == looks(c)) {
+    const auto reached = [&](std::size_t at) {
+      return measured(wide, at, seed).largest_batch >= c.engine.max_sequences;
+    };
+    if (!reached(kAtAGlance) && !reached(number)) return assessed(c, measured(wide, number, seed), service_.arrivals);
+  }
+  return assessed(c, measured(c, number, seed), service_.arrivals);
+}
+
+sim::LatencyProfile Planner::measured(const Configuration& c, std::size_t number, std::uint64_t seed) const {
   RunCache::Key key{traffic_, seed, c.groups, c.engine, c.batching, c.executors};
   for (ReplicaGroup& group : key.groups) group.replica = numbers_[group.replica];
-  const std::shared_ptr<SharedRun> run = cache_->run(
-      key, [&] { return std::make_shared<SharedRun>(start(c, service_.arrivals, seed, warm_up(c)), looks(c)); });
-  return assessed(c, run->at(number), service_.arrivals);
+  return cache_->run(key, [&] { return looks(c); })->at(number, [&] {
+    return start(c, service_.arrivals, seed, warm_up(c));
+  });
 }
 
 // One run, continued until it decides about the SLOs.

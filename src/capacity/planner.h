@@ -85,7 +85,7 @@ class Planner {
     std::optional<Assessment> last;  // empty: overloaded
     bool kept = false;
   };
-  static constexpr std::size_t kAtAGlance = 0, kFirst = 1;  // numbers of looks at a run
+  static constexpr std::size_t kAtAGlance = 0, kFirst = 3;  // numbers of looks at a run
 
   double capacity(const Configuration& configuration, const sim::RequestShape& lengths) const;
   Assessment assessed(const Configuration& configuration, sim::LatencyProfile profile,
@@ -99,6 +99,7 @@ class Planner {
   std::uint64_t warm_up(const Configuration& configuration) const;
   std::vector<std::uint64_t> looks(const Configuration& configuration) const;
   std::optional<Assessment> look(const Configuration& configuration, std::size_t number, std::uint64_t seed) const;
+  sim::LatencyProfile measured(const Configuration& configuration, std::size_t number, std::uint64_t seed) const;
   Decision decide(const Configuration& configuration, std::uint64_t seed) const;
   Decision decide(const Configuration& configuration) const;
 

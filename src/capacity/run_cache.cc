@@ -33,8 +33,9 @@ std::size_t number_of(std::vector<T>& known, const T& one, const Same& same) {
 
 }  // namespace
 
-sim::LatencyProfile SharedRun::at(std::size_t look) {
+sim::LatencyProfile SharedRun::at(std::size_t look, const Start& start) {
   const std::lock_guard lock(mutex_);
+  if (!run_) run_ = start();
   while (seen_.size() <= look) seen_.push_back(run_->until(looks_[seen_.size()]));
   return seen_[look];
 }
@@ -49,10 +50,10 @@ std::size_t RunCache::replica_number(const Replica& replica) {
   return number_of(replicas_, replica, same_times);
 }
 
-std::shared_ptr<SharedRun> RunCache::run(const Key& key, const std::function<std::shared_ptr<SharedRun>()>& start) {
+std::shared_ptr<SharedRun> RunCache::run(const Key& key, const std::function<std::vector<std::uint64_t>()>& looks) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<SharedRun>& run = runs_[key];
-  if (!run) run = start();
+  if (!run) run = std::make_shared<SharedRun>(looks());
   return run;
 }
 

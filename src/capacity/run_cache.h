@@ -18,11 +18,11 @@ namespace rightsize::capacity {
 // A run that is measured at fixed numbers of arrivals. It continues from the last of them when a later one is needed.
 class SharedRun {
  public:
-  SharedRun(std::unique_ptr<sim::Run> run, std::vector<std::uint64_t> looks)
-      : run_(std::move(run)), looks_(std::move(looks)) {}
+  using Start = std::function<std::unique_ptr<sim::Run>()>;
+  explicit SharedRun(std::vector<std::uint64_t> looks) : looks_(std::move(looks)) {}
 
   // The measurements after looks[look] arrivals. They do not depend on earlier calls. Thread-safe.
-  sim::LatencyProfile at(std::size_t look);
+  sim::LatencyProfile at(std::size_t look, const Start& start);
 
  private:
   std::mutex mutex_;
@@ -48,7 +48,7 @@ class RunCache {
 
     auto operator<=>(const Key&) const = default;
   };
-  std::shared_ptr<SharedRun> run(const Key& key, const std::function<std::shared_ptr<SharedRun>()>& start);
+  std::shared_ptr<SharedRun> run(const Key& key, const std::function<std::vector<std::uint64_t>()>& looks);
 
  private:
   std::mutex mutex_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <mutex>
 
 namespace rightsize::capacity {
 
@@ -20,7 +22,26 @@ std::shared_ptr<const sim::Trace> session_traffic(sim::Sessions sessions, const 
     wanted.in_variation = usual_variation().prompt;
     wanted.out_variation = usual_variation().answer;
   }
-  return std::make_shared<const sim::Trace>(sim::trace_of(sessions, wanted));
+  // The plans of one request, and of changes to it, mostly need the same few. A trace that is the same object also
+  // shares its simulations.
+  struct Known {
+    sim::Sessions sessions;
+    sim::SessionTrace wanted;
+    std::shared_ptr<const sim::Trace> trace;
+  };
+  constexpr std::size_t kKept = 6;
+  static std::mutex mutex;
+  static std::deque<Known> all;
+  {
+    const std::lock_guard lock(mutex);
+    for (const Known& known : all)
+      if (known.sessions == sessions && known.wanted == wanted) return known.trace;
+  }
+  auto trace = std::make_shared<const sim::Trace>(sim::trace_of(sessions, wanted));
+  const std::lock_guard lock(mutex);
+  all.push_back({sessions, wanted, trace});
+  if (all.size() > kKept) all.pop_front();
+  return trace;
 }
 
 // Defaults of the engines, from their documentation (read 2026-11-17): vLLM --block-size 16, TensorRT-LLM

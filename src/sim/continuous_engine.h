@@ -65,6 +65,7 @@ struct ContinuousTotals {
   std::vector<Kind> kinds;
   std::uint64_t steps = 0, preemptions = 0, output_tokens = 0;
   std::int64_t present = 0, presence = 0;
+  std::int64_t most_running = 0;  // sequences of a replica, warm-up included
   SimTime last_change = 0, measured_since = 0;
   double sequence_steps = 0;
   SimTime busy = 0;
@@ -136,6 +137,9 @@ class ContinuousEngine {
     if (cache_ && arrival.prompt > 0) found = cache_->find(arrival.prompt, arrival.size).cached;
     return work_ + static_cast<double>(arrival.size - found) * cost_.prefill;
   }
+
+  // The same if only the last token of its prompt had to be computed.
+  double least_work_with() const { return work_ + cost_.prefill; }
 
   // At a decode worker a request arrives with its cache.
   void arrive(const Arrival& arrival, SimTime now) {
@@ -227,6 +231,7 @@ class ContinuousEngine {
         waiting_.empty() && prefilling_.empty() && received_.empty() && decoding_ <= kv_free_;  // nothing to schedule
     const std::int64_t prompt_tokens = only_decodes ? 0 : schedule();
     kv_free_ -= prompt_tokens;
+    totals_->most_running = std::max(totals_->most_running, decoding_ + prefilling_count());
     if (cache_) cache_->limit(kv_free_);
     if (decoding_ == 0 && prompt_tokens == 0) {
       step_ends_ = kNever;

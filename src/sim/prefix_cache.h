@@ -22,33 +22,34 @@ namespace rightsize::sim {
 // Chains in the order of their last use; those that are used least recently come first.
 class UseOrder {
  public:
-  explicit UseOrder(std::uint32_t chains) : links_(chains + 1), end_(chains) { links_[end_] = {end_, end_}; }
-
-  std::uint32_t oldest() const { return links_[end_].next; }
+  std::uint32_t oldest() const { return links_[kEnd].next - 1; }
   void append(std::uint32_t chain) {
-    const std::uint32_t last = links_[end_].before;
-    links_[chain] = {last, end_};
-    links_[last].next = links_[end_].before = chain;
+    const std::uint32_t at = chain + 1, last = links_[kEnd].before;
+    if (links_.size() <= at) links_.resize(grown(at));
+    links_[at] = {last, kEnd};
+    links_[last].next = links_[kEnd].before = at;
   }
   void remove(std::uint32_t chain) {
-    const Links at = links_[chain];
+    const Links at = links_[chain + 1];
     links_[at.before].next = at.next;
     links_[at.next].before = at.before;
   }
+  // The size for an element at this position. Chains are numbered by their first use, and short runs use few of them.
+  static std::size_t grown(std::uint32_t position) { return std::max<std::size_t>(64, position + position / 2 + 1); }
 
  private:
   struct Links {
     std::uint32_t before = 0, next = 0;
   };
-  std::vector<Links> links_;
-  std::uint32_t end_;
+  static constexpr std::uint32_t kEnd = 0;  // chains follow it
+  std::vector<Links> links_{{}};
 };
 
 // Memory below GPU memory, of one replica or shared by several.
 class LowerTier {
  public:
   LowerTier(std::uint32_t chains, std::int64_t room, std::int64_t block)
-      : room_(room), block_(std::max<std::int64_t>(block, 1)), tokens_(chains, 0), order_(chains) {}
+      : room_(room), block_(std::max<std::int64_t>(block, 1)), tokens_(chains, 0) {}
 
   // Tokens from the beginning of a chain.
   std::int32_t tokens(std::uint32_t chain) const { return tokens_[chain]; }
@@ -78,11 +79,7 @@ class PrefixCache {
  public:
   // `block`: tokens of the engine's blocks, the unit of hits and of evictions. `lower`: null if there is none.
   PrefixCache(const Prompts& prompts, std::int64_t block, std::shared_ptr<LowerTier> lower)
-      : prompts_(&prompts),
-        block_(std::max<std::int64_t>(block, 1)),
-        lower_(std::move(lower)),
-        chains_(prompts.chains),
-        order_(prompts.chains) {}
+      : prompts_(&prompts), block_(std::max<std::int64_t>(block, 1)), lower_(std::move(lower)) {}
 
   bool answers() const { return prompts_->keeps_answers; }
   std::int64_t idle() const { return idle_; }
@@ -99,7 +96,7 @@ class PrefixCache {
     std::int64_t here = 0, below = 0;
     bool in_cache = true;
     for (const Segment& s : prompts_->of(prompt)) {
-      const Chain& chain = chains_[s.chain];
+      const Chain chain = s.chain < chains_.size() ? chains_[s.chain] : Chain{};
       if (in_cache) {
         const std::int32_t has = std::min(chain.cached, s.tokens);
         here += has;
@@ -125,6 +122,7 @@ class PrefixCache {
     std::int64_t held = 0;
     bool complete = true;
     for (const Segment& s : prompts_->of(prompt)) {
+      if (chains_.size() <= s.chain) chains_.resize(UseOrder::grown(s.chain));
       Chain& chain = chains_[s.chain];
       if (chain.holders++ == 0 && chain.cached > 0) {
         order_.remove(s.chain);

@@ -26,7 +26,7 @@ struct LatencyProfile {
   std::uint64_t completed = 0, rejected = 0;
   std::uint64_t batches = 0;  // or steps of continuous batching
   std::uint64_t preemptions = 0;
-  int largest_batch = 0;      // items; dynamic batching only
+  int largest_batch = 0;      // items, or sequences on a replica, warm-up included
   double mean_batch = 0;      // items, or sequences in a step
   StatisticValues latency{};  // end to end, of completed requests
   StatisticValues ttft{};     // time to first token

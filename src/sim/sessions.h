@@ -41,6 +41,8 @@ struct SessionTrace {
   double in_variation = 0, out_variation = 0;  // coefficient of variation of the lengths of turns
   std::int32_t longest = 0;                    // tokens of prompt and answer that end a conversation; 0: no limit
   std::uint64_t seed = 1;
+
+  auto operator<=>(const SessionTrace&) const = default;
 };
 
 // Users begin at a random turn. The trace's warm-up is long enough for each to have come back, up to 200,000 requests.

@@ -65,6 +65,7 @@ class ReplicaPool {
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
       if (tokens > most_tokens_[i]) continue;
       if (routing_ == Routing::kPrefixAware) {
+        if (replicas_[i].least_work_with() >= least) continue;
         if (const double work = replicas_[i].work_with(request); work < least) least = work, best = i;
       } else if (random_.uniform() * static_cast<double>(++fitting) < 1) {
         best = i;  // reservoir sampling: all equal replicas are equally likely
@@ -153,6 +154,7 @@ class ContinuousRun : public Run {
     for (const ContinuousTotals::Kind& kind : totals_.kinds)
       p.kinds.push_back({kind.ttft.values(), kind.tpot.values()});
     p.preemptions = totals_.preemptions;
+    p.largest_batch = static_cast<int>(totals_.most_running);
     p.prompt_tokens = totals_.prompt_tokens;
     p.hit_tokens = totals_.hit_tokens;
     p.loaded_tokens = totals_.loaded_tokens;
@@ -168,6 +170,7 @@ class ContinuousRun : public Run {
     ContinuousTotals fresh;
     fresh.present = totals_.present;
     fresh.answers = totals_.answers;
+    fresh.most_running = totals_.most_running;
     fresh.last_change = fresh.measured_since = totals_.last_change;
     totals_ = std::move(fresh);
     rejected_ = 0;
