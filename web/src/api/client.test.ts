@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { Refused, takeEvents } from './client';
+import { eventReader, Refused } from './client';
 
 describe('events', () => {
   it('are complete, however the stream is split', () => {
     const text = 'event: a\ndata: {"x":\ndata: 1}\n\n: still here\n\nevent: b\ndata: 2\n\nevent: c\nda';
-    const first = takeEvents(text.slice(0, 20));
-    expect(first.events).toEqual([]);
-    const { events, rest } = takeEvents(first.rest + text.slice(20));
-    expect(events).toEqual([
-      { event: 'a', data: '{"x":\n1}' },
-      { event: 'b', data: '2' },
-    ]);
-    expect(rest).toBe('event: c\nda');
+    for (let size = 1; size <= text.length; ++size) {
+      const read = eventReader();
+      const events = Array.from({ length: Math.ceil(text.length / size) }, (_, i) => read(text.slice(i * size, (i + 1) * size))).flat();
+      expect(events).toEqual([
+        { event: 'a', data: '{"x":\n1}' },
+        { event: 'b', data: '2' },
+      ]);
+    }
   });
 });
 

@@ -43,7 +43,7 @@ function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; actions: Acti
     <section class="card hero" aria-label="Summary">
       <p class="hero-line" data-testid="summary">
         {team !== '' && `${team}: `}
-        {money(totals.waste_usd)} of {money(totals.spend_usd)} is wasted ({percent(totals.waste_share)}){team === '' && worst ? `; ${worst.name} wastes most` : ''}
+        {money(totals.waste_usd)} of {money(totals.spend_usd)} is wasted ({percent(totals.waste_share)}){team === '' && worst ? `; ${worst.name === ownerShown('(unowned)') ? 'GPUs without an owner waste' : `${worst.name} wastes`} most` : ''}
       </p>
       <p class="hero-sub">
         {props.example && <Badge tone="accent" title="Not your fleet: open your own readings">Example</Badge>} {plural(totals.gpus, 'GPU')} over {duration(fleet.totals.window_seconds)}. {props.actions.length === 0 ? 'No action was found.' : `${chosen === props.actions.length ? plural(chosen, 'action') : `${number(chosen)} of ${plural(props.actions.length, 'action')}`} would save ${money(saving)} of ${money(monthly)}/month.`}
