@@ -91,6 +91,7 @@ DataParallel data_parallel_time(const ModelWork& work, const Job& job, const Gpu
   } else {
     result.each_pass = job.parallel.zero == 2 ? time(reduced * trained) : Seconds{};
     result.once = time(job.parallel.zero == 2 ? trained : (1 + reduced) * trained);
+    if (job.parallel.zero > 0) result.updated = time(trained);
   }
   return result;
 }

@@ -41,6 +41,7 @@ double adapter_bytes(const ModelWork& work, const model::Job& job);
 // Communication time of gradients and sharded parameters: per forward and backward pass, and once per step.
 struct DataParallel {
   Seconds each_pass, once;
+  Seconds updated;  // of `once`: gathering the parameters that the optimizer updated in shards
 
   Seconds of_step(double passes) const { return each_pass * passes + once; }
 };

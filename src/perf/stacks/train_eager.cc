@@ -156,7 +156,8 @@ Result<TrainEstimate> train_eager(const Constants& constants, const ModelWork& w
   const Seconds alone = soft_max(estimate.device, estimate.host, c.host_overlap);
   const Seconds moved = network.of_step(passes);
   const Seconds scaler = scaler_wait(job, phases.host_optimizer * own.host);
-  estimate.step = soft_max(alone, moved, c.network_overlap) + scaler;
+  // DeepSpeed gathers updated parameters after the optimizer, when nothing else runs.
+  estimate.step = soft_max(alone, moved - network.updated, c.network_overlap) + network.updated + scaler;
   estimate.parts.push_back({"forward", phases.forward * passes * own.device});
   estimate.parts.push_back({"backward", phases.backward * passes * own.device});
   if (phases.recompute > Seconds{}) estimate.parts.push_back({"recompute", phases.recompute * passes * own.device});
