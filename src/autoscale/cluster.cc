@@ -335,7 +335,7 @@ class Cluster final : public sim::RequestWatcher {
   std::vector<std::size_t> order_;                        // of all that are not gone, oldest first
   std::deque<std::pair<SimTime, std::size_t>> starting_;  // when each is ready
   std::deque<Arrival> router_;
-  std::size_t capacity_ = 16;
+  std::size_t capacity_ = 4;
   sim::MinTree<SimTime> next_{capacity_, kNever};       // when the step of each replica ends
   sim::MinTree<std::int64_t> least_{capacity_, kNone};  // ready replicas by requests, then age
   std::int64_t most_tokens_ = kNone, started_ = 0;

@@ -177,6 +177,23 @@ RC_GTEST_PROP(Cluster, AReplicaThatDiesLosesNoRequest, ()) {
   RC_ASSERT(run.requests + run.rejected == count_of(traffic));
 }
 
+// Requests are drawn once and shared by all runs.
+RC_GTEST_PROP(Traffic, EveryStreamHasTheRequestsOfTheProcess, ()) {
+  const sim::Diurnal process{requests_per_s(*rc::gen::inRange(1, 40)), 1.8, hours(24)};
+  const sim::RequestShape shape{.size = 300, .output = 100, .size_variation = 1, .output_variation = 1};
+  const SimTime end = whole_seconds(*rc::gen::inRange(1, 2000));
+  const Traffic traffic = replay(process, shape, 7, end);
+  const auto all_of = [&](const std::unique_ptr<sim::ArrivalStream>& stream) {
+    std::vector<sim::Arrival> all(100'000);
+    all.resize(stream->fill(all));
+    std::erase_if(all, [&](const sim::Arrival& arrival) { return arrival.at >= end; });
+    return all;
+  };
+  const std::vector<sim::Arrival> expected = all_of(sim::open_stream(process, 7, shape));
+  RC_ASSERT(all_of(traffic()) == expected);
+  RC_ASSERT(all_of(traffic()) == expected);
+}
+
 // One request, one replica from zero: polled at 30 s, ready 100 s later; a prompt of 100 tokens, then 3 output tokens.
 TEST(Cluster, AStartFromZeroMatchesAHandCalculation) {
   sim::Trace trace;

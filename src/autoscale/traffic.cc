@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <mutex>
+
+#include "base/cancel.h"
 
 namespace rightsize::autoscale {
 namespace {
@@ -62,6 +65,49 @@ class SlotStream final : public ArrivalStream {
   std::unique_ptr<ArrivalStream> steady_;
 };
 
+// Requests that are already drawn.
+class DrawnStream final : public ArrivalStream {
+ public:
+  explicit DrawnStream(std::shared_ptr<const std::vector<Arrival>> all) : all_(std::move(all)) {}
+
+  std::size_t fill(std::span<Arrival> block) override {
+    const std::size_t got = std::min(block.size(), all_->size() - at_);
+    std::copy_n(all_->begin() + static_cast<std::ptrdiff_t>(at_), got, block.begin());
+    at_ += got;
+    return got;
+  }
+
+ private:
+  std::shared_ptr<const std::vector<Arrival>> all_;
+  std::size_t at_ = 0;
+};
+
+// Draws the requests once for all streams, unless there are too many to keep.
+Traffic drawn_once(Traffic traffic) {
+  constexpr std::size_t kMost = 1 << 20, kBlock = 4096;
+  struct Drawn {
+    std::once_flag once;
+    std::shared_ptr<const std::vector<Arrival>> all;
+  };
+  return [traffic = std::move(traffic), drawn = std::make_shared<Drawn>()]() -> std::unique_ptr<ArrivalStream> {
+    std::call_once(drawn->once, [&] {
+      std::vector<Arrival> all;
+      const std::unique_ptr<ArrivalStream> stream = traffic();
+      for (bool more = true; more;) {
+        if (all.size() > kMost || cancelled()) return;
+        const std::size_t before = all.size();
+        all.resize(before + kBlock);
+        const std::size_t got = stream->fill(std::span(all).subspan(before));
+        all.resize(before + got);
+        more = got == kBlock;
+      }
+      drawn->all = std::make_shared<const std::vector<Arrival>>(std::move(all));
+    });
+    if (drawn->all) return std::make_unique<DrawnStream>(drawn->all);
+    return traffic();
+  };
+}
+
 class NoStream final : public ArrivalStream {
  public:
   std::size_t fill(std::span<Arrival>) override { return 0; }
@@ -76,7 +122,9 @@ Traffic part(Traffic traffic, SimTime from, SimTime to) {
 
 Traffic replay(const sim::ArrivalProcess& process, const sim::RequestShape& shape, std::uint64_t seed,
                SimTime horizon) {
-  return part([process, shape, seed] { return sim::open_stream(process, seed, shape); }, 0, horizon);
+  Traffic traffic = part([process, shape, seed] { return sim::open_stream(process, seed, shape); }, 0, horizon);
+  const bool endless = horizon == sim::kNever;
+  return endless || sim::trace_of(process) != nullptr ? traffic : drawn_once(std::move(traffic));
 }
 
 Traffic by_slots(std::vector<double> rates, SimTime width, const sim::RequestShape& shape, std::uint64_t seed,
@@ -84,12 +132,12 @@ Traffic by_slots(std::vector<double> rates, SimTime width, const sim::RequestSha
   double sum = 0;
   for (double rate : rates) sum += rate;
   if (!(sum > 0)) return [] { return std::make_unique<NoStream>(); };
-  return part(
+  return drawn_once(part(
       [rates = std::move(rates), width, shape, seed] {
         return std::make_unique<SlotStream>(rates, width,
                                             sim::open_stream(sim::Poisson{requests_per_s(1)}, seed, shape));
       },
-      0, horizon);
+      0, horizon));
 }
 
 DemandSeries demand_of(const Traffic& traffic, SimTime width) {

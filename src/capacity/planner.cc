@@ -178,6 +178,11 @@ std::optional<Assessment> Planner::assess(const Configuration& c, const sim::Run
   return assessed(c, start(c, arrivals, length.seed, 0)->to_the_end(length.requests), arrivals);
 }
 
+std::optional<Assessment> Planner::assess_like(const Configuration& c, const Assessment& same) const {
+  if (overloaded(c, service_.arrivals)) return std::nullopt;
+  return assessed(c, same.profile, service_.arrivals);
+}
+
 std::optional<Assessment> Planner::assess_until_tight(const Configuration& c, std::uint64_t most_requests,
                                                       std::uint64_t seed, double tight) const {
   if (overloaded(c, service_.arrivals)) return std::nullopt;

@@ -57,6 +57,9 @@ class Planner {
   std::optional<Assessment> assess(const Configuration& configuration, const sim::RunLength& length,
                                    double density = 1) const;
 
+  // The same for a configuration with the same run as this one.
+  std::optional<Assessment> assess_like(const Configuration& configuration, const Assessment& same) const;
+
   // The same in a run that continues until every SLO's interval has this relative half width, or for `most_requests`.
   std::optional<Assessment> assess_until_tight(const Configuration& configuration, std::uint64_t most_requests,
                                                std::uint64_t seed, double tight) const;

@@ -64,6 +64,27 @@ RC_GTEST_PROP(Fewest, NoNumberOfReplicasMeetsALimitThatIdleOnesMiss, ()) {
   RC_ASSERT(Planner(service, {language_replica()}).fewest(0, {.most = 1 << 20}).has_value());
 }
 
+// Short runs refuse most counts. What a long run would confirm is refused only if it is close to a limit.
+RC_GTEST_PROP(Fewest, ShortRunsRefuseNoCountThatALongRunConfirmsWithRoom, ()) {
+  constexpr double kClose = 0.95;
+  const double rate = *rc::gen::element(5.0, 20.0, 60.0), isl = *rc::gen::element(200.0, 2000.0, 12000.0);
+  Service service =
+      language_service(rate, isl, *rc::gen::element(50.0, 400.0),
+                       {{Quantity::kTtft, Statistic::kP95, milliseconds(*rc::gen::inRange(100, 2000))},
+                        {Quantity::kTpot, *rc::gen::element(Statistic::kP50, Statistic::kP95, Statistic::kP99),
+                         milliseconds(*rc::gen::inRange(8, 60))}});
+  service.lengths.size_variation = *rc::gen::element(0.0, 1.2);
+  service.lengths.output_variation = *rc::gen::element(0.0, 0.8);
+  const Planner planner(service, {language_replica(*rc::gen::element(0.5, 1.0))});
+  const auto found = planner.fewest(0, {.most = 64});
+  const int from = found ? found->configuration.replicas() : 65;
+  for (int fewer = from - 1; fewer > std::max(0, from - 4); --fewer) {
+    if (planner.bound(of(fewer)) > 1) break;
+    const auto confirmed = planner.confirm(of(fewer));
+    RC_ASSERT(!confirmed || confirmed->excess(service, 1) > kClose);
+  }
+}
+
 TEST(Slo, ReadsSlosAndRefusesOtherText) {
   const auto slos = parse_slos("p95=50ms");
   ASSERT_TRUE(slos);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "base/cancel.h"
 #include "base/long_work.h"
@@ -52,17 +53,35 @@ class ConfigurationSearcher {
   }
 
  private:
-  // Configurations that are not overloaded, cheapest first.
+  // Configurations that are not overloaded, cheapest first. Those that differ only in the sequences of a replica are
+  // assessed together, the highest limit first: a limit that no replica reaches gives the same run.
   template <class Assess>
   std::vector<Ranked> assess_all(const std::vector<Configuration>& configurations, const char* what,
                                  const Assess& assess) {
     const LongWork counted(what, configurations.size());
     std::vector<std::optional<Assessment>> runs(configurations.size());
-    for_each_index(configurations.size(), options_.threads, [&](std::size_t i) {
-      if (cancelled()) return;
-      runs[i] = assess(configurations[i]);
-      if (cancelled()) runs[i].reset();  // incomplete
-      LongWork::step();
+    std::map<RunCache::Key, std::vector<std::size_t>> alike;
+    for (std::size_t i = 0; i < configurations.size(); ++i) {
+      const Configuration& c = configurations[i];
+      RunCache::Key key{0, 0, c.groups, c.engine, c.batching, c.executors};
+      key.engine.max_sequences = 0;
+      alike[key].push_back(i);
+    }
+    std::vector<std::vector<std::size_t>> together;
+    for (auto& [key, members] : alike) together.push_back(std::move(members));
+    for_each_index(together.size(), options_.threads, [&](std::size_t group) {
+      const auto limit = [&](std::size_t i) { return configurations[i].engine.max_sequences; };
+      std::sort(together[group].begin(), together[group].end(),
+                [&](std::size_t a, std::size_t b) { return limit(a) > limit(b); });
+      const Assessment* wider = nullptr;
+      for (const std::size_t i : together[group]) {
+        if (cancelled()) return;
+        const bool same = wider != nullptr && wider->profile.largest_batch < limit(i);
+        runs[i] = same ? planner_.assess_like(configurations[i], *wider) : assess(configurations[i]);
+        if (cancelled()) runs[i].reset();  // incomplete
+        if (runs[i]) wider = &*runs[i];
+        LongWork::step();
+      }
     });
     std::vector<Ranked> ranked;
     for (auto& run : runs) {

@@ -7,7 +7,6 @@
 #include "base/normal.h"
 #include "base/random.h"
 #include "market/interruptions.h"
-#include "sim/continuous_batching.h"
 
 namespace rightsize::rl {
 namespace {
@@ -52,6 +51,11 @@ std::shared_ptr<sim::Trace> batch_of(const RlJob& job, std::size_t count, bool h
 
 Seconds from_ns(double ns) { return seconds(ns * 1e-9); }
 
+// The time per answer of a replica with as many as it may run.
+Seconds answer_time(const sim::ContinuousServer& replica, const sim::RequestShape& mean) {
+  return seconds(1 / in_requests_per_s(sim::capacity(replica, mean)));
+}
+
 // Large models get more memory than usual: up to the share of a GPU that the engine can use.
 constexpr double kMostMemory = 0.95;
 
@@ -91,6 +95,13 @@ Seconds Rollout::until(double share) const {
   return batch;
 }
 
+void Rollout::start_ahead(double ahead) {
+  sim::ContinuousServer limited = replica;
+  const auto most = static_cast<double>(replica.batching.max_sequences);
+  limited.batching.max_sequences = static_cast<std::int64_t>(std::clamp(per_replica * (1 + ahead), 1.0, most));
+  steady = std::min(batch, answer_time(limited, mean_answer) * per_replica);
+}
+
 void Rollout::interrupt(Seconds restart, Seconds between_interruptions) {
   slower = market::time_per_work(typical, Seconds{}, restart, between_interruptions);
   batch = batch * slower, typical = typical * slower, steady = steady * slower;
@@ -118,7 +129,7 @@ Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJ
   if (replica_gpus(job) > host_gpus(pool.cluster)) step.base += in_seconds(constants.host_step) * 1e9;
   step.prefill /= job.samples;  // the answers to a prompt share its cache
 
-  sim::ContinuousServer server;
+  sim::ContinuousServer& server = rollout.replica;
   server.replicas = {step};
   server.batching.max_sequences = static_cast<std::int64_t>(most);
   const auto count = static_cast<std::size_t>(std::min(kSimulated, rollout.per_replica));
@@ -129,19 +140,14 @@ Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJ
   rollout.profile = run(slowest);
   if (rollout.profile.rejected > 0)
     return fail(bad_input("the KV cache does not hold the longest answer").with_hint("use a larger --rollout-tp"));
-  const sim::RequestShape shape{.size = job.isl, .output = job.answers.mean, .output_variation = job.answers.variation};
-  const auto steady = [&](double running) {
-    server.batching.max_sequences = static_cast<std::int64_t>(std::clamp(running, 1.0, most));
-    return seconds(1 / in_requests_per_s(sim::capacity(server, shape)));
-  };
-  const Seconds rest = steady(most) * (rollout.per_replica - static_cast<double>(count));
+  rollout.mean_answer = {.size = job.isl, .output = job.answers.mean, .output_variation = job.answers.variation};
+  const Seconds rest = answer_time(server, rollout.mean_answer) * (rollout.per_replica - static_cast<double>(count));
   rollout.batch = from_ns(static_cast<double>(rollout.profile.elapsed)) + rest;
-  server.batching.max_sequences = static_cast<std::int64_t>(most);
   // Under a limit on their length, the longest answers of all replicas are equally long.
   const bool alike = slowest->arrivals == other->arrivals;
   const auto elapsed = alike ? rollout.profile.elapsed : run(other).elapsed;
   rollout.typical = std::min(rollout.batch, from_ns(static_cast<double>(elapsed)) + rest);
-  rollout.steady = std::min(rollout.batch, steady(rollout.per_replica * (1 + ahead)) * rollout.per_replica);
+  rollout.start_ahead(ahead);
   return rollout;
 }
 

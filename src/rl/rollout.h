@@ -2,7 +2,7 @@
 #pragma once
 
 #include "rl/rl.h"
-#include "sim/run.h"
+#include "sim/continuous_batching.h"
 
 namespace rightsize::rl {
 
@@ -14,14 +14,19 @@ struct Rollout {
   sim::LatencyProfile profile;  // of the slowest replica
   perf::Basis basis = perf::Basis::kMeasured;
   double slower = 1;  // by interruptions; applies to all times except `profile`
+  sim::ContinuousServer replica;
+  sim::RequestShape mean_answer;
 
+  // `ahead`: answers of the next batches that may be started early, as a share of a batch. Sets `steady`; the other
+  // times do not depend on it.
+  void start_ahead(double ahead);
   // Until this share of the answers is complete.
   Seconds until(double share) const;
   // Machines of the engine are preempted and replaced: their answers are generated again, and the others continue.
   void interrupt(Seconds restart, Seconds between_interruptions);
 };
 
-// `ahead`: answers of the next batches that may be started early, as a share of a batch.
+// `ahead`: see Rollout::start_ahead().
 Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJob& job, const Pool& pool,
                                  const StackConstants& constants, double ahead);
 

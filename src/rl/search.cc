@@ -26,14 +26,24 @@ bool is_power_or_half(int n) {
   return n == 1 || n == 3;
 }
 
+// What searches with different limits have in common.
+struct Known {
+  std::map<std::tuple<int, int, int, int, bool>, memory::TrainingNeeds> needs;
+  std::map<std::tuple<const catalog::Gpu*, int, bool, double, int, model::Precision, double, double, bool>,
+           Result<Rollout>>
+      rollouts;
+};
+
 class Search {
  public:
-  Search(const RlRequest& request, const perf::Constants& constants, const std::vector<plan::MachineClass>& classes)
+  Search(const RlRequest& request, const perf::Constants& constants, const std::vector<plan::MachineClass>& classes,
+         Known& known)
       : request_(request),
         classes_(classes),
         work_(perf::work_of(request.request.model)),
         predictor_{constants, request.request.model, work_},
-        stack_(constants_of(request.job.framework)) {
+        stack_(constants_of(request.job.framework)),
+        known_(known) {
     if (request.rollout_gpu != nullptr) engine_ = pool_of(constants, *request.rollout_gpu);
   }
 
@@ -201,8 +211,9 @@ class Search {
     const model::Job peak = peak_training(job);
     const model::Parallelism& p = peak.parallel;
     const auto key = std::tuple(p.tensor, p.pipeline, p.expert, p.zero, p.data() > 1);
-    auto found_need = needs_.find(key);
-    if (found_need == needs_.end()) found_need = needs_.try_emplace(key, request_.request.model, peak).first;
+    auto found_need = known_.needs.find(key);
+    if (found_need == known_.needs.end())
+      found_need = known_.needs.try_emplace(key, request_.request.model, peak).first;
     return std::max(found_need->second.high(1, p.data()), least_memory(request_.request.model, job));
   }
 
@@ -223,17 +234,18 @@ class Search {
   // Generation depends on the GPU, the engine and its share of the answers, not on the trainer.
   Result<Rollout> rollout_on(const Pool& pool, const RlJob& job) {
     const double replicas = std::max(1, job.layout.rollout / replica_gpus(job));
-    const auto key = std::tuple(pool.gpu, pool.cluster.node_gpus, pool.cluster.linked,
-                                in_bytes_per_s(pool.cluster.network_per_gpu), job.rollout.parallel.tensor,
-                                job.rollout.precision, std::ceil(job.sequences() / job.kept_prompts / replicas),
-                                job.answers.mean, job.async, job.layout.split);
-    const auto known = rollouts_.find(key);
-    if (known != rollouts_.end()) {
-      Result<Rollout> again = known->second;
-      if (again) again->replicas = replicas;
-      return again;
-    }
-    return rollouts_.emplace(key, simulate_rollout(predictor_, job, pool, stack_, job.async)).first->second;
+    const auto key =
+        std::tuple(pool.gpu, pool.cluster.node_gpus, pool.cluster.linked, in_bytes_per_s(pool.cluster.network_per_gpu),
+                   job.rollout.parallel.tensor, job.rollout.precision,
+                   std::ceil(job.sequences() / job.kept_prompts / replicas), job.answers.mean, job.layout.split);
+    auto at = known_.rollouts.find(key);
+    if (at == known_.rollouts.end())
+      at = known_.rollouts.emplace(key, simulate_rollout(predictor_, job, pool, stack_, job.async)).first;
+    Result<Rollout> rollout = at->second;
+    if (!rollout) return rollout;
+    rollout->replicas = replicas;
+    rollout->start_ahead(job.async);
+    return rollout;
   }
 
   const RlRequest& request_;
@@ -243,10 +255,7 @@ class Search {
   StackConstants stack_;
   std::optional<Pool> engine_;  // if it runs on other GPUs
   Bytes nearest_;
-  std::map<std::tuple<int, int, int, int, bool>, memory::TrainingNeeds> needs_;
-  std::map<std::tuple<const catalog::Gpu*, int, bool, double, int, model::Precision, double, double, double, bool>,
-           Result<Rollout>>
-      rollouts_;
+  Known& known_;
 };
 
 // One plan per provider, GPU, terms and layout.
@@ -350,12 +359,12 @@ void add_rollout_costs(const RlRequest& request, const std::vector<plan::Machine
 namespace {
 
 RlRecommendation recommend_within(const RlRequest& request, const market::PriceBook& book,
-                                  const perf::Constants& constants) {
+                                  const perf::Constants& constants, Known& known) {
   RlRecommendation result;
   const plan::Request& wanted = request.request;
   const auto classes = std::make_shared<std::vector<plan::MachineClass>>(
       plan::machine_classes(book.offers(wanted.filter), book, plan::price_horizon(wanted), constants, wanted.own));
-  Search search(request, constants, *classes);
+  Search search(request, constants, *classes, known);
   search.run();
   result.considered = search.considered;
   const auto found = std::make_shared<plan::FoundOptions>(std::move(search.found));
@@ -408,10 +417,11 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
 RlRecommendation recommend_rl(RlRequest& request, const market::PriceBook& book, const perf::Constants& constants) {
   constexpr int kMost = 1024, kMore = 4;
   plan::PlanLimits& limits = request.request.limits;
-  RlRecommendation found = recommend_within(request, book, constants);
+  Known known;
+  RlRecommendation found = recommend_within(request, book, constants, known);
   while (found.plans.empty() && limits.max_gpus_assumed && !limits.gpus && limits.max_gpus < kMost) {
     limits.max_gpus *= kMore;
-    found = recommend_within(request, book, constants);
+    found = recommend_within(request, book, constants, known);
   }
   return found;
 }

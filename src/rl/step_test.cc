@@ -100,6 +100,10 @@ RC_GTEST_PROP(RlStep, InterruptionsOfTheEngineCostTime, ()) {
   const StackConstants stack = constants_of(drawn.job.framework);
   const Result<Rollout> rollout = simulate_rollout(predictor, drawn.job, pool, stack, drawn.job.async);
   RC_ASSERT(rollout.has_value());
+  // The search simulates once for all depths of asynchrony.
+  Rollout reused = *simulate_rollout(predictor, drawn.job, pool, stack, 8);
+  reused.start_ahead(drawn.job.async);
+  RC_ASSERT(reused.steady == rollout->steady && reused.batch == rollout->batch && reused.typical == rollout->typical);
   Seconds before = drawn.step().step;
   for (const double between : {1000.0, 20.0, 5.0}) {
     Rollout interrupted = *rollout;

@@ -238,6 +238,23 @@ TEST(SeparateWorkers, CapacityIsThatOfTheSlowerKind) {
 }
 
 // A run of equal steps may straddle the end of the warm-up and be cut short after it.
+// Planners rely on this to skip runs.
+RC_GTEST_PROP(SimulateContinuous, ALimitThatNoReplicaReachesChangesNothing, ()) {
+  ContinuousServer server;
+  server.replicas.assign(static_cast<std::size_t>(*rc::gen::inRange(1, 4)),
+                         {.base = 8e6, .prefill = 4e4, .sequence = 2e4, .context = 3, .kv_tokens = 60'000});
+  server.batching.token_budget = *rc::gen::element<std::int64_t>(512, 8192);
+  if (*rc::gen::arbitrary<bool>()) server.prefills.assign(2, server.replicas.front());
+  const RequestShape shape{.size = 800, .output = 120, .size_variation = 1, .output_variation = 1};
+  const Poisson arrivals{requests_per_s(*rc::gen::inRange(1, 12))};
+  const auto run = [&] { return start_run(server, arrivals, shape, 1, 100)->until(2'000); };
+  const LatencyProfile wide = run();
+  server.batching.max_sequences = wide.largest_batch + 1;
+  const LatencyProfile narrow = run();
+  RC_ASSERT(narrow.largest_batch == wide.largest_batch);
+  RC_ASSERT(narrow.latency == wide.latency && narrow.ttft == wide.ttft && narrow.batches == wide.batches);
+}
+
 RC_GTEST_PROP(SimulateContinuous, MeasurementsAfterAWarmUpArePlausible, ()) {
   ContinuousServer server;
   for (int i = *rc::gen::inRange(1, 3); i > 0; --i) server.replicas.push_back({5e6 * i, 10e3, 20e3, 3});

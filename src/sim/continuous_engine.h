@@ -138,9 +138,6 @@ class ContinuousEngine {
     return work_ + static_cast<double>(arrival.size - found) * cost_.prefill;
   }
 
-  // The same if only the last token of its prompt had to be computed.
-  double least_work_with() const { return work_ + cost_.prefill; }
-
   // At a decode worker a request arrives with its cache.
   void arrive(const Arrival& arrival, SimTime now) {
     const std::uint32_t slot = take_slot();
@@ -371,7 +368,7 @@ class ContinuousEngine {
       }
       waiting_prompts_.push_back(prompt);
       sum += prompt;
-      if (cache_ && waiting_rooms_.back() > kv_free_) break;  // nor do those behind it fit
+      if ((cache_ ? waiting_rooms_.back() : prompt) > kv_free_ - decoding_) break;  // nor do those behind it fit
     }
   }
 

@@ -27,7 +27,11 @@ class ReplicaPool {
  public:
   ReplicaPool(const std::vector<StepCost>& costs, const ContinuousConfig& config, Role role, ContinuousTotals& totals,
               const Prompts* prompts, std::uint64_t seed)
-      : routing_(config.routing), random_(seed), next_(costs.size(), kNever), work_(costs.size(), 0) {
+      : routing_(config.routing),
+        random_(seed),
+        prompts_(prompts),
+        next_(costs.size(), kNever),
+        work_(costs.size(), 0) {
     replicas_.reserve(costs.size());
     std::shared_ptr<LowerTier> shared;
     std::int64_t lower = 0;
@@ -38,6 +42,7 @@ class ReplicaPool {
       const bool alike = i > 0 && costs[i] == costs[i - 1];
       replicas_.emplace_back(costs[i], config, role, totals, alike ? &replicas_.back() : nullptr, prompts, shared);
       most_tokens_.push_back(replicas_.back().most_tokens());
+      prefill_.push_back(costs[i].prefill);
     }
     if (!costs.empty()) shortest_ = *std::min_element(most_tokens_.begin(), most_tokens_.end());
   }
@@ -60,16 +65,11 @@ class ReplicaPool {
   // The replica for a request that needs this many tokens of its cache; size() if it fits none.
   std::size_t choose(const Arrival& request, std::int64_t tokens) {
     if (routing_ == Routing::kLeastLoaded || replicas_.size() < 2) return least_loaded_for(tokens);
+    if (routing_ == Routing::kPrefixAware) return soonest(request, tokens);
     std::size_t best = replicas_.size(), fitting = 0;
-    double least = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
-      if (tokens > most_tokens_[i]) continue;
-      if (routing_ == Routing::kPrefixAware) {
-        if (replicas_[i].least_work_with() >= least) continue;
-        if (const double work = replicas_[i].work_with(request); work < least) least = work, best = i;
-      } else if (random_.uniform() * static_cast<double>(++fitting) < 1) {
-        best = i;  // reservoir sampling: all equal replicas are equally likely
-      }
+      // Reservoir sampling: all equal replicas are equally likely.
+      if (tokens <= most_tokens_[i] && random_.uniform() * static_cast<double>(++fitting) < 1) best = i;
     }
     return best;
   }
@@ -88,6 +88,28 @@ class ReplicaPool {
   }
 
  private:
+  // The replica that would finish the request first; the first of equals. The one that served its conversation before
+  // is tried first, because most others then have more work even if only one token had to be computed.
+  std::size_t soonest(const Arrival& request, std::int64_t tokens) {
+    std::size_t best = replicas_.size();
+    double least = std::numeric_limits<double>::infinity();
+    const auto consider = [&](std::size_t i) {
+      if (tokens > most_tokens_[i] || work_[i] + prefill_[i] > least) return;
+      const double work = replicas_[i].work_with(request);
+      if (work < least || (work == least && i < best)) least = work, best = i;
+    };
+    std::uint32_t* before = nullptr;
+    if (prompts_ != nullptr && request.prompt > 0 && !prompts_->of(request.prompt).empty()) {
+      const std::uint32_t chain = prompts_->of(request.prompt).back().chain;
+      if (served_.size() <= chain) served_.resize(UseOrder::grown(chain), 0);
+      before = &served_[chain];
+      consider(*before);
+    }
+    for (std::size_t i = 0; i < replicas_.size(); ++i) consider(i);
+    if (before != nullptr && best < replicas_.size()) *before = static_cast<std::uint32_t>(best);
+    return best;
+  }
+
   void update(std::size_t i) {
     next_.set(i, replicas_[i].next());
     work_.set(i, replicas_[i].work());
@@ -95,11 +117,14 @@ class ReplicaPool {
 
   Routing routing_;
   Random random_;
+  const Prompts* prompts_;
   std::vector<ContinuousEngine> replicas_;
   MinTree<SimTime> next_;                  // when the step of each replica ends
   MinTree<double> work_;                   // outstanding on each replica
   std::vector<std::int64_t> most_tokens_;  // the longest request each can run
   std::int64_t shortest_ = 0;              // the smallest of those
+  std::vector<double> prefill_;            // time of a prompt token on each
+  std::vector<std::uint32_t> served_;      // by a prompt's last chain: the replica that was chosen last
 };
 
 class ContinuousRun : public Run {
