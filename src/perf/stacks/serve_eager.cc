@@ -89,7 +89,11 @@ Decode graph_decode(const EagerConstants& c, const ModelWork& work, const GpuSpe
   double kernels = 0;
   for (const LayerWork& layer : work.kinds) {
     if (layer.encoder) continue;
-    const EagerCost cost = eager_layer(gpu, c, mode, work, layer, {batch, 1});
+    // Keys and values of the encoder's output are computed once and cached.
+    LayerWork step = layer;
+    std::erase_if(step.ops,
+                  [&](const WorkOp& op) { return op.kind == model::OpKind::kLinear && op.rows.at(batch, 1) > batch; });
+    const EagerCost cost = eager_layer(gpu, c, mode, work, step, {batch, 1});
     decode.matmul += cost.forward.matmul * layer.count;
     kernels += cost.forward.kernels * layer.count;
     for (int number : layer.attentions) {
