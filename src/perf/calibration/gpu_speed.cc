@@ -171,7 +171,11 @@ void fill_links(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
 void use_own_product(const Gpu& gpu, MeasuredGpu& chip) {
   const auto share = measured_share(gpu);
   if (!share) return;
+  // Kernels that expand weights do not draw full power.
+  MatmulCurve& weight_only = chip.matmul[static_cast<std::size_t>(MatmulFormat::kWeightOnly)];
+  const MatmulCurve unscaled = weight_only;
   chip.scale({*share / chip.sustained, 1});
+  weight_only = unscaled;
   chip.sustained = *share;
 }
 
@@ -340,6 +344,10 @@ GpuSpeed gpu_speed(const Constants& constants, const Gpu& gpu) {
   } else {
     transfer(gpu, constants, speed);
   }
+  // Expanding weights takes time on top of the 16-bit product.
+  MatmulCurve& weight_only = speed.matmul[static_cast<std::size_t>(MatmulFormat::kWeightOnly)];
+  const MatmulCurve& half = speed.matmul[static_cast<std::size_t>(MatmulFormat::kHalf)];
+  weight_only.rate = std::min(weight_only.rate, half.rate);
   fill_links(gpu, constants, speed);
   fill_stacks(gpu, constants, speed);
   if (const auto reference = find_chip(constants, kEagerReference)) {

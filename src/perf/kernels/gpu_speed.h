@@ -62,14 +62,14 @@ struct LinkCurve {
   double size_loss = 0;  // small messages run at 1 / (1 + size_loss / sqrt(MB))
 };
 
-// Formats with their own matrix curve. Weight-only formats compute in 16 bits.
-enum class MatmulFormat { kHalf, kFp8, kFp4 };
-inline constexpr int kMatmulFormats = 3;
+// Formats with their own matrix curve. Weight-only formats (AWQ, GPTQ, 8-bit weights) compute in 16 bits, in kernels
+// that expand the weights of every tile (Marlin, Machete).
+enum class MatmulFormat { kHalf, kFp8, kFp4, kWeightOnly };
+inline constexpr int kMatmulFormats = 4;
 
-// Grouped products have two more curves, because engines have special kernels for 4-bit experts with 16-bit arithmetic:
-// one for integers (AWQ, GPTQ), one for MXFP4 on GPUs without such arithmetic.
-inline constexpr int kExpertFormats = kMatmulFormats + 2;
-inline constexpr std::size_t kIntegerExperts = kMatmulFormats, kMxExperts = kMatmulFormats + 1;
+// Grouped products have one more curve: MXFP4 on GPUs without such arithmetic.
+inline constexpr int kExpertFormats = kMatmulFormats + 1;
+inline constexpr std::size_t kMxExperts = kMatmulFormats;
 using ExpertCurves = std::array<MatmulCurve, kExpertFormats>;
 
 enum class Collective { kAllReduce, kAllGather, kReduceScatter, kAllToAll };

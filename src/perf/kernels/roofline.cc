@@ -61,6 +61,10 @@ Pipe pipe_of(const GpuSpeed& gpu, WeightFormat format) {
       return {&gpu.matmul[static_cast<int>(MatmulFormat::kFp4)], gpu.fp4};
     case WeightFormat::kFp32:
       return {&gpu.matmul[static_cast<int>(MatmulFormat::kHalf)], gpu.fp32};
+    case WeightFormat::kInt8:
+    case WeightFormat::kInt4:
+    case WeightFormat::kMx4:
+      return {&gpu.matmul[static_cast<int>(MatmulFormat::kWeightOnly)], gpu.half};
     default:
       return {&gpu.matmul[static_cast<int>(MatmulFormat::kHalf)], gpu.half};
   }
@@ -89,15 +93,9 @@ OpTime product_time(const GpuSpeed& gpu, const Pipe& pipe, const MatmulCurve& cu
 
 }  // namespace
 
-// The kernel expands 8-bit and 4-bit weights; it takes as long to start as one that computes in that format.
 OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format, double rate) {
   const Pipe pipe = pipe_of(gpu, format);
-  if (format != WeightFormat::kInt8 && format != WeightFormat::kInt4 && format != WeightFormat::kMx4)
-    return product_time(gpu, pipe, *pipe.curve, element_bytes(format), 1, size, size.m, rate);
-  MatmulCurve curve = *pipe.curve;
-  const auto native = format == WeightFormat::kInt8 ? MatmulFormat::kFp8 : MatmulFormat::kFp4;
-  curve.latency = std::max(curve.latency, gpu.matmul[static_cast<std::size_t>(native)].latency);
-  return product_time(gpu, pipe, curve, element_bytes(format), 1, size, size.m, rate);
+  return product_time(gpu, pipe, *pipe.curve, element_bytes(format), 1, size, size.m, rate);
 }
 
 // One kernel works on the tiles of all experts, so waves and bandwidth ramp up over the whole group, not per expert. A
@@ -105,9 +103,8 @@ OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format,
 OpTime grouped_matmul_time(const GpuSpeed& gpu, double groups, const Matmul& each, WeightFormat format, double rate) {
   constexpr double kRows = 16;
   const Pipe pipe = pipe_of(gpu, format);
-  const std::size_t kind = format == WeightFormat::kInt4  ? kIntegerExperts
-                           : format == WeightFormat::kMx4 ? kMxExperts
-                                                          : static_cast<std::size_t>(pipe.curve - gpu.matmul.data());
+  const auto kind =
+      format == WeightFormat::kMx4 ? kMxExperts : static_cast<std::size_t>(pipe.curve - gpu.matmul.data());
   const MatmulCurve& curve = gpu.experts[kind];
   const Matmul padded{std::max(kRows, each.m), each.n, each.k};
   return product_time(gpu, pipe, curve, element_bytes(format), groups, padded, each.m, rate);
