@@ -71,8 +71,9 @@ Job prefill_worker(const Job& job) {
   worker.serve.disaggregated.reset();
   Parallelism& p = worker.parallel;
   p.tensor = p.gpus = job.serve.disaggregated->prefill_tensor;
+  // With its own prompt on every GPU, attention needs no exchange.
+  p.attention_data = p.attention_data > 1 || p.expert > 1 ? p.tensor : 1;
   p.expert = p.expert > 1 ? p.tensor : 1;
-  p.attention_data = p.attention_data > 1 ? p.tensor : 1;
   return worker;
 }
 

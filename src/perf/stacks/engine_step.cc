@@ -182,7 +182,8 @@ OpTime prefill_attention(const GpuSpeed& gpu, const EngineLayout& layout, const 
   attention.sequence = tokens;
   attention.heads = static_cast<double>(how.heads) / layout.attention_tensor();
   attention.kv_heads = key_heads(how, layout);
-  attention.head_dim = static_cast<double>(how.head_dim);
+  // Scores take the width of keys, sums that of values; latent attention has narrower values.
+  attention.head_dim = static_cast<double>(how.head_dim + how.value_dim) / 2;
   attention.causal = how.causal;
   return prefill_attention_time(gpu, attention);
 }

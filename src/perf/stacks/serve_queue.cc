@@ -99,7 +99,7 @@ Seconds transfer_time(const EngineCopy& decode, const model::Disaggregated& work
 // decode. A few iterations converge because a step grows more slowly than its batch.
 Separate separate_workers(const EngineCopy& decode, const Prefill& prefill, const model::Disaggregated& workers,
                           double requests, Seconds transfer) {
-  constexpr int kRounds = 8;
+  constexpr int kRounds = 16;
   Separate found;
   const double answer = answer_of(decode), count = workers.decode_workers, prefills = workers.prefill_workers;
   const double most = std::max(1.0, decode.slots);
@@ -114,7 +114,8 @@ Separate separate_workers(const EngineCopy& decode, const Prefill& prefill, cons
     const double station = station_time(in_seconds(service) / prefills, requests, away);
     prompt = seconds(station) + service * (1 - 1 / prefills);
     found.requests_per_second = requests / (in_seconds(prompt) + away);
-    queued = std::max(1.0, found.requests_per_second * station / prefills);
+    // A longer queue fills passes better, which shortens it again: half steps (in logs) keep this from swinging.
+    queued = std::sqrt(queued * std::max(1.0, found.requests_per_second * station / prefills));
     const double next = found.requests_per_second * in_seconds(l.tpot) * answer / count;
     found.full = next > most;
     running = std::clamp(next, 1.0, most);
@@ -122,7 +123,8 @@ Separate separate_workers(const EngineCopy& decode, const Prefill& prefill, cons
   found.running = running;
   if (found.full) found.requests_per_second = running * count / (in_seconds(found.latency.tpot) * answer);
   const Seconds burst = prefill.each(requests / prefills) * (decode.c.burst_wait * requests / prefills);
-  const Seconds arrival = decode.c.request_overhead + cold_start(decode) + transfer +
+  // The prefill worker and the decode worker both start cold.
+  const Seconds arrival = decode.c.request_overhead + cold_start(decode) * 2.0 + transfer +
                           found.latency.step.time * (1 + steps_before(decode, running));
   found.latency.ttft = arrival + prompt * decode.c.prefill_wait + burst;
   // A request without a slot waits until another one finishes.

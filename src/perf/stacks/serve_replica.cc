@@ -125,8 +125,11 @@ EngineCopy replica_of(const Constants& constants, const ModelWork& work, const m
   const EngineConstants& c = constants.engine(job.stack);
   EngineCopy r{c, work, gpu, cluster, calibration_of(gpu, slot_of(job.stack), model::JobKind::kServe)};
   r.layout = layout_of(c, work, job, gpu);
+  // No run with weight-only products was measured: their kernels keep the losses of the curve.
+  const bool expanded = is_narrow(r.layout.format) && !rounds(r.layout.format);
   const double narrow = rounds(r.layout.format) ? c.narrow_products : 1.0;
-  r.decode_products = c.decode_matmul * narrow, r.prefill_products = c.prefill_matmul * narrow;
+  r.decode_products = expanded ? 1 : c.decode_matmul * narrow;
+  r.prefill_products = expanded ? 1 : c.prefill_matmul * narrow;
   r.decode_experts = c.decode_experts * untuned_experts(job.stack, r.layout);
   r.pipeline = job.parallel.pipeline;
   // Closed loops are benchmarks, which draw lengths up to the nominal ones; with a rate, lengths are means.
@@ -156,15 +159,13 @@ EngineCopy replica_of(const Constants& constants, const ModelWork& work, const m
 EngineCopy prefill_worker_of(EngineCopy decode_worker, int tensor) {
   EngineLayout& layout = decode_worker.layout;
   // As in model::prefill_worker().
-  const int attention = layout.attention > 1 ? tensor : 1;
+  const int attention = layout.attention > 1 || layout.expert > 1 ? tensor : 1;
   decode_worker.pass_prompts = std::max(1.0, decode_worker.pass_prompts / layout.attention * attention);
   layout.expert = layout.expert > 1 ? tensor : 1;
   layout.attention = attention;
   layout.tensor = tensor;
-  // Groups wait for the one with the most tokens. A judgement: saturated runs of DeepSeek-V3 process as many prompts as
-  // without such a loss on H200, and half as many on GB200.
-  constexpr double kUnevenGroups = 1.2;
-  if (attention > 1) decode_worker.uneven_groups = kUnevenGroups;
+  // Recipes for separate workers with attention groups keep copies of the busiest experts, so that groups are even.
+  if (attention > 1) layout.evenness = 0;
   return decode_worker;
 }
 
@@ -215,7 +216,6 @@ Prefill prefill_of(const EngineCopy& r) {
   prefill.alone = prefill_pass(r, 1);
   prefill.most = r.pass_prompts;
   prefill.full = prefill.most > 1 ? prefill_pass(r, prefill.most) : prefill.alone;
-  prefill.full.time = prefill.full.time * (prefill.most > 1 ? r.uneven_groups : 1.0);
   return prefill;
 }
 

@@ -31,7 +31,6 @@ struct EngineCopy {
   double slots = 0;                           // maximum running requests, limited by the cache and by --max-batch
   double pass_prompts = 1;                    // prompts that fit one pass
   PollSteps poll_steps = {};
-  double uneven_groups = 1;          // prefill worker: time of a full pass relative to the mean attention group
   double queries = 1, accepted = 1;  // tokens per sequence that a step computes and keeps
   double decode_products = 1, prefill_products = 1;  // factors on the losses of products, by weight format
   double decode_experts = 1;                         // the same for experts
