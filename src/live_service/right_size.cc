@@ -27,6 +27,7 @@ class Sizing {
     if (!traffic)
       return fail(bad_input("the engine publishes no requests or no lengths, so there is nothing to plan for"));
     result_.traffic = *std::move(traffic);
+    if (Result<> fits = check_lengths(); !fits) return fail(std::move(fits).error());
     RIGHTSIZE_TRY(plan::Request request, make_request());
     service_ = plan::service_of(request, perf::work_of(model_.shape), result_.traffic.requests_per_second);
     service_.one_to_spare = spare();
@@ -47,6 +48,16 @@ class Sizing {
     capacity::Replica replica;
     int tensor = 1;
   };
+
+  // Longer prompts and answers must fit the model's context. Otherwise no engine would accept them.
+  Result<> check_lengths() const {
+    const double tokens = result_.traffic.isl + result_.traffic.osl;
+    const auto context = static_cast<double>(model_.shape.context);
+    if (context <= 0 || tokens <= context) return {};
+    return fail(bad_input(fmt::format("requests of {} tokens on average exceed the context of {}: {} tokens",
+                                      format_count(tokens), model_.name, format_count(context)))
+                    .with_hint("use a smaller --longer-prompts or --longer-answers, or --other-model"));
+  }
 
   model::Job job() const {
     model::Job job = job_of(reading_, d_, model_, 1);

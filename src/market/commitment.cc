@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <map>
 
 namespace rightsize::market {
 namespace {
@@ -14,6 +14,20 @@ struct Hinge {
   double at = 0, weight = 0;
 };
 
+// Demands ascending, equal ones merged: a year of hours has few different numbers of GPUs.
+Demand merged(const Demand& demand) {
+  std::map<double, double> shares;
+  for (std::size_t i = 0; i < demand.gpus.size(); ++i) {
+    shares[demand.gpus[i]] += demand.shares.empty() ? 1.0 / static_cast<double>(demand.gpus.size()) : demand.shares[i];
+  }
+  Demand levels{{}, demand.interruptible, {}};
+  for (const auto& [gpus, share] : shares) {
+    levels.gpus.push_back(gpus);
+    levels.shares.push_back(share);
+  }
+  return levels;
+}
+
 }  // namespace
 
 double break_even_use(double committed, double on_demand) { return committed / on_demand; }
@@ -21,20 +35,20 @@ double break_even_use(double committed, double on_demand) { return committed / o
 // In an hour with demand d and an interruptible share s, the cost beyond c committed GPUs is on-demand for ((1-s) d -
 // c)+ and spot for the interruptible part: together (on_demand - spot) ((1-s) d - c)+ + spot (d - c)+.
 CommitmentPlanner::Hinges::Hinges(const Demand& demand, double scale, double on_demand, std::optional<double> spot) {
-  const double hours = kHoursOfYear / static_cast<double>(demand.gpus.size());  // per entry
   const bool mixed = spot && *spot < on_demand && demand.interruptible > 0;
   std::vector<Hinge> hinges;
-  for (const double gpus : demand.gpus) {
-    const double d = gpus * scale;
-    sorted_.push_back(d);
+  beyond_ = {1};
+  below_ = {0};
+  for (std::size_t i = 0; i < demand.gpus.size(); ++i) {
+    const double d = demand.gpus[i] * scale, share = demand.shares[i], hours = kHoursOfYear * share;
+    levels_.push_back(d);
+    below_.push_back(below_.back() + d * share);
+    beyond_.push_back(beyond_.back() - share);
     demanded_ += d * hours;
     if (mixed) hinges.push_back({(1 - demand.interruptible) * d, (on_demand - *spot) * hours});
     hinges.push_back({d, (mixed ? *spot : on_demand) * hours});
   }
   std::sort(hinges.begin(), hinges.end(), [](const Hinge& a, const Hinge& b) { return a.at < b.at; });
-  std::sort(sorted_.begin(), sorted_.end());
-  below_.assign(sorted_.size() + 1, 0);
-  std::partial_sum(sorted_.begin(), sorted_.end(), below_.begin() + 1);
   corners_.resize(hinges.size());
   weight_.assign(hinges.size() + 1, 0);
   moment_.assign(hinges.size() + 1, 0);
@@ -63,13 +77,12 @@ double CommitmentPlanner::Hinges::best(double price_per_year) const {
 }
 
 double CommitmentPlanner::Hinges::used(double c) const {
-  const auto under = static_cast<std::size_t>(std::lower_bound(sorted_.begin(), sorted_.end(), c) - sorted_.begin());
-  const double hours = kHoursOfYear / static_cast<double>(sorted_.size());
-  return (below_[under] + c * static_cast<double>(sorted_.size() - under)) * hours / kHoursOfYear;
+  const auto under = static_cast<std::size_t>(std::lower_bound(levels_.begin(), levels_.end(), c) - levels_.begin());
+  return below_[under] + c * (under == levels_.size() ? 0 : beyond_[under]);
 }
 
-CommitmentPlanner::CommitmentPlanner(Demand demand, CommitmentPrices prices, std::vector<Future> futures)
-    : demand_(std::move(demand)), prices_(prices), futures_(std::move(futures)) {
+CommitmentPlanner::CommitmentPlanner(const Demand& demand, CommitmentPrices prices, std::vector<Future> futures)
+    : demand_(merged(demand)), prices_(prices), futures_(std::move(futures)) {
   for (const Future& future : futures_) {
     weight_ += future.probability;
     std::vector<Hinges>& years = years_.emplace_back();

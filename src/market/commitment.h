@@ -42,8 +42,9 @@ struct Future {
 };
 
 struct Demand {
-  std::vector<double> gpus;  // in use, one number per hour (or any equal step) of the history
-  double interruptible = 0;  // share of it, 0-1, that may run on spot
+  std::vector<double> gpus;         // in use, one number per hour (or any equal step) of the history
+  double interruptible = 0;         // share of it, 0-1, that may run on spot
+  std::vector<double> shares = {};  // of the year, one per entry of `gpus`; empty: equal
 };
 
 struct CommitmentMix {
@@ -61,7 +62,7 @@ struct MixCost {
 class CommitmentPlanner {
  public:
   // Needs at least one hour of demand and one future; probabilities are relative to their sum.
-  CommitmentPlanner(Demand demand, CommitmentPrices prices, std::vector<Future> futures);
+  CommitmentPlanner(const Demand& demand, CommitmentPrices prices, std::vector<Future> futures);
 
   // The mix with the lowest expected cost; among equals, the one with the smallest commitment.
   CommitmentMix best() const;
@@ -89,8 +90,8 @@ class CommitmentPlanner {
    private:
     std::vector<double> corners_;          // ascending
     std::vector<double> weight_, moment_;  // sums over corners from here up: weight, weight x corner
-    std::vector<double> sorted_;           // demands ascending, and the sum of those below
-    std::vector<double> below_;
+    std::vector<double> levels_;           // demands ascending
+    std::vector<double> below_, beyond_;   // by level: GPU-years of lower demands; share of the year at this or more
     double demanded_ = 0;
   };
 

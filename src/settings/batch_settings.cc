@@ -89,9 +89,9 @@ constexpr Setting kRows[] = {
     count("block-tokens", "512", 1, 1e6, "tokens of a block of the trace").or_else("512"),
 
     section("What if"),
-    factor("traffic", "2x", 1e-3, 1000, "size for this many times the traffic"),
-    factor("longer-prompts", "1.5x", 1e-3, 1000, "size for prompts this many times as long"),
-    factor("longer-answers", "1.5x", 1e-3, 1000, "size for responses this many times as long"),
+    factor("traffic", "2x", 1e-3, 100, "size for this many times the traffic"),
+    factor("longer-prompts", "1.5x", 1e-3, 100, "size for prompts this many times as long"),
+    factor("longer-answers", "1.5x", 1e-3, 100, "size for responses this many times as long"),
     text("other-model", "NAME", "size for this model instead"),
 
     section("Output"),
