@@ -24,7 +24,12 @@ std::string show_number(double value) { return format_number(value); }
 Result<double> bytes_of(std::string_view text) { return parse_bytes(text).map(in_bytes); }
 Result<double> hours_of(std::string_view text) { return parse_duration(text).map(in_hours); }
 Result<double> seconds_of(std::string_view text) { return parse_duration(text).map(in_seconds); }
-Result<double> usd_of(std::string_view text) { return parse_usd(text).map(in_usd); }
+Result<double> usd_of(std::string_view text) {
+  for (const std::string_view unit : {"/month", "/mo", "/run", "/h"}) {
+    if (text.ends_with(unit)) text.remove_suffix(unit.size());
+  }
+  return parse_usd(text).map(in_usd);
+}
 
 constexpr MetricInfo kMetrics[] = {
     {kTokens, "tokens per second", Worse::kBelow, true, show_tokens},

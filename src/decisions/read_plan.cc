@@ -10,11 +10,13 @@
 #include "base/located_json.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
+#include "base/text.h"
 
 namespace rightsize::decisions {
 namespace {
 
 constexpr double kMost = std::numeric_limits<double>::max();
+constexpr const char* kNoPlanHint = "run its command again with other limits, or record a cost alone: --after 9200";
 
 std::optional<double> number(const JsonObject& object, const FieldNames& name) {
   return object.get_number(name, -kMost, kMost);
@@ -75,7 +77,7 @@ class PlanReader {
     const JsonMember* found = parent.find(list);
     const std::size_t count = found == nullptr ? 0 : found->value.items.size();
     if (count == 0) {
-      note(parent, fmt::format("it has no {}", noun));
+      note(parent, fmt::format("it has no {}: nothing met the limits", noun), kNoPlanHint);
       return nullptr;
     }
     if (pick_.plan < 1 || static_cast<std::size_t>(pick_.plan) > count) {
@@ -392,6 +394,10 @@ class PlanReader {
 }  // namespace
 
 Checked<Decision> read_plan(const std::string& file, std::string text, const PlanPick& pick) {
+  if (trim(text).empty()) {
+    return fail(bad_input(fmt::format("{} is empty: the command that was to write it failed", file))
+                    .with_hint("run it again and read its error, or record a cost alone: --after 9200"));
+  }
   RIGHTSIZE_TRY(const LocatedJson document, LocatedJson::parse(file, std::move(text)));
   return PlanReader(document, pick).read();
 }

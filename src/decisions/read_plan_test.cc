@@ -42,6 +42,13 @@ TEST(ReadPlan, ATrainingRunOfRecommend) {
   EXPECT_EQ(d->find(kHours)->limit, 72);
 }
 
+TEST(ReadPlan, AFileWithoutAPlanSaysWhy) {
+  EXPECT_THAT(describe(read_plan("p.json", " \n", {}).error()), HasSubstr("the command that was to write it failed"));
+  const auto none = read_plan("p.json", R"({"schema": "rightsize/recommend/1", "plans": []})", {});
+  ASSERT_FALSE(none);
+  EXPECT_THAT(describe(none.error()), HasSubstr("nothing met the limits"));
+}
+
 TEST(ReadPlan, AnActionOfAFleet) {
   const auto d = read("tests/fixtures/decisions/fleet.json");
   ASSERT_TRUE(d);

@@ -135,13 +135,13 @@ void describe_gpus(const ServiceReading& r, const catalog::Catalog& catalog, con
   if (r.gpus.empty() && known.gpu != nullptr) pay(known.gpu, r.replica_seconds * d.gpus_per_replica);
   d.gpus = d.replicas * d.gpus_per_replica;
   if (!(seconds > 0)) return;
-  d.gpu_hours = seconds / kHour;
+  if (r.timed) d.gpu_hours = seconds / kHour;
   double powered = 0, energy = 0;
   for (const GpuReading& kind : r.gpus) powered += kind.powered_seconds, energy += kind.joules;
   if (powered > 0) d.gpu_power = watts(energy / powered);
   if (!priced) return;
-  d.spend = spend;
   d.month = spend * (kMonth / rightsize::seconds(r.seconds()));
+  if (r.timed) d.spend = spend;
 }
 
 }  // namespace
@@ -177,7 +177,7 @@ Description describe(const ServiceReading& reading, const std::vector<capacity::
                      const catalog::Catalog& catalog, const market::PriceBook& book, const KnownGpus& known) {
   Description d;
   d.notes = reading.notes;
-  describe_traffic(reading, d);
+  if (reading.timed) describe_traffic(reading, d);
   describe_requests(reading, d);
   describe_slos(reading, slos, d);
   describe_gpus(reading, catalog, book, known, d);

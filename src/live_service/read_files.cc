@@ -74,6 +74,8 @@ bool matches(std::string_view matcher, const telemetry::Labels& labels) {
 
 class FileReader : public telemetry::SeriesSink {
  public:
+  explicit FileReader(const SinceStart& since) : since_(since) {}
+
   Result<ServicesRead> run(const std::vector<std::string>& files) {
     for (const std::string& file : files) {
       if (Result<> done = read(file); !done) return fail(std::move(done).error());
@@ -168,8 +170,8 @@ class FileReader : public telemetry::SeriesSink {
   Result<ServicesRead> evaluate() {
     ServicesRead all;
     add_other_signals();
-    std::vector<std::vector<const EngineSeries*>> parts;
-    for (const EngineSeries& one : series_) {
+    std::vector<std::vector<EngineSeries*>> parts;
+    for (EngineSeries& one : series_) {
       const Engine engine = one.metric.metric->engine;
       auto at = std::find_if(all.services.begin(), all.services.end(),
                              [&](const ServiceReading& r) { return belongs_to(one.owner, engine, r); });
@@ -183,9 +185,17 @@ class FileReader : public telemetry::SeriesSink {
       at->from = std::min(at->from, one.points.front().time), at->until = std::max(at->until, one.points.back().time);
     }
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (Result<> filled = fill(parts[i], all.services[i]); !filled) return fail(std::move(filled).error());
+      const double seconds = all.services[i].seconds();
+      if (seconds > 0 && seconds < 1) {
+        return fail(bad_input(fmt::format("{}: the scrapes are less than a second apart, by the times of their files",
+                                          all.services[i].name()))
+                        .with_hint("copy them with their times (cp -p), or pass the last one and --uptime 2h"));
+      }
+      if (!(seconds > 0)) start_before(parts[i], all.services[i]);
+      fill({parts[i].begin(), parts[i].end()}, all.services[i]);
     }
-    all.notes.emplace_back("GPU-hours are not in these files; engine uptime x --gpus-per-replica is used");
+    if (std::ranges::any_of(all.services, &ServiceReading::timed))
+      all.notes.emplace_back("GPU-hours are not in these files; engine uptime x --gpus-per-replica is used");
     return all;
   }
 
@@ -206,12 +216,34 @@ class FileReader : public telemetry::SeriesSink {
     return found;
   }
 
-  Result<> fill(const std::vector<const EngineSeries*>& all, ServiceReading& r) {
-    if (!(r.seconds() > 0)) {
-      return fail(
-          bad_input(fmt::format("{}: a single scrape without process_start_time_seconds has no rates", r.name()))
-              .with_hint("add a second scrape of the same engine, at least an hour later"));
+  // Adds the start of an engine that was scraped once and does not publish it.
+  void start_before(const std::vector<EngineSeries*>& all, ServiceReading& r) const {
+    for (EngineSeries* one : all) {
+      if (one->points.size() == 1 && kind_of(one->metric.metric->signal) != SignalKind::kGauge)
+        one->points.insert(one->points.begin(), CounterPoint{r.until, 0});
     }
+    double uptime = kHour;
+    r.timed = since_.uptime || since_.rate;
+    if (since_.uptime) uptime = in_seconds(*since_.uptime);
+    if (since_.rate) {
+      const std::vector<const EngineSeries*> series(all.begin(), all.end());
+      const double counted = total(of(series, Signal::kRequests), "");
+      const double requests = counted > 0 ? counted : total(of(series, Signal::kLatency), "_count");
+      if (requests > 0) uptime = requests / in_requests_per_s(*since_.rate);
+      r.timed = requests > 0 || since_.uptime;
+    }
+    r.from = r.until - uptime;
+    for (EngineSeries* one : all) {
+      if (one->points.size() == 2 && one->points.front().time == r.until) one->points.front().time = r.from;
+    }
+    if (!r.timed) {
+      r.notes.emplace_back(
+          "the rate of requests is unknown: this is one scrape, and the engine does not publish "
+          "process_start_time_seconds. Add --uptime 2h (the time since its start), --rate 3/s, or a second scrape");
+    }
+  }
+
+  void fill(const std::vector<const EngineSeries*>& all, ServiceReading& r) const {
     for (int s = 0; s <= static_cast<int>(Signal::kOsl); ++s) {
       const auto signal = static_cast<Signal>(s);
       const std::vector<const EngineSeries*> series = of(all, signal);
@@ -224,7 +256,6 @@ class FileReader : public telemetry::SeriesSink {
       if (const Histogram* whole = r.histogram(Signal::kLatency)) r.counters[Signal::kRequests] = whole->count();
     }
     fill_shape(all, r);
-    return {};
   }
 
   static double total(const std::vector<const EngineSeries*>& series, std::string_view part) {
@@ -309,6 +340,7 @@ class FileReader : public telemetry::SeriesSink {
     }
   }
 
+  const SinceStart since_;
   std::vector<EngineSeries> series_;
   std::map<std::string, std::size_t> index_;
   std::map<std::string, double> starts_;
@@ -317,6 +349,8 @@ class FileReader : public telemetry::SeriesSink {
 
 }  // namespace
 
-Result<ServicesRead> read_service_files(const std::vector<std::string>& files) { return FileReader().run(files); }
+Result<ServicesRead> read_service_files(const std::vector<std::string>& files, const SinceStart& since) {
+  return FileReader(since).run(files);
+}
 
 }  // namespace rightsize::live_service

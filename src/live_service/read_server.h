@@ -40,8 +40,13 @@ Result<ServicesRead> read_services(const ServerSource& source);
 
 // The same from files: scrapes of /metrics, or JSON exports of a metrics server. A scrape names neither pod nor time:
 // the files of one folder belong to one replica, and a file's time is that of its lines, or else of its last
-// modification. A single scrape covers the time since its engine started, which it must state
-// (process_start_time_seconds). Fails with the first file that cannot be read, and if no file has an engine's metrics.
-Result<ServicesRead> read_service_files(const std::vector<std::string>& files);
+// modification. A single scrape covers the time since its engine started: its process_start_time_seconds, `since`, or
+// unknown (see ServiceReading::timed). Fails with the first file that cannot be read, and if no file has an engine's
+// metrics.
+struct SinceStart {
+  std::optional<Seconds> uptime = {};
+  std::optional<RequestsPerSecond> rate = {};  // mean rate since the start
+};
+Result<ServicesRead> read_service_files(const std::vector<std::string>& files, const SinceStart& since = {});
 
 }  // namespace rightsize::live_service

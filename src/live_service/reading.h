@@ -76,6 +76,10 @@ struct ServiceReading {
   std::vector<GpuReading> gpus;  // by type, most used first; empty: unknown
   std::vector<std::string> notes;
 
+  // False for one scrape of an engine that does not state its start: the counters are totals since then, `from` is
+  // arbitrary, and nothing per second is known.
+  bool timed = true;
+
   double seconds() const { return until - from; }
   std::string name() const { return space.empty() ? workload : space + "/" + workload; }
   const Histogram* histogram(Signal signal) const;

@@ -59,6 +59,39 @@ TEST(CountReplicas, TheLastMinutesAreNow) {
   EXPECT_NEAR(reading.hours[1].requests, 60, 1e-9);
 }
 
+// One scrape without the engine's start: latencies and counts are those of a scrape with it, and nothing per second is
+// known unless the user states the uptime or the rate.
+RC_GTEST_PROP(OneScrape, OnlyItsRateDependsOnTheStart, ()) {
+  const int requests = *rc::gen::inRange(1, 100'000), uptime = *rc::gen::inRange(60, 1'000'000);
+  const int fast = *rc::gen::inRange(0, requests + 1);
+  const double now = 1'790'000'000;
+  const std::string text = fmt::format(
+      "vllm:request_success_total{{model_name=\"m\"}} {0} {2}000\n"
+      "vllm:time_to_first_token_seconds_bucket{{model_name=\"m\",le=\"0.5\"}} {1} {2}000\n"
+      "vllm:time_to_first_token_seconds_bucket{{model_name=\"m\",le=\"+Inf\"}} {0} {2}000\n"
+      "vllm:time_to_first_token_seconds_count{{model_name=\"m\"}} {0} {2}000\n"
+      "vllm:time_to_first_token_seconds_sum{{model_name=\"m\"}} {0} {2}000\n",
+      requests, fast, 1'790'000'000);
+  const std::string file = (std::filesystem::temp_directory_path() / "rightsize_scrape.txt").string();
+  const auto read = [&](const std::string& more, const SinceStart& since) {
+    RC_ASSERT(write_file(file, text + more).has_value());
+    const Result<ServicesRead> found = read_service_files({file}, since);
+    RC_ASSERT(found.has_value() && found->services.size() == 1U);
+    return found->services.front();
+  };
+  const ServiceReading started = read(fmt::format("process_start_time_seconds {:.0f}\n", now - uptime), {});
+  const double rate = static_cast<double>(requests) / uptime;
+  const SinceStart known[] = {{}, {seconds(uptime), {}}, {{}, requests_per_s(rate)}};
+  for (const SinceStart& since : known) {
+    const ServiceReading one = read("", since);
+    RC_ASSERT(one.timed == (since.uptime || since.rate));
+    RC_ASSERT(one.counter(Signal::kRequests) == started.counter(Signal::kRequests));
+    RC_ASSERT(one.histogram(Signal::kTtft)->share_over(0.5).value ==
+              started.histogram(Signal::kTtft)->share_over(0.5).value);
+    if (one.timed) RC_ASSERT(std::abs(one.seconds() / started.seconds() - 1) < 1e-6);
+  }
+}
+
 TEST(SpreadIncrease, GrowthAcrossAGapIsSpreadOverIt) {
   std::vector<double> steps(4, 0.0);
   spread_increase({{0, 100}, {60, 160}, {180, 280}}, 0, 60, steps);

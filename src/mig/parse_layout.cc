@@ -74,6 +74,11 @@ Checked<Layout> parse_layout(std::string_view text, const Geometry& geometry) {
   std::size_t begin = 0;
   while (begin <= text.size()) {
     std::size_t end = std::min(text.find_first_of(",+\n", begin), text.size());
+    // A space after a profile ends it, too: "3g.20gb 2g.10gb". Not in "2 x 1g.10gb" or "1g.10gb : 2".
+    for (std::size_t at = text.find("gb ", begin); at < end; at = text.find("gb ", at + 1)) {
+      const std::size_t next = text.find_first_not_of(' ', at + 2);
+      if (next < end && text[next] >= '0' && text[next] <= '9') end = at + 2;
+    }
     // '+' also begins a media suffix: "1g.10gb+me".
     while (end < text.size() && text[end] == '+' &&
            (text.substr(end).starts_with("+me") || text.substr(end).starts_with("+gfx"))) {

@@ -368,14 +368,13 @@ TEST(Workloads, EveryMistakeIsReportedWithItsPlace) {
   const std::string found = mistakes(
       "workloads:\n- name: a\n  memory: 5\n- name: a\n  memory: 5GiB\n  repicas: 2\n- memory: 1GiB\n- name: B_1\n  "
       "memory: 1GiB\n"
-      "- name: c\n- name: d\n  memory: 1GiB\n  latency: 5ms\n- name: e\n  model: llama-9\n");
+      "- name: c\n- name: e\n  model: llama-9\n");
   EXPECT_THAT(found, HasSubstr("w.yaml:3:11"));
   EXPECT_THAT(found, HasSubstr("two workloads are named 'a'"));
   EXPECT_THAT(found, HasSubstr("did you mean 'replicas'?"));
   EXPECT_THAT(found, HasSubstr("the workload has no name"));
   EXPECT_THAT(found, HasSubstr("'B_1' is not a valid name"));
   EXPECT_THAT(found, HasSubstr("'c' has neither 'memory' nor 'model'"));
-  EXPECT_THAT(found, HasSubstr("'d' has a latency SLO but no service time"));
   EXPECT_THAT(found, HasSubstr("llama-9"));
 }
 
@@ -424,7 +423,19 @@ TEST(Workloads, LoadIsEstimatedFromAModelAndItsRate) {
       before = part;
     }
   }
-  EXPECT_THAT(mistakes("workloads:\n- {name: a, model: bge-m3, rate: 1/s}\n"), HasSubstr("no service time"));
+}
+
+// A rate or a latency without a service time: the memory decides, with an assumed load and a note.
+TEST(Workloads, WithoutAServiceTimeTheMemoryDecides) {
+  for (const char* keys : {"rate: 1/s", "latency: 20ms", "rate: 40/s, latency: 20ms", "latency: 20ms, load: 30%"}) {
+    const WorkloadFile file = read(fmt::format("workloads:\n- {{name: a, memory: 6GiB, {}}}\n", keys));
+    ASSERT_EQ(file.assumed.size(), 1u) << keys;
+    EXPECT_THAT(file.assumed[0], HasSubstr("service: 12ms"));
+    const Workload& w = file.workloads[0];
+    EXPECT_EQ(w.load.fraction(), std::string_view(keys).find("load") == std::string_view::npos ? 0.1 : 0.3) << keys;
+    EXPECT_FALSE(w.latency || w.rate) << keys;
+  }
+  EXPECT_TRUE(read("workloads:\n- {name: a, memory: 6GiB, rate: 1/s, load: 10%}\n").assumed.empty());
 }
 
 // The mig-parted file of a plan fits the plan's GPU.

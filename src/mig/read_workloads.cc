@@ -333,13 +333,24 @@ class WorkloadReader {
     if (w.base.empty() && w.adapter > Bytes{})
       return mistake(*entry.find("adapter"), fmt::format("'{}' has an adapter but no base", w.name),
                      "add 'base: MODEL', the model that the adapter is for");
+    const bool loaded = entry.find("load") != nullptr || w.load > Ratio{};
+    if (given_name_.empty() && !w.service && (w.latency || (w.rate && !loaded))) {
+      // Zero would let it share a GPU with any number of others.
+      constexpr double kAssumedLoad = 0.1;
+      if (!loaded) w.load = Ratio::fraction(kAssumedLoad);
+      file_.assumed.push_back(fmt::format("{}: {}{}; for more, add the time of one request ('service: 12ms')", w.name,
+                                          loaded ? "its load is known" : "assumed 10 % of a GPU ('load: 10%')",
+                                          w.latency ? ", its latency is not checked" : ""));
+      w.latency.reset(), w.rate.reset();
+      return;
+    }
     if (w.latency && !w.service) {
       const YamlValue* limit = entry.find("latency");
       return mistake(limit == nullptr ? entry : *limit,
                      fmt::format("'{}' has a latency SLO but no service time", w.name),
                      "add 'service: 12ms', the time one request takes alone on a whole GPU");
     }
-    if (entry.find("load") != nullptr || w.load > Ratio{}) {
+    if (loaded) {
       if (!(w.load.fraction() <= 100)) mistake(entry, "this rate needs more than 100 GPUs per replica");
       return;
     }

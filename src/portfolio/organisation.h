@@ -53,6 +53,7 @@ struct Option {
   std::vector<int> gpus;   // whole GPUs by block; of a pool only
   std::vector<int> needs;  // MIG instances by position in Geometry::plain_profiles(); empty: none
   double usd = 0;          // per month, in addition to the GPUs
+  double kwh = 0;          // per month, with hosts and cooling; 0: unknown
   How how = How::kDedicated;
   std::string region;                            // of an option bought by itself
   std::string takes;                             // of one bought by itself: "8x h100-sxm"; empty: unknown
@@ -103,8 +104,9 @@ struct Organisation {
   std::vector<Team> teams;
   std::optional<Cluster> cluster;
   std::optional<DemandRange> demand;
-  std::optional<double> budget;  // dollars per month for all workloads together
-  std::optional<int> moves;      // workloads that may change their option at once
+  std::optional<double> budget;    // dollars per month for all workloads together
+  std::optional<int> moves;        // workloads that may change their option at once
+  std::vector<std::string> notes;  // what the file has and the plan does not use
 
   double month_hours() const;
   double reserved_usd() const;  // of all pools

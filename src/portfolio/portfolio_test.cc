@@ -109,6 +109,34 @@ TEST(Portfolio, FindsTheCheapestChoiceAndProvesIt) {
   }
 }
 
+// Workloads listed below their team are those of the list with `team:`.
+TEST(Portfolio, TeamsMayListTheirWorkloads) {
+  const std::string pools = "pools:\n  - {name: p, gpu: h100-sxm, usd_per_gpu_hour: 2}\n";
+  const auto work = [](const char* name, const char* team) {
+    return fmt::format("{{name: {}{}, options: [{{where: p, gpus: 2}}]}}", name, team);
+  };
+  const auto nested =
+      read_organisation("o.yaml",
+                        pools + "teams:\n  - {name: a, budget: 9k/month, workloads: [" + work("x", "") +
+                            "]}\n  - {name: b, quota: {h100: 16}, workloads: [" + work("y", "") + "]}\n",
+                        built_in_catalog());
+  const auto flat =
+      read_organisation("o.yaml",
+                        pools + "teams:\n  - {name: a, budget_usd_per_month: 9000}\n  - {name: b}\nworkloads: [" +
+                            work("x", ", team: a") + ", " + work("y", ", team: b") + "]\n",
+                        built_in_catalog());
+  ASSERT_TRUE(nested) << describe(nested.error());
+  ASSERT_TRUE(flat) << describe(flat.error());
+  ASSERT_EQ(nested->workloads.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(nested->workloads[i].name, flat->workloads[i].name);
+    EXPECT_EQ(nested->workloads[i].team, flat->workloads[i].team);
+  }
+  EXPECT_EQ(nested->teams[0].budget, flat->teams[0].budget);
+  EXPECT_EQ(nested->notes.size(), 1u);  // the quota
+  EXPECT_TRUE(flat->notes.empty());
+}
+
 TEST(Portfolio, ShadowPricesAreTheSavingOfOneMore) {
   for (std::uint64_t seed = 100; seed < 120; ++seed) {
     SCOPED_TRACE(seed);

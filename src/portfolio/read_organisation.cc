@@ -79,25 +79,6 @@ void read_words(YamlReader& reader, const YamlValue& value, T& into) {
   }
 }
 
-// "eu" includes "eu-west-1".
-bool is_within(std::string_view region, const std::vector<std::string>& allowed) {
-  return std::ranges::any_of(allowed, [&](const std::string& name) {
-    return region == name || (region.starts_with(name) && region[name.size()] == '-');
-  });
-}
-
-bool meets_rules(const Organisation& organisation, const Workload& w, const Option& option) {
-  const std::string& region =
-      option.in_pool() ? organisation.pools[static_cast<std::size_t>(option.pool)].region : option.region;
-  if (!w.regions.empty() && !is_within(region, w.regions)) return false;
-  if (w.blocks.empty() || !option.in_pool()) return true;
-  for (std::size_t b = 0; b < organisation.blocks.size(); ++b) {
-    const bool runs = !option.needs.empty() || option.gpus[b] > 0;
-    if (runs && std::ranges::find(w.blocks, organisation.blocks[b].name) == w.blocks.end()) return false;
-  }
-  return true;
-}
-
 class OrganisationReader {
  public:
   OrganisationReader(const YamlDocument& document, const catalog::Catalog& catalog, const KeyNames& names)
@@ -117,6 +98,10 @@ class OrganisationReader {
     if (const YamlValue* reserved = root.find("reservations")) read_reservations(*reserved);
     const auto seen = [](YamlReader&, const YamlValue&, Organisation&) {};
     const YamlKeys<Organisation> keys = {
+        {"name", seen},
+        {"version", seen},
+        {"description", seen},
+        {"owner", seen},
         {"blocks", seen},
         {"pools", seen},
         {"reservations", seen},
@@ -125,7 +110,7 @@ class OrganisationReader {
         {"budget", yaml_field<&Organisation::budget, parse_monthly, Organisation>},
         {"moves", yaml_field<&Organisation::moves, parse_gpus<0>, Organisation>},
         {"cluster", [this](YamlReader&, const YamlValue& value, Organisation&) { read_cluster(value); }},
-        {"workloads", [this](YamlReader&, const YamlValue& value, Organisation&) { read_workloads(value); }},
+        {"workloads", [this](YamlReader&, const YamlValue& value, Organisation&) { read_workloads(value, {}); }},
     };
     reader_.read(root, keys, made_);
     if (made_.workloads.empty() && !made_.cluster && reader_.errors().empty())
@@ -338,19 +323,29 @@ class OrganisationReader {
   }
 
   void read_teams(const YamlValue& list) {
-    static const YamlKeys<Team> kKeys = {
+    const YamlKeys<Team> keys = {
         {"name", yaml_field<&Team::name, parse_word, Team>},
         {"budget_usd_per_month", yaml_field<&Team::budget, parse_dollars, Team>},
+        {"budget", yaml_field<&Team::budget, parse_monthly, Team>},
+        {"workloads", [](YamlReader&, const YamlValue&, Team&) {}},  // read when the name of the team is known
+        {"quota", [](YamlReader&, const YamlValue&, Team&) {}},
     };
     reader_.for_each_mapping(list, [&](const YamlValue& entry) {
       Team team;
-      reader_.read(entry, kKeys, team);
+      reader_.read(entry, keys, team);
+      if (const YamlValue* workloads = entry.find("workloads")) read_workloads(*workloads, team.name);
+      if (entry.find("quota") != nullptr)
+        made_.notes.push_back(fmt::format(
+            "the quota of team '{}' does not limit the plan: only pools have one, e.g. pools: [{{name: h100, gpu: "
+            "h100-sxm, usd_per_gpu_hour: 2.5, quota: 16}}]",
+            team.name));
       check_name("team", entry, team.name);
       made_.teams.push_back(std::move(team));
     });
   }
 
-  void read_workloads(const YamlValue& list) {
+  // `team`: of workloads that are listed below it.
+  void read_workloads(const YamlValue& list, const std::string& team) {
     YamlKeys<Workload> keys = {
         {"name", yaml_field<&Workload::name, parse_word, Workload>},
         {"team", yaml_field<&Workload::team, parse_word, Workload>},
@@ -373,6 +368,7 @@ class OrganisationReader {
     }
     reader_.for_each_mapping(list, [&](const YamlValue& entry) {
       Workload w;
+      w.team = team;
       w.place = reader_.document().place(entry.find("name") == nullptr ? entry : *entry.find("name"));
       const std::size_t before = reader_.errors().size();
       reader_.read(entry, keys, w);
@@ -557,29 +553,6 @@ class OrganisationReader {
 }  // namespace
 
 std::string_view name_of(How how) { return kHowNames[static_cast<std::size_t>(how)]; }
-
-bool Workload::allows(int option) const { return !std::ranges::binary_search(dropped, option); }
-
-Result<> apply_rules(const Organisation& organisation, Workload& workload) {
-  workload.dropped.clear();
-  for (std::size_t i = 0; i < workload.options.size(); ++i) {
-    if (!meets_rules(organisation, workload, workload.options[i])) workload.dropped.push_back(static_cast<int>(i));
-  }
-  if (workload.dropped.size() < workload.options.size()) return {};
-  return fail(bad_input(fmt::format("no option of '{}' is within its regions and blocks", workload.name)));
-}
-
-double Organisation::month_hours() const {
-  double hours = 0;
-  for (const Block& block : blocks) hours += block.hours;
-  return hours;
-}
-
-double Organisation::reserved_usd() const {
-  double sum = 0;
-  for (const Pool& pool : pools) sum += pool.reserved_usd;
-  return sum;
-}
 
 Checked<Organisation> read_organisation(const std::string& file, std::string text, const catalog::Catalog& catalog,
                                         const KeyNames& names) {

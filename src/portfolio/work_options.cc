@@ -70,6 +70,7 @@ class OptionMaker {
       option.how = price.purchase == catalog::Purchase::kSpot ? How::kSpot : How::kDedicated;
       option.gpus.assign(organisation_.blocks.size(), 0);
       option.usd = in_usd(plan.cost);
+      option.kwh = plan.energy_kwh();
       option.takes = fmt::format("{}x {}", plan.gpus, plan.offer.gpu->name);
       // The request has already matched the provider's regions; it knows more names than the file's prefixes.
       if (!w.regions.empty()) option.region = w.regions.front();
@@ -94,6 +95,7 @@ class OptionMaker {
         const Found found = fewest(then, *p.gpu);
         if (found.gpus == 0) return;
         option.gpus[b] = found.gpus;
+        option.kwh += found.kwh * organisation_.blocks[b].hours / in_hours(kMonth);
       }
       w.options.push_back(std::move(option));
       return;
@@ -112,6 +114,7 @@ class OptionMaker {
         if (all ? blocks == 1 || organisation_.month_hours() < found.hours
                 : organisation_.blocks[b].hours < found.hours)
           continue;
+        option.kwh = found.kwh;
         option.gpus.assign(blocks, all ? found.gpus : 0);
         if (!all) option.gpus[b] = found.gpus;
         if (std::ranges::none_of(
@@ -123,7 +126,7 @@ class OptionMaker {
 
   struct Found {
     int gpus = 0;  // 0: no plan
-    double hours = 0;
+    double hours = 0, kwh = 0;
   };
   // The use of the best plan on this GPU. Pools with the same GPU share the result.
   Found fewest(Request request, const catalog::Gpu& gpu) {
@@ -135,7 +138,7 @@ class OptionMaker {
     if (const auto known = found_.find(key); known != found_.end()) return known->second;
     const plan::Recommendation found = plan::recommend_widely(request, book_, constants_);
     Found& made = found_[key];
-    if (const Plan* best = found.best()) made = {best->gpus, in_hours(best->time.total())};
+    if (const Plan* best = found.best()) made = {best->gpus, in_hours(best->time.total()), best->energy_kwh()};
     return made;
   }
 

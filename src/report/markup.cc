@@ -71,7 +71,9 @@ struct BlockMarkdown {
     in_section = true;
     return "## " + heading.text + '\n';
   }
-  std::string operator()(const Table& table) const { return title(table) + markdown_table(table); }
+  std::string operator()(const Table& table) const {
+    return table.size() == 0 ? "" : title(table) + markdown_table(table);
+  }
   std::string operator()(const StackedBar& bar) const { return title(bar) + markdown_stacked_bar(bar); }
   std::string operator()(const Bars& bars) const { return title(bars) + markdown_bars(bars); }
   std::string operator()(const LineChart& chart) const { return title(chart) + markdown_line_chart(chart); }
@@ -91,7 +93,7 @@ struct BlockHtml {
     return "<p>" + with_breaks(escape_html(paragraph.text)) + "</p>\n";
   }
   std::string operator()(const Heading& heading) const { return "<h2>" + escape_html(heading.text) + "</h2>\n"; }
-  std::string operator()(const Table& table) const { return title(table) + html_table(table); }
+  std::string operator()(const Table& table) const { return table.size() == 0 ? "" : title(table) + html_table(table); }
   std::string operator()(const StackedBar& bar) const {
     const std::string drawn = both_widths([&](double width) { return svg_stacked_bar(bar, width); });
     return drawn.empty() ? drawn : title(bar) + drawn;
@@ -149,8 +151,9 @@ std::string render_markdown(const Report& report) {
   std::string out = report.title.empty() ? "" : "# " + report.title + "\n";
   BlockMarkdown markdown;
   for (const Block& block : report.record.empty() ? report.blocks : report.record) {
-    if (!out.empty()) out += '\n';
-    out += std::visit(markdown, block);
+    const std::string text = std::visit(markdown, block);
+    if (!out.empty() && !text.empty()) out += '\n';
+    out += text;
   }
   return out;
 }

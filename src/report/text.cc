@@ -129,7 +129,10 @@ struct BlockText {
 
   std::string operator()(const Paragraph& paragraph) const { return wrap(paragraph.text, style.width); }
   std::string operator()(const Heading& heading) const { return bold(heading.text, style) + '\n'; }
-  std::string operator()(const Table& table) const { return title(table) + render_table(table, style); }
+  // A header without rows says nothing.
+  std::string operator()(const Table& table) const {
+    return table.size() == 0 ? "" : title(table) + render_table(table, style);
+  }
   std::string operator()(const StackedBar& bar) const {
     const std::string drawn = text_stacked_bar(bar, style.width);
     return drawn.empty() ? drawn : title(bar) + drawn;
@@ -203,8 +206,9 @@ std::string render_text(const Report& report, const Style& style) {
   if (style.quiet) return render_quiet(report);
   std::string out = report.title.empty() ? "" : bold(report.title, style) + '\n';
   for (const Block& block : report.blocks) {
-    if (!out.empty()) out += '\n';
-    out += std::visit(BlockText{style}, block);
+    const std::string text = std::visit(BlockText{style}, block);
+    if (!out.empty() && !text.empty()) out += '\n';
+    out += text;
   }
   return out;
 }

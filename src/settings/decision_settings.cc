@@ -36,6 +36,7 @@ constexpr Setting kRows[] = {
     flag("force", "overwrite an existing file"),
     text("output", "FILE", "write to this file instead of standard output").alias("o"),
     text("family", "NAME", "only models of this family, e.g. llama"),
+    length("min-context", "128k", 1, 1e9, "only models with at least this context; --gpu must hold one such request"),
     count("min-params", "7B", 0, 1e15, "only models with at least this many parameters"),
     count("max-params", "70B", 0, 1e15, "only models with at most this many parameters"),
     flag("moe", "only mixtures of experts"),

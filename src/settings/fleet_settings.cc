@@ -6,6 +6,8 @@ namespace {
 
 constexpr Setting kRows[] = {
     file("from", "input files; plain, gzip or zstd; - is standard input").words(),
+    duration("uptime", "2h", kSecond, kTenYears,
+             "time since the engine started, for one scrape that does not state it"),
     moment("end", "end of the window").or_words("now"),
     duration("step", "60s", kSecond, kDay, "time between two readings").or_words("found from the data"),
     file("jobs", "Slurm accounting ('TZ=UTC sacct -P'): cost per job, and users where the metrics have none"),

@@ -74,6 +74,7 @@ constexpr Setting kRows[] = {
     money("fail-over", "500", 0, 1e12, "exit with code 4 if the change costs more than this per month"),
     flag("strict", "exit with code 4 if something does not fit or has no price"),
     flag("all", "include requests that do not change"),
+    text("against", "REVISION", "instead of OLD: the same files in this git revision, e.g. main or HEAD~1"),
 
     section("History"),
     text("zone", "LIST", "availability zones").listed(),

@@ -43,6 +43,11 @@ const std::vector<Setting>& rows() {
 }
 
 Result<double> parse_factor(std::string_view text) {
+  // "+50%" and "-20%" change what there is.
+  if (text.ends_with('%') && (text.starts_with('+') || text.starts_with('-'))) {
+    const Result<double> change = parse_number(text.substr(1, text.size() - 2));
+    if (change) return text.front() == '+' ? 1 + *change / 100 : 1 - *change / 100;
+  }
   return parse_number(text.ends_with('x') ? text.substr(0, text.size() - 1) : text);
 }
 

@@ -40,6 +40,9 @@ Checked<ServiceReading> the_service(const AutoscaleFlags& flags) {
     names.push_back(one.name());
     found = &one;
   }
+  if (names.size() == 1 && !found->timed)
+    return fail(bad_input(fmt::format("{} has one scrape without process_start_time_seconds: no rates", names.front()))
+                    .with_hint("add a second scrape of the same engine, at least an hour later"));
   if (names.size() == 1) return std::move(*found);
   if (names.empty()) return fail(bad_input(fmt::format("no service name contains '{}'", flags.service)));
   return fail(bad_input(fmt::format("the metrics have {} services: {}", names.size(), fmt::join(names, ", ")))

@@ -96,7 +96,6 @@ ChecklistStep bottleneck_step(const ChecklistFacts& facts) {
     const std::vector<JsonValue>& actions = items_at(gpus.front(), "actions");
     if (!actions.empty()) step.next = text_at(actions.front(), "text");
   } else if (const plan::Plan* plan = best_plan(facts)) {
-    step.done = true;
     step.answer = fmt::format("By the speed model, not measured: bound by {} on {}.", perf::name_of(plan->bound),
                               plan->offer.gpu->name);
     step.evidence.push_back(fmt::format("basis of the estimate: {}", perf::name_of(plan->basis)));
@@ -190,12 +189,15 @@ ChecklistStep cloud_step(const ChecklistFacts& facts) {
   step.answer = fmt::format("Rent {}: {}.", describe_machines(*plan), describe_cost(request, *plan));
   step.evidence.push_back(fmt::format("{}/h, from {} of {}", format_usd_per_hour(plan->rate()),
                                       price_source(*plan, facts.catalog), price_date(*plan)));
+  const bool others = std::ranges::any_of(facts.advice->found.plans,
+                                          [&](const plan::Plan& p) { return p.offer.gpu != plan->offer.gpu; });
   step.evidence.push_back(fmt::format(
-      "{} options {}; {} remains the cheapest GPU in {} of cases within the error bars of speeds and prices",
-      format_count(facts.advice->found.feasible),
+      "{} options {}; {}", format_count(facts.advice->found.feasible),
       request.work.kind == plan::WorkKind::kServing ? "were screened, and this one was simulated and meets your limits"
                                                     : "meet your limits",
-      plan->offer.gpu->name, percent_of(facts.advice->found.confidence.value_or(1))));
+      others ? fmt::format("{} remains the cheapest GPU in {} of cases within the error bars of speeds and prices",
+                           plan->offer.gpu->name, percent_of(facts.advice->found.confidence.value_or(1)))
+             : "no other GPU was considered"));
   step.next = "see all plans and why other GPUs were rejected: rightsize recommend with the same workload";
   return step;
 }

@@ -244,15 +244,24 @@ Checked<DemandHistory> usage_of(const CommitFlags& flags) {
   if (!flags.usage.empty() && !count) {
     if (flags.hours_per_day < kHoursOfADay)
       return fail(bad_input(fmt::format("{} has the hours: leave out --hours-per-day", flags.usage)));
+    if (flags.busy_share) return fail(bad_input(fmt::format("{} has the use: leave out --utilization", flags.usage)));
     return read_usage(flags.usage);
   }
   RIGHTSIZE_TRY(DemandHistory usage, parse_base(count ? flags.usage : flags.base));
-  if (flags.hours_per_day < kHoursOfADay) {
+  const auto idle_after = [&](int busy_parts, int parts) {
     const std::vector<double> busy = usage.gpus;
-    for (int hour = 1; hour < kHoursOfADay; ++hour) {
-      for (const double gpus : busy) usage.gpus.push_back(hour < flags.hours_per_day ? gpus : 0);
+    for (int part = 1; part < parts; ++part) {
+      for (const double gpus : busy) usage.gpus.push_back(part < busy_parts ? gpus : 0);
     }
+  };
+  if (flags.hours_per_day < kHoursOfADay) {
+    idle_after(flags.hours_per_day, kHoursOfADay);
     usage.source += fmt::format(", {} hours per day", flags.hours_per_day);
+  }
+  if (flags.busy_share) {
+    constexpr int kPercents = 100;
+    idle_after(std::max(1, static_cast<int>(std::lround(*flags.busy_share * kPercents))), kPercents);
+    usage.source += fmt::format(", {:.0f} % of the time", *flags.busy_share * kPercents);
   }
   return usage;
 }
@@ -339,6 +348,9 @@ void add_commit_flags(FlagSet& command, CommitFlags& flags) {
   command.add("usage", flags.usage)->argument("file");
   command.add("base", flags.base);
   command.add("hours-per-day", flags.hours_per_day)->meaning("hours per day in which the GPUs of --base are in use");
+  command.add("busy-share", flags.busy_share)
+      ->called("utilization")
+      ->meaning("share of the time in which the GPUs of --base are in use");
   command.add("gpu", flags.gpu)->meaning("the GPU, for its prices");
   command.add("provider", flags.provider);
   command.add("region", flags.region);
@@ -347,7 +359,26 @@ void add_commit_flags(FlagSet& command, CommitFlags& flags) {
   command.add("spot", flags.spot);
   command.add("one-year", flags.one_year);
   command.add("three-years", flags.three_years);
-  command.add("discount", flags.discount);
+  // "30%", or "1y=30%,3y=50%".
+  command.add_unchecked("discount", [&flags](const std::string& text) -> Result<> {
+    if (text.find('=') == std::string::npos) {
+      RIGHTSIZE_TRY(const settings::Value value, settings::read(settings::get("discount"), text));
+      flags.discount = value.number;
+      return {};
+    }
+    for (const std::string_view part : split_list(text, ',')) {
+      const std::size_t equals = part.find('=');
+      const std::string_view term = trim(part.substr(0, equals));
+      const bool one = term.starts_with('1');
+      if (equals == std::string_view::npos || (!one && !term.starts_with('3')))
+        return fail(bad_input(fmt::format("--discount '{}': the terms are 1y and 3y", text))
+                        .with_hint("for example --discount 1y=30%,3y=50%"));
+      RIGHTSIZE_TRY(const settings::Value value,
+                    settings::read(settings::get("discount"), trim(part.substr(equals + 1))));
+      (one ? flags.one_year : flags.three_years) = fmt::format("{}%", 100 * value.number);
+    }
+    return {};
+  });
   command.add("years", flags.term_years)->or_words("1 with --purchase 1y, else 3");
   command.add("interest", flags.interest);
   command.add("spot-share", flags.spot_share);

@@ -27,6 +27,7 @@ struct CommitFlags {
   std::string term_years;          // 1 or 3; empty: as --purchase says
   int years = market::kPlanYears;  // years to plan; set by with_terms()
   int hours_per_day = 24;
+  std::optional<double> busy_share;  // of the time, for the GPUs of --base
   double spot_share = 0;
   double growth = 0, interest = 0.08;
   std::optional<int> step;  // GPUs; empty: those of one machine

@@ -1,5 +1,7 @@
 // rightsize decide: records a plan as a decision.
+#include <filesystem>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -115,8 +117,13 @@ std::string sentence(const Decision& d, bool kept) {
   return text + ".";
 }
 
-Checked<Outcome> run(const Flags& flags) {
-  if (trim(flags.workload).empty()) return fail(bad_input("--workload must not be empty"));
+Checked<Outcome> run(Flags flags) {
+  // `decide chat --after 9200`: the workload in place of a file.
+  std::error_code ignored;
+  if (flags.workload.empty() && flags.after && flags.from != "-" && !std::filesystem::exists(flags.from, ignored))
+    flags.workload = std::exchange(flags.from, {});
+  if (trim(flags.workload).empty())
+    return fail(bad_input("--workload is required").with_hint("the name of the service or job: --workload chat"));
   DecideAnswer answer;
   RIGHTSIZE_TRY(answer.decision, read_decision(flags));
   Decision& decision = answer.decision;
@@ -153,7 +160,7 @@ Run add_decide(FlagSet& command) {
           "the plan: JSON of recommend, service, autoscale, fleet, batch, window, mig or portfolio, or - for standard "
           "input")
       ->argument();
-  command.add("workload", flags->workload)->required();
+  command.add("workload", flags->workload);
   command.add("plan", flags->plan)->meaning("rank of the plan in the file; of a fleet, the number of the action");
   command.add("part", flags->part);
   command.add("team", flags->team);

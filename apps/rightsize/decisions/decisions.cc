@@ -28,8 +28,9 @@ const std::vector<Verb>& verbs() {
 }
 
 Checked<Outcome> run(const DecisionsFlags& flags, const FlagSet& command) {
-  const std::string name = flags.words.empty() ? "list" : flags.words.front();
+  std::string name = flags.words.empty() ? "list" : flags.words.front();
   const Verb* verb = find_verb(verbs(), name);
+  if (verb != nullptr) name = verb->name;
   if (verb == nullptr) {
     std::vector<std::string> names;
     for (const Verb& each : verbs()) names.push_back(each.name);

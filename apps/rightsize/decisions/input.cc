@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "gpu_use/prometheus_client.h"
 #include "live_service/read_server.h"
+#include "live_service/served_model.h"
 #include "rightsize/decisions/fields.h"
 #include "rightsize/decisions/scaling.h"
 #include "telemetry/read.h"
@@ -203,6 +204,19 @@ Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& d
   return {};
 }
 
+// Refuses measurements of another model than the decision's. Served names differ ("meta-llama/Llama-3.1-8B-Instruct",
+// "chat"), so only two names of known models with different shapes are different models.
+Result<> check_model(const decisions::Decision& decision, const std::string& served) {
+  const auto asked = std::ranges::find(decision.request, "model", [](const auto& setting) { return setting.first; });
+  if (served.empty() || asked == decision.request.end()) return {};
+  const auto planned = live_service::find_served_model(asked->second),
+             measured = live_service::find_served_model(served);
+  if (!planned || !measured || planned->shape.parameters() == measured->shape.parameters()) return {};
+  return fail(bad_input(fmt::format("{} is about {}, but these are measurements of {}",
+                                    decisions::label(decision.summary.id), asked->second, served))
+                  .with_hint("pass the metrics of the planned service; 'rightsize decisions' lists the decisions"));
+}
+
 // Percentiles of scrapes in files, over the time that these cover.
 Result<> add_scrapes(const std::vector<std::string>& files, const decisions::Decision& decision, NewSamples& into) {
   using live_service::Signal;
@@ -210,6 +224,7 @@ Result<> add_scrapes(const std::vector<std::string>& files, const decisions::Dec
   const live_service::ServiceReading* service = service_of(decision, read.services);
   if (service == nullptr)
     return fail(bad_input(fmt::format("no service name contains '{}'", decision.summary.workload)));
+  if (Result<> same = check_model(decision, service->model); !same) return same;
   into.how = fmt::format("scrape {}", files.front());
   if (is_scaling(decision)) into.samples = measured_scaling(decision, *service, into.how);
   const double share = PlanFields(decision).number("slo_percentile").value_or(95) / 100;

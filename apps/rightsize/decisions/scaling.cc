@@ -29,7 +29,8 @@ std::vector<decisions::MeasuredValue> measured_scaling(const decisions::Decision
   double gpu_seconds = 0;
   for (const live_service::GpuReading& gpu : reading.gpus) gpu_seconds += gpu.gpu_seconds;
   if (reading.gpus.empty()) gpu_seconds = reading.replica_seconds * plan.number("gpus_per_replica").value_or(1);
-  if (gpu_seconds > 0) samples.push_back({decisions::kGpuHours, gpu_seconds / reading.seconds() * 24, until, source});
+  if (gpu_seconds > 0 && reading.timed)
+    samples.push_back({decisions::kGpuHours, gpu_seconds / reading.seconds() * 24, until, source});
   return samples;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "manifests/read.h"
 #include "rightsize/command.h"
 #include "rightsize/diff/chart.h"
+#include "rightsize/diff/program.h"
 #include "rightsize/diff/report.h"
 #include "rightsize/input/facts.h"
 #include "rightsize/input/named_gpu.h"
@@ -23,7 +25,7 @@ namespace fs = std::filesystem;
 using manifests::Side;
 
 struct Flags {
-  std::string before, after, gpu, catalog;
+  std::string before, after, against, gpu, catalog;
   std::optional<Usd> fail_over;      // per month
   std::optional<Seconds> job_hours;  // per month
   bool all = false, strict = false;
@@ -37,11 +39,13 @@ bool is_passed_over(const fs::path& folder) {
   return name == "node_modules" || name == "vendor" || (name.size() > 1 && name.front() == '.');
 }
 
+bool is_nothing(const std::string& path) { return path == "/dev/null" || path == "none"; }
+
 // The files of one version, by their path within it.
-Checked<std::map<std::string, std::string>> read_side(const std::string& path, const std::string& alias) {
-  std::map<std::string, std::string> texts;
+Checked<FileTexts> read_side(const std::string& path, const std::string& alias, bool render) {
+  FileTexts texts;
   std::error_code problem;
-  if (path == "/dev/null" || path == "none") return texts;
+  if (is_nothing(path)) return texts;
   if (!fs::is_directory(path, problem)) {
     RIGHTSIZE_TRY(std::string text, read_file(path, kLargest));
     texts.emplace(alias, std::move(text));
@@ -57,7 +61,7 @@ Checked<std::map<std::string, std::string>> read_side(const std::string& path, c
     texts.emplace(name, std::move(text));
   }
   if (problem) return fail(unreadable(fmt::format("cannot read the folder '{}': {}", path, problem.message())));
-  render_charts(path, texts);
+  if (render) render_charts(path, texts);
   return texts;
 }
 
@@ -74,8 +78,8 @@ std::vector<Side> priced(std::vector<manifests::GpuRequest> requests, const mark
 // Two files are compared under the name of the new one; the old request is shown under its own.
 void name_as_typed(manifests::GpuRequest& old, const Flags& flags) {
   if (old.file != flags.after) return;
-  if (old.name == fs::path(old.file).filename()) old.name = fs::path(flags.before).filename();
-  old.file = flags.before;
+  if (flags.against.empty() && old.name == fs::path(old.file).filename()) old.name = fs::path(flags.before).filename();
+  old.file = flags.against.empty() ? flags.before : fmt::format("{}:{}", flags.against, flags.after);
 }
 
 Result<manifests::PriceAssumptions> read_assumptions(const Flags& flags, const catalog::Catalog& catalog) {
@@ -87,7 +91,13 @@ Result<manifests::PriceAssumptions> read_assumptions(const Flags& flags, const c
   return assumptions;
 }
 
-Checked<Outcome> run(const Flags& flags) {
+Checked<Outcome> run(Flags flags) {
+  const bool from_git = !flags.against.empty();
+  if (from_git && !flags.after.empty() && !is_nothing(flags.before))
+    return fail(bad_input("--against replaces the old files").with_hint("name only the new ones"));
+  // One name: the new files, compared with a revision, with the old version that they hold, or with nothing.
+  const bool alone = flags.after.empty();
+  if (alone) flags.after = std::exchange(flags.before, "/dev/null");
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(facts.catalog, flags.price));
   RIGHTSIZE_TRY(const manifests::PriceAssumptions assumptions, read_assumptions(flags, facts.catalog));
@@ -96,8 +106,22 @@ Checked<Outcome> run(const Flags& flags) {
   if (flags.fail_over) result.fail_over = *flags.fail_over / kMonth;
   // Two files of one kind are versions of one file, whatever their names.
   const bool versions = fs::path(flags.before).extension() == fs::path(flags.after).extension();
-  RIGHTSIZE_TRY(const auto old_texts, read_side(flags.before, versions ? flags.after : flags.before));
-  RIGHTSIZE_TRY(const auto new_texts, read_side(flags.after, flags.after));
+  FileTexts old_texts;
+  if (from_git) {
+    RIGHTSIZE_TRY(old_texts, files_in_revision(flags.after, flags.against, flags.after));
+  } else {
+    RIGHTSIZE_TRY(old_texts, read_side(flags.before, versions ? flags.after : flags.before, true));
+  }
+  // The charts of a revision are not on disk for helm, so those of both versions are read as they are.
+  RIGHTSIZE_TRY(FileTexts new_texts, read_side(flags.after, flags.after, !from_git));
+  if (old_texts.empty() && new_texts.size() == 1) {
+    if (std::optional<TwoVersions> both = versions_in(flags.after, new_texts.begin()->second)) {
+      old_texts = std::move(both->before), new_texts = std::move(both->after);
+      flags.before = flags.after;
+    } else if (alone && !from_git) {
+      note(fmt::format("showing what {} costs; name two files, or --against main, to compare", flags.after));
+    }
+  }
   manifests::Found before = manifests::read_files(old_texts), after = manifests::read_files(new_texts);
   result.requests = after.requests.size();
   // A file that could not be read in either version may hide a change.
@@ -123,7 +147,8 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_diff(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add("OLD", flags->before)->required();
-  command.add("NEW", flags->after)->required();
+  command.add("NEW", flags->after);
+  command.add("against", flags->against);
   command.add("gpu", flags->gpu)->meaning("GPU to assume if a file only requests nvidia.com/gpu");
   add_price_flag(command, flags->price);
   command.add("job-hours", flags->job_hours);

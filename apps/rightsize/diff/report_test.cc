@@ -1,11 +1,13 @@
 #include "rightsize/diff/report.h"
 
+#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "rightsize/call.h"
+#include "rightsize/diff/program.h"
 
 namespace rightsize::app {
 namespace {
@@ -42,6 +44,73 @@ TEST(Diff, BothSidesHaveTheirFileTheirLineAndThePrice) {
       EXPECT_NEAR(sum, 0, 1e-6);
     }
   }
+}
+
+// A file, and a folder, compared with their version in git: the same change as between two files.
+TEST(Diff, ARevisionOfGitIsTheOldVersion) {
+  const std::string folder = testing::TempDir() + "diff_git", file = folder + "/a.sbatch";
+  const auto git = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", "-c",
+                                 "commit.gpgsign=false", "-c", "init.defaultBranch=main"});
+    ASSERT_TRUE(output_of(words)) << words.back();
+  };
+  const auto write = [](const std::string& path, int gpus) {
+    std::ofstream(path) << fmt::format("#!/bin/bash\n#SBATCH --gres=gpu:h100:{}\n", gpus);
+  };
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  write(file, 2);
+  git({"init", "-q"});
+  git({"add", "a.sbatch"});
+  git({"commit", "-q", "-m", "first"});
+  write(file, 8);
+  const std::string old = testing::TempDir() + "diff_old.sbatch";
+  write(old, 2);
+  const auto change = [](const std::vector<std::string>& words) -> std::string {
+    const Checked<Outcome> outcome = call("diff", words);
+    if (!outcome) return describe(outcome.error());
+    return outcome->report.document.find("usd_per_month")->find("change")->dump();
+  };
+  const std::string wanted = change({old, file});
+  EXPECT_GT(std::stod(wanted), 0);
+  EXPECT_EQ(change({file, "--against", "main"}), wanted);
+  EXPECT_EQ(change({"--against", "HEAD", folder}), wanted);
+  write(folder + "/b.sbatch", 1);  // not in the revision
+  EXPECT_GT(std::stod(change({folder, "--against", "main"})), std::stod(wanted));
+  EXPECT_THAT(change({file, "--against", "no-such-branch"}), testing::HasSubstr("git has no revision"));
+  EXPECT_THAT(change({file, "--against=--help"}), testing::HasSubstr("git has no revision"));
+  EXPECT_EQ(change({file}), change({"/dev/null", file}));
+}
+
+// A Terraform plan and a patch hold both versions.
+TEST(Diff, OneFileMayHoldBothVersions) {
+  const auto change = [](const std::string& name, const std::string& text) {
+    const std::string path = testing::TempDir() + name;
+    std::ofstream(path) << text;
+    const Checked<Outcome> outcome = call("diff", {path});
+    EXPECT_TRUE(outcome) << describe(outcome.error());
+    const Json& month = *outcome->report.document.find("usd_per_month");
+    return std::pair(std::stod(month.find("before")->dump()), std::stod(month.find("after")->dump()));
+  };
+  const char* resource = R"("address":"aws_instance.a","mode":"managed","type":"aws_instance","name":"a")";
+  const auto plan =
+      change("diff_plan.json", fmt::format(R"({{"format_version":"1.2","resource_changes":[{{{},"change":)"
+                                           R"({{"before":{{"instance_type":"g5.12xlarge"}},)"
+                                           R"("after":{{"instance_type":"p5.48xlarge"}}}}}}]}})",
+                                           resource));
+  EXPECT_GT(plan.first, 0);
+  EXPECT_GT(plan.second, plan.first);
+  const auto created = change("diff_new.json", fmt::format(R"({{"format_version":"1.2","resource_changes":[{{{},)"
+                                                           R"("change":{{"before":null,)"
+                                                           R"("after":{{"instance_type":"p5.48xlarge"}}}}}}]}})",
+                                                           resource));
+  EXPECT_EQ(created, std::pair(0.0, plan.second));
+  const auto patch = change("diff_change.patch",
+                            "diff --git a/j.sbatch b/j.sbatch\n--- a/j.sbatch\n+++ b/j.sbatch\n@@ -1,3 +1,3 @@\n"
+                            " #!/bin/bash\n #SBATCH --time=10:00:00\n-#SBATCH --gres=gpu:h100:2\n"
+                            "+#SBATCH --gres=gpu:h100:8\n");
+  EXPECT_GT(patch.first, 0);
+  EXPECT_NEAR(patch.second / patch.first, 4, 0.5);
 }
 
 }  // namespace

@@ -15,10 +15,12 @@ struct Flags {
 };
 
 Checked<Outcome> run(const Flags& flags) {
-  RIGHTSIZE_TRY(catalog::Catalog catalog, open_hardware(flags.catalog));
-  RIGHTSIZE_TRY(std::vector<const catalog::Gpu*> gpus, select_gpus(flags.choice, catalog));
+  const bool priced = sorts_by_price(flags.choice);  // prices take longer to load than GPUs
+  RIGHTSIZE_TRY(const catalog::Catalog catalog, priced ? open_catalog(flags.catalog) : open_hardware(flags.catalog));
+  const auto book = priced ? std::make_unique<market::PriceBook>(catalog) : nullptr;
+  RIGHTSIZE_TRY(std::vector<const catalog::Gpu*> gpus, select_gpus(flags.choice, catalog, book.get()));
   if (flags.top > 0 && flags.top < gpus.size()) gpus.resize(flags.top);
-  return Outcome{gpus_report(gpus, catalog), gpus.empty() ? kNoFeasibleAnswer : kDone};
+  return Outcome{gpus_report(gpus, catalog, book.get()), gpus.empty() ? kNoFeasibleAnswer : kDone};
 }
 
 }  // namespace
@@ -35,7 +37,7 @@ Run add_gpus(FlagSet& command) {
   command.add("supports", flags->choice.supports);
   command.add("sort", flags->choice.sort)
       ->or_else("catalogue")
-      ->meaning("catalogue, memory, bandwidth, bf16, tdp, bf16-per-watt or year");
+      ->meaning("catalogue, memory, bandwidth, bf16, tdp, bf16-per-watt, year or price");
   command.add("top", flags->top)->or_else("0");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };

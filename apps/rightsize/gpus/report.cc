@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "report/fields.h"
+#include "rightsize/gpus/select.h"
 
 namespace rightsize::app {
 namespace {
@@ -18,6 +19,7 @@ using report::spare;
 struct GpuView {
   const Gpu& gpu;
   const catalog::Catalog& catalog;
+  std::optional<UsdPerGpuSecond> price = {};
   operator const Gpu&() const { return gpu; }
 };
 
@@ -81,6 +83,8 @@ const Fields<MigView> kMigFields = {
 
 const Fields<GpuView> kGpuFields = {
     {"name", "GPU", "the name in the catalogue", &Gpu::name},
+    {"usd_per_gpu_hour?", "$/GPU-h", "lowest on-demand price per GPU, with --sort price",
+     [](const GpuView& v) { return v.price; }},
     {"vendor", "who makes it", &Gpu::vendor},
     {"architecture", "the vendor's architecture name", &Gpu::architecture},
     {"year", "year of release", &Gpu::year},
@@ -128,9 +132,10 @@ const report::Document<GpusView> kGpusDocument("gpus", "The GPUs of the catalogu
 
 }  // namespace
 
-report::Report gpus_report(const std::vector<const Gpu*>& gpus, const catalog::Catalog& catalog) {
+report::Report gpus_report(const std::vector<const Gpu*>& gpus, const catalog::Catalog& catalog,
+                           const market::PriceBook* book) {
   std::vector<GpuView> views;
-  for (const Gpu* gpu : gpus) views.push_back({*gpu, catalog});
+  for (const Gpu* gpu : gpus) views.push_back({*gpu, catalog, price_of(*gpu, book)});
   report::Report report;
   report.title = "GPUs";
   report.document = kGpusDocument.of({views});
@@ -138,11 +143,20 @@ report::Report gpus_report(const std::vector<const Gpu*>& gpus, const catalog::C
     report.say("No GPU of the catalogue meets all conditions.");
     return report;
   }
-  report.blocks.emplace_back(
-      report::table_of(kGpuFields, views,
-                       {renamed("name", "gpu"), "memory_bytes", "bandwidth_bytes_per_second", spare("fp32_flops"),
-                        "fp16_flops", "bf16_flops", "fp8_flops", spare("int8_flops"), "fp4_flops",
-                        renamed("link", "nvlink_bytes_per_second"), spare("tdp_watts"), "mig_instances"}));
+  std::vector<report::ColumnOf> columns = {renamed("name", "gpu"),
+                                           "memory_bytes",
+                                           "bandwidth_bytes_per_second",
+                                           spare("fp32_flops"),
+                                           "fp16_flops",
+                                           "bf16_flops",
+                                           "fp8_flops",
+                                           spare("int8_flops"),
+                                           "fp4_flops",
+                                           renamed("link", "nvlink_bytes_per_second"),
+                                           spare("tdp_watts"),
+                                           "mig_instances"};
+  if (book != nullptr) columns.insert(columns.begin() + 1, "usd_per_gpu_hour");
+  report.blocks.emplace_back(report::table_of(kGpuFields, views, columns));
   report.say(
       "Rates are dense peaks in TFLOP/s, on tensor cores where there are any. 'no': not supported by the hardware; "
       "'-': "

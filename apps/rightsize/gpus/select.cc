@@ -14,7 +14,7 @@ using catalog::Gpu;
 
 struct SortKey {
   const char* name;
-  double (*value)(const Gpu&);  // larger comes first
+  double (*value)(const Gpu&);  // larger comes first; none: the order of the catalogue, or by price
   const char* others = "";      // other names, between spaces
 };
 
@@ -29,7 +29,13 @@ constexpr SortKey kSortKeys[] = {
      [](const Gpu& g) { return g.half_rate() && g.tdp ? in_flop_per_s(*g.half_rate()) / in_watts(*g.tdp) : 0.0; },
      "efficiency tflops-per-watt flops-per-watt"},
     {"year", [](const Gpu& g) { return static_cast<double>(g.year.value_or(0)); }},
+    {"price", nullptr, "cost usd dollars cheapest"},
 };
+
+bool is_called(const SortKey& key, std::string_view name) {
+  const std::vector<std::string_view> others = split_list(key.others, ' ');
+  return key.name == name || std::ranges::find(others, name) != others.end();
+}
 
 bool computes_in(const Gpu& gpu, std::string_view format) {
   for (int i = 0; i < catalog::kNumberFormats; ++i) {
@@ -85,12 +91,18 @@ Result<std::vector<const Gpu*>> matching(const GpuChoice& choice, const catalog:
   return gpus;
 }
 
-Result<> sort_gpus(std::vector<const Gpu*>& gpus, const std::string& name) {
+Result<> sort_gpus(std::vector<const Gpu*>& gpus, const std::string& name, const market::PriceBook* book) {
   std::vector<std::string> names;
   for (const SortKey& key : kSortKeys) {
     names.emplace_back(key.name);
-    const std::vector<std::string_view> others = split_list(key.others, ' ');
-    if (key.name != name && std::find(others.begin(), others.end(), name) == others.end()) continue;
+    if (!is_called(key, name)) continue;
+    if (book != nullptr) {
+      const auto usd = [&](const Gpu* gpu) {
+        const std::optional<UsdPerGpuSecond> price = price_of(*gpu, book);
+        return std::pair(!price, price.value_or(UsdPerGpuSecond{}));  // those without a price come last
+      };
+      std::ranges::stable_sort(gpus, {}, usd);
+    }
     if (key.value == nullptr) return {};
     std::stable_sort(gpus.begin(), gpus.end(),
                      [&](const Gpu* a, const Gpu* b) { return key.value(*a) > key.value(*b); });
@@ -98,15 +110,22 @@ Result<> sort_gpus(std::vector<const Gpu*>& gpus, const std::string& name) {
   }
   return fail(bad_input("cannot sort by '" + name + "'")
                   .with_hint(did_you_mean(name, names))
-                  .with_hint(fmt::format("use {}", fmt::join(names, ", ")))
-                  .with_hint("'rightsize prices --best-per gpu' lists GPUs by price"));
+                  .with_hint(fmt::format("use {}", fmt::join(names, ", "))));
 }
 
 }  // namespace
 
-Result<std::vector<const Gpu*>> select_gpus(const GpuChoice& choice, const catalog::Catalog& catalog) {
+bool sorts_by_price(const GpuChoice& choice) { return is_called(std::end(kSortKeys)[-1], choice.sort); }
+
+std::optional<UsdPerGpuSecond> price_of(const Gpu& gpu, const market::PriceBook* book) {
+  const auto quote = book == nullptr ? std::nullopt : book->gpu(gpu, catalog::Purchase::kOnDemand);
+  return quote ? std::optional(quote->rate) : std::nullopt;
+}
+
+Result<std::vector<const Gpu*>> select_gpus(const GpuChoice& choice, const catalog::Catalog& catalog,
+                                            const market::PriceBook* book) {
   RIGHTSIZE_TRY(std::vector<const Gpu*> gpus, matching(choice, catalog));
-  if (Result<> sorted = sort_gpus(gpus, choice.sort); !sorted) return fail(std::move(sorted).error());
+  if (Result<> sorted = sort_gpus(gpus, choice.sort, book); !sorted) return fail(std::move(sorted).error());
   return gpus;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "catalog/catalog.h"
+#include "market/price_book.h"
 
 namespace rightsize::app {
 
@@ -20,7 +21,15 @@ struct GpuChoice {
   std::string sort = "catalogue";
 };
 
-// The GPUs that match, sorted; unknown names, vendors and sort orders get a suggestion.
-Result<std::vector<const catalog::Gpu*>> select_gpus(const GpuChoice& choice, const catalog::Catalog& catalog);
+// Whether the order needs prices.
+bool sorts_by_price(const GpuChoice& choice);
+
+// The lowest on-demand price of a GPU; empty without a price.
+std::optional<UsdPerGpuSecond> price_of(const catalog::Gpu& gpu, const market::PriceBook* book);
+
+// The GPUs that match, sorted; unknown names, vendors and sort orders get a suggestion. `book` is needed to sort by
+// price.
+Result<std::vector<const catalog::Gpu*>> select_gpus(const GpuChoice& choice, const catalog::Catalog& catalog,
+                                                     const market::PriceBook* book = nullptr);
 
 }  // namespace rightsize::app

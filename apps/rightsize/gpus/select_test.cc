@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catalog/test_catalog.h"
 #include "settings/setting.h"
 
 namespace rightsize::app {
@@ -88,6 +89,25 @@ TEST(SelectGpus, MistakesGetASuggestion) {
   const auto said = [&](const GpuChoice& choice) { return describe(select_gpus(choice, catalog).error()); };
   EXPECT_THAT(said({.gpus = {}, .vendor = "NVIDA"}), HasSubstr("NVIDIA"));
   EXPECT_THAT(said({.gpus = {}, .vendor = "", .sort = "memry"}), HasSubstr("memory"));
+}
+
+TEST(SelectGpus, TheCheapestComesFirstAndUnpricedGpusLast) {
+  const catalog::Catalog& catalog = built_in_catalog();
+  const market::PriceBook book(catalog);
+  for (const char* name : {"price", "cost", "cheapest"}) {
+    const GpuChoice choice{.gpus = {}, .vendor = "", .sort = name};
+    EXPECT_TRUE(sorts_by_price(choice));
+    const auto found = select_gpus(choice, catalog, &book).value();
+    ASSERT_EQ(found.size(), catalog.gpus.size());
+    double before = 0;
+    for (const catalog::Gpu* each : found) {
+      const auto price = price_of(*each, &book);
+      const double usd = price ? in_usd_per_gpu_hour(*price) : std::numeric_limits<double>::infinity();
+      EXPECT_GE(usd, before) << each->name;
+      before = usd;
+    }
+  }
+  EXPECT_FALSE(sorts_by_price({.gpus = {}, .vendor = "", .sort = "memory"}));
 }
 
 }  // namespace

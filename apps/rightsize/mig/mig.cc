@@ -143,8 +143,10 @@ Checked<Outcome> run(MigFlags flags) {
     }
   }
   // `mig h100 --list-layouts`: a GPU in place of a file.
-  if (flags.gpus.empty() && facts.catalog.match_gpus(flags.workloads))
-    flags.gpus = {std::exchange(flags.workloads, {})};
+  if (facts.catalog.match_gpus(flags.workloads) && !std::filesystem::exists(flags.workloads, ignored)) {
+    const std::string named = std::exchange(flags.workloads, {});
+    if (flags.gpus.empty()) flags.gpus = {named};
+  }
   const bool about_one =
       flags.list_layouts || flags.repack || !flags.check.empty() || !flags.current.empty() || !flags.verify.empty();
   if (!about_one) {

@@ -22,22 +22,26 @@ namespace {
 using model::ModelShape;
 
 struct Flags {
-  std::string model, family, gpu, catalog;
+  std::vector<std::string> models;
+  std::string family, gpu, catalog;
   std::size_t top = 0;
+  std::int64_t min_context = 0;
   bool moe = false;
   double min_params = 0, max_params = std::numeric_limits<double>::infinity();
 };
 
 bool is_wanted(const Flags& flags, const ModelShape& model) {
   const double count = static_cast<double>(model.parameters());
-  return count >= flags.min_params && count <= flags.max_params && (!flags.moe || model.experts);
+  return count >= flags.min_params && count <= flags.max_params && (!flags.moe || model.experts) &&
+         model.context >= flags.min_context;
 }
 
 // Whether an engine can serve a model on these GPUs: one request, the weights as published or in bf16.
-bool can_serve(const ModelShape& model, const catalog::Gpu& gpu, int count) {
+bool can_serve(const ModelShape& model, const catalog::Gpu& gpu, int count, std::int64_t context) {
   model::Job job;
   job.kind = model::JobKind::kServe;
   job.precision = model.checkpoint.value_or(model::Precision::kBf16);
+  if (context > job.serve.osl) job.serve.isl = context - job.serve.osl;
   const bool splits = model.kind == model::ModelKind::kDecoder;
   job.parallel.gpus = job.parallel.tensor = splits ? count : 1;
   return memory::fits(memory::estimate_memory(model, job, &gpu), gpu).verdict != memory::Verdict::kNo;
@@ -48,13 +52,14 @@ Checked<Outcome> models_that_fit(const Flags& flags, std::vector<ModelShape> mod
   const catalog::CountedGpu wanted = catalog::split_gpu_count(flags.gpu);
   RIGHTSIZE_TRY(const catalog::Gpu* gpu, named_gpu(catalog, wanted.name));
   const int count = wanted.count.value_or(1);
-  std::erase_if(models, [&](const ModelShape& model) { return !can_serve(model, *gpu, count); });
+  std::erase_if(models, [&](const ModelShape& model) { return !can_serve(model, *gpu, count, flags.min_context); });
   std::stable_sort(models.begin(), models.end(),
                    [](const ModelShape& a, const ModelShape& b) { return a.parameters() > b.parameters(); });
   Outcome outcome{models_report(models)};
   outcome.report.say(fmt::format(
       "Models that {}{} can serve, the largest first: one request of {} tokens, weights as published or in bf16.",
-      count == 1 ? "" : fmt::format("{} x ", count), gpu->name, format_count(1'280)));
+      count == 1 ? "" : fmt::format("{} x ", count), gpu->name,
+      format_count(static_cast<double>(std::max<std::int64_t>(flags.min_context, 1'280)))));
   std::rotate(outcome.report.blocks.begin(), outcome.report.blocks.end() - 1, outcome.report.blocks.end());
   if (models.empty()) outcome.exit_code = kNoFeasibleAnswer;
   return outcome;
@@ -79,10 +84,10 @@ Checked<std::vector<ModelShape>> select(const Flags& flags) {
 }
 
 // Models with a part of the name that begins with the word: `models qwen`, `models coder`.
-std::vector<ModelShape> named_like(const Flags& flags) {
+std::vector<ModelShape> named_like(const Flags& flags, const std::string& wanted) {
   std::vector<ModelShape> models;
   for (const std::string& name : model::preset_names()) {
-    if (("-" + name).find("-" + to_lower(flags.model)) == std::string::npos) continue;
+    if (("-" + name).find("-" + to_lower(wanted)) == std::string::npos) continue;
     if (auto model = model::find_model(name); model && is_wanted(flags, *model)) models.push_back(*std::move(model));
   }
   return models;
@@ -94,18 +99,28 @@ Outcome listed(const Flags& flags, std::vector<ModelShape> models) {
   return Outcome{models_report(models)};
 }
 
+// The models that a word names: one, or all with such a name.
+Checked<std::vector<ModelShape>> named(const Flags& flags, const std::string& name) {
+  std::vector<ModelShape> alike = named_like(flags, name);
+  // The name of a model series lists all its members here; other commands take its most common member.
+  if (alike.size() > 1 && model::note_on_name(name).starts_with("assumed")) return alike;
+  Checked<ModelShape> model = model::find_model(name);
+  if (!model && alike.empty()) return fail(model.error());
+  if (!model) return alike;
+  if (const std::string said = model::note_on_name(name); !said.empty()) note(said);
+  return std::vector{*std::move(model)};
+}
+
 Checked<Outcome> run(const Flags& flags) {
-  if (!flags.model.empty()) {
-    const std::vector<ModelShape> alike = named_like(flags);
-    // The name of a model series lists all its members here; other commands take its most common member.
-    if (alike.size() > 1 && model::note_on_name(flags.model).starts_with("assumed")) return listed(flags, alike);
-    Checked<ModelShape> model = model::find_model(flags.model);
-    if (model) {
-      if (const std::string said = model::note_on_name(flags.model); !said.empty()) note(said);
-      return Outcome{model_report(*model)};
+  if (!flags.models.empty()) {
+    std::vector<ModelShape> found;
+    for (const std::string& name : flags.models) {
+      RIGHTSIZE_TRY(std::vector<ModelShape> more, named(flags, name));
+      for (ModelShape& model : more) {
+        if (std::ranges::find(found, model.name, &ModelShape::name) == found.end()) found.push_back(std::move(model));
+      }
     }
-    if (alike.empty()) return fail(model.error());
-    return listed(flags, alike);
+    return found.size() == 1 ? Outcome{model_report(found.front())} : listed(flags, std::move(found));
   }
   RIGHTSIZE_TRY(std::vector<ModelShape> models, select(flags));
   if (!flags.gpu.empty()) return models_that_fit(flags, std::move(models));
@@ -116,12 +131,13 @@ Checked<Outcome> run(const Flags& flags) {
 
 Run add_models(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
-  command.add("model", flags->model)
+  command.add("model", flags->models)
       ->argument()
-      ->meaning("a built-in name or part of one, or the path of a Hugging Face config.json");
+      ->meaning("built-in names or parts of them, or the path of a Hugging Face config.json");
   command.add("family", flags->family);
   command.add("min-params", flags->min_params);
   command.add("max-params", flags->max_params);
+  command.add("min-context", flags->min_context);
   command.add("moe", flags->moe);
   command.add("gpu", flags->gpu)->meaning("only models that this GPU can serve, e.g. l4 or 2xrtx-4090");
   command.add("top", flags->top)->or_else("0");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "presets/presets.h"
+#include "rightsize/call.h"
 
 namespace rightsize::app {
 namespace {
@@ -27,6 +28,16 @@ TEST(ModelReport, TheSharesOfWeightsSumToOne) {
   double sum = 0;
   for (const auto& row : inventory.rows) sum += std::stod(row.back().exact);
   EXPECT_NEAR(sum, 1, 1e-9);
+}
+
+TEST(Models, SeveralNamesAreOneRowEach) {
+  const Checked<Outcome> outcome = call("models", {"deepseek-v3", "qwen3-235b-a22b", "deepseek-v3"});
+  ASSERT_TRUE(outcome) << describe(outcome.error());
+  const auto& table = std::get<report::Table>(outcome->report.blocks.front());
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0][0].shown, "deepseek-v3");
+  EXPECT_EQ(table.rows[1][0].shown, "qwen3-235b-a22b");
+  EXPECT_FALSE(call("models", {"deepseek-v3", "no-such-model"}));
 }
 
 }  // namespace

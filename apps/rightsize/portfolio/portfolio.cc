@@ -3,12 +3,15 @@
 #include <chrono>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "base/cancel.h"
 #include "base/file.h"
 #include "base/long_work.h"
 #include "portfolio/small_models.h"
 #include "portfolio/work_options.h"
 #include "rightsize/input/facts.h"
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/input/workload_input.h"
 #include "rightsize/portfolio/report.h"
 
@@ -19,6 +22,7 @@ struct PortfolioFlags {
   std::string file, catalog;
   Seconds time_limit;
   std::optional<Usd> budget;  // per month; overrides the file's
+  ElectricityFlags electricity;
 };
 
 // The optimum without quotas, to report which quotas are too small.
@@ -42,6 +46,14 @@ std::optional<PackedCluster> pack(const std::optional<portfolio::Cluster>& clust
   return made;
 }
 
+// A setting of every plan; that of a workload in the file comes first.
+void add_setting(const std::string& name, const std::string& value, portfolio::Organisation& organisation) {
+  for (portfolio::Workload& w : organisation.workloads) {
+    if (!w.work.empty() && std::ranges::find(w.work, name, &model::Setting::name) == w.work.end())
+      w.work.push_back({name, value, {}});
+  }
+}
+
 Checked<Outcome> run(const PortfolioFlags& flags) {
   if (flags.file.empty())
     return fail(
@@ -50,7 +62,10 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   RIGHTSIZE_TRY(portfolio::Organisation organisation,
                 portfolio::read_organisation(flags.file, std::move(text), facts.catalog, our_key));
+  for (const std::string& words : organisation.notes) note(words);
   if (flags.budget) organisation.budget = in_usd(*flags.budget);
+  RIGHTSIZE_TRY(Electricity electricity, read_electricity(flags.electricity));
+  if (electricity.pue > 1) add_setting("pue", fmt::format("{}", electricity.pue), organisation);
   std::optional<PackedCluster> cluster = pack(organisation.cluster, flags.time_limit);
   if (organisation.workloads.empty()) return Outcome{cluster_report(*cluster)};
   const market::PriceBook book(facts.catalog);
@@ -97,7 +112,7 @@ Checked<Outcome> run(const PortfolioFlags& flags) {
   }
   const bool over = organisation.budget && optimum.usd > *organisation.budget;
   return Outcome{portfolio_report({apart, costs, optimum, std::move(prices), std::move(purchases), std::move(range),
-                                   std::move(cluster)}),
+                                   std::move(cluster), electricity}),
                  over ? kNoFeasibleAnswer : kDone};
 }
 
@@ -110,6 +125,8 @@ Run add_portfolio(FlagSet& command) {
       ->meaning("most that all workloads together may cost per month")
       ->or_words("the file's 'budget'");
   command.add("time-limit", flags->time_limit);
+  add_electricity_flags(command, flags->electricity, "estimated");
+  command.find("--pue")->or_words("1.3");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

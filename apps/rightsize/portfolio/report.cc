@@ -272,6 +272,12 @@ struct PortfolioView {
   std::vector<PurchaseRow> purchases;
   std::optional<RangeView> range = {};
   std::optional<PackedCluster> cluster = {};
+  Electricity electricity = {};
+  double kwh = 0;           // per month, of the workloads with a known power
+  std::size_t powered = 0;  // workloads
+
+  // Electricity adds the cooling itself.
+  Joules energy() const { return joules(kwh * 3.6e6 / electricity.pue); }
 };
 const Fields<PortfolioView> kPortfolioFields = {
     {"usd_per_month", "cost of the plan; null: no plan",
@@ -298,6 +304,11 @@ const Fields<PortfolioView> kPortfolioFields = {
     {"demand_range?", "what to reserve if demand is a range", kRangeFields, &PortfolioView::range},
     {"blocked?", "workloads that cannot move within the quotas", &PortfolioView::blocked},
     {"cluster?", "the pods of the cluster, packed", kClusterFields, &PortfolioView::cluster},
+    {"energy_kwh_per_month?", "estimated energy, with hosts and cooling (--kwh-price, --carbon, --pue)",
+     [](const PortfolioView& v) { return when(v.electricity.asked() && v.powered > 0, v.kwh); }},
+    {"energy_usd_per_month?", "its price", [](const PortfolioView& v) { return v.electricity.cost(v.energy()); }},
+    {"co2_kg_per_month?", "its carbon dioxide",
+     [](const PortfolioView& v) { return v.electricity.co2_kg(v.energy()); }},
 };
 const report::Document<PortfolioView> kPortfolioDocument("portfolio", "All workloads of an organisation in one plan",
                                                          kPortfolioFields);
@@ -487,6 +498,11 @@ PortfolioView view_of(const PlannedPortfolio& planned) {
   for (const portfolio::Purchase& purchase : planned.purchases)
     view.purchases.push_back({&planned.organisation().pools[purchase.pool], &purchase});
   if (planned.range) view.range = range_of(planned);
+  view.electricity = planned.electricity;
+  for (const WorkloadRow& row : view.workloads) {
+    view.kwh += row.option->kwh;
+    view.powered += row.option->kwh > 0 ? 1 : 0;
+  }
   return view;
 }
 
@@ -512,6 +528,10 @@ report::Report portfolio_report(const PlannedPortfolio& planned) {
   report.document = kPortfolioDocument.of(view);
   report.say(conclusion(view));
   if (view.budget) report.say(budget_line(view));
+  if (view.electricity.asked())
+    report.say(fmt::format("Energy: {} kWh/month with hosts and cooling, for {} of {} workloads{}.",
+                           format_number(view.kwh), view.powered, view.workloads.size(),
+                           view.electricity.words(view.energy())));
   report.say(worth_line(view.shadow_prices));
   std::vector<report::ColumnOf> columns = {"name"};
   if (!view.teams.empty()) columns.emplace_back("team");

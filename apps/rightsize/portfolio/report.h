@@ -7,6 +7,7 @@
 #include "portfolio/optimum.h"
 #include "portfolio/reservations.h"
 #include "rightsize/command.h"
+#include "rightsize/input/electricity.h"
 
 namespace rightsize::app {
 
@@ -26,6 +27,7 @@ struct PlannedPortfolio {
   std::vector<portfolio::Purchase> purchases = {};
   std::optional<portfolio::ReservationPlan> range = {};
   std::optional<PackedCluster> cluster = {};
+  Electricity electricity = {};
 
   const portfolio::Organisation& organisation() const { return costs.organisation(); }
 };

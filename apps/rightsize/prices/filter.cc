@@ -101,6 +101,7 @@ Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog:
     for (const Gpu* gpu : matched) filter.gpus.push_back(gpu->name);
     filter.machine_gpus = wanted.count.value_or(filter.machine_gpus);
   }
+  if (filter.max_price && flags.machine_limit && filter.machine_gpus > 1) *filter.max_price /= filter.machine_gpus;
   RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, all_of(catalog, &Price::provider)));
   RIGHTSIZE_TRY(filter.regions, catalog::match_regions(flags.region, catalog::known_regions(catalog)));
   RIGHTSIZE_TRY(filter.purchases, catalog::read_purchases(flags.purchase));

@@ -62,7 +62,7 @@ Result<const SortKey*> find_sort_key(const std::string& name) {
   std::vector<std::string> names;
   const std::string wanted = name == "price" || name == "cost" || name == "usd" ? "usd-per-gpu-hour" : name;
   for (const SortKey& key : kSortKeys) {
-    if (key.name == wanted) return &key;
+    if (key.name == wanted || key.name == fmt::format("usd-per-{}-hour", wanted)) return &key;  // "tflop"
     names.emplace_back(key.name);
   }
   return fail(bad_input(fmt::format("cannot sort by '{}'", name))
@@ -180,7 +180,13 @@ const Fields<PricedOffer> kPriceFields = {
     {"line", "its line there", [](const PricedOffer& o) { return o.price->provenance.line; }},
 };
 
-std::vector<report::ColumnOf> price_columns(bool total, bool currency) {
+// The column of the order is never left out.
+std::vector<report::ColumnOf> price_columns(bool total, bool currency, std::string_view sort) {
+  const auto maybe = [&](const char* name) {
+    std::string key(name);
+    std::ranges::replace(key, '_', '-');
+    return key == sort ? report::ColumnOf(name) : spare(name);
+  };
   std::vector<report::ColumnOf> columns = {"provider",
                                            "instance",
                                            "gpus",
@@ -189,9 +195,9 @@ std::vector<report::ColumnOf> price_columns(bool total, bool currency) {
                                            "purchase",
                                            "usd_per_hour",
                                            "usd_per_gpu_hour",
-                                           spare("usd_per_tflop_hour"),
-                                           spare("usd_per_gbs_hour"),
-                                           spare("usd_per_gib_hour"),
+                                           maybe("usd_per_tflop_hour"),
+                                           maybe("usd_per_gbs_hour"),
+                                           maybe("usd_per_gib_hour"),
                                            "age_days",
                                            spare("price_sources"),
                                            spare("currency")};
@@ -244,17 +250,19 @@ std::vector<Age> ages_of(const std::vector<PricedOffer>& offers) {
 }
 
 // Text shows only the first rows, so the other rows are built only for formats that show them.
-report::Table table_of(const std::shared_ptr<const Listed>& offers, std::optional<int> top) {
+report::Table table_of(const std::shared_ptr<const Listed>& offers, std::optional<int> top, const std::string& sort) {
   const std::vector<PricedOffer>& rows = offers->rows;
   const auto shown = static_cast<std::size_t>(top.value_or(40));
   const bool total = !rows.empty() && !std::isnan(rows.front().total);
   const bool currency = !rows.empty() && rows.front().shown_in;
   const std::size_t first = shown == 0 ? rows.size() : std::min(rows.size(), shown);
-  report::Table table = report::table_of(kPriceFields, std::span(rows).first(first), price_columns(total, currency));
+  report::Table table =
+      report::table_of(kPriceFields, std::span(rows).first(first), price_columns(total, currency, sort));
   table.most_shown = shown;
   table.later_rows = rows.size() - first;
-  table.later_row = [offers, first, total, currency](std::size_t i) {
-    return report::table_of(kPriceFields, std::span(offers->rows).subspan(first + i, 1), price_columns(total, currency))
+  table.later_row = [offers, first, total, currency, sort](std::size_t i) {
+    return report::table_of(kPriceFields, std::span(offers->rows).subspan(first + i, 1),
+                            price_columns(total, currency, sort))
         .rows.front();
   };
   return table;
@@ -380,23 +388,42 @@ std::string beside(double usd, const PricedOffer& row) {
   return row.shown_in ? fmt::format(" ({})", in_currency(usd, row)) : "";
 }
 
-// The cheapest recent offer on other terms, otherwise at other providers: " On other terms: $3.20/GPU-h, ...". Empty if
-// there is none.
+// The likely price of a GPU today: an old price may have moved. Every sentence about an offer uses it.
+double today_per_gpu(const PricedOffer& row) { return row.per_gpu * (row.outlook.likely / row.outlook.listed); }
+bool has_moved(const PricedOffer& row) {
+  constexpr double kWorthSaying = 0.02;
+  return std::abs(today_per_gpu(row) / row.per_gpu - 1) > kWorthSaying;
+}
+std::string price_words(const PricedOffer& row) {
+  return has_moved(row) ? fmt::format("{}/GPU-h probably, {} (listed at {}{})", usd_rate(today_per_gpu(row)),
+                                      offer_words(row), usd_rate(row.per_gpu), sources_words(row))
+                        : fmt::format("{}/GPU-h, {}{}", usd_rate(row.per_gpu), offer_words(row), sources_words(row));
+}
+
+// The cheapest recent offers on each of the other terms, and on the same terms elsewhere: " On other terms:
+// $3.20/GPU-h, ...". Spot is no substitute for terms that keep the machine. Empty if there is none.
 std::string alternative(const PricesFlags& flags, const market::PriceBook& book, double most_days) {
   PricesFlags terms = flags, places = flags;
   terms.purchase.clear();
   places.provider.clear(), places.region.clear();
+  std::string text;
   for (const auto& [other, words] : {std::pair(&terms, "On other terms"), std::pair(&places, "Elsewhere")}) {
-    Result<std::vector<PricedOffer>> rows = select(*other, book);
+    const Result<std::vector<PricedOffer>> rows = select(*other, book);
     if (!rows) continue;
-    std::erase_if(*rows, [&](const PricedOffer& row) { return row.age_days > most_days; });
-    if (rows->empty()) continue;
-    const PricedOffer& least = *std::ranges::min_element(
-        *rows, {}, [](const PricedOffer& row) { return std::pair(!row.outlook.may_lead(), row.per_gpu); });
-    return fmt::format(" {}: {}/GPU-h, {}{}.", words, usd_rate(least.per_gpu), offer_words(least),
-                       sources_words(least));
+    std::map<catalog::Purchase, const PricedOffer*> cheapest;
+    for (const PricedOffer& row : *rows) {
+      if (row.age_days > most_days) continue;
+      const auto rank = [](const PricedOffer& o) { return std::pair(!o.outlook.may_lead(), today_per_gpu(o)); };
+      const PricedOffer*& best = cheapest[row.price->purchase];
+      if (best == nullptr || rank(row) < rank(*best)) best = &row;
+    }
+    if (cheapest.size() > 1) cheapest.erase(catalog::Purchase::kSpot);
+    if (cheapest.size() > 1) cheapest.erase(catalog::Purchase::kBlock);
+    std::vector<std::string> parts;
+    for (const auto& [term, row] : cheapest) parts.push_back(price_words(*row));
+    if (!parts.empty()) text += fmt::format(" {}: {}.", words, fmt::join(parts, "; "));
   }
-  return {};
+  return text;
 }
 
 // "Cheapest per GPU: $2.89/GPU-h, h100-pcie, runpod 1x_H100-PCIe_SECURE, any region, on-demand, 8 days old, 2 sources."
@@ -404,7 +431,7 @@ std::string alternative(const PricesFlags& flags, const market::PriceBook& book,
 std::string cheapest_sentence(const std::vector<PricedOffer>& offers, const PricesFlags& flags,
                               const market::PriceBook& book) {
   constexpr double kWorthSaying = 0.02;
-  const auto today = [](const PricedOffer& row) { return row.per_gpu * (row.outlook.likely / row.outlook.listed); };
+  const auto today = today_per_gpu;
   const PricedOffer& best = *std::ranges::min_element(offers, {}, [&](const PricedOffer& row) {
     const double usd = today(row);
     return std::pair(!row.outlook.may_lead(), std::isnan(usd) ? row.per_gpu : usd);
@@ -417,12 +444,11 @@ std::string cheapest_sentence(const std::vector<PricedOffer>& offers, const Pric
                        beside(best.per_gpu, best), offer_words(best), sources_words(best),
                        alternative(flags, book, kTooOld));
   }
-  const bool moved = std::abs(today(best) / best.per_gpu - 1) > kWorthSaying;
-  std::string text =
-      moved ? fmt::format("Cheapest now, probably: {}/GPU-h{}, {} (listed at {}{}).", usd_rate(today(best)),
-                          beside(today(best), best), offer_words(best), usd_rate(best.per_gpu), sources_words(best))
-            : fmt::format("Cheapest per GPU: {}/GPU-h{}, {}{}.", usd_rate(best.per_gpu), beside(best.per_gpu, best),
-                          offer_words(best), sources_words(best));
+  std::string text = has_moved(best) ? fmt::format("Cheapest now, probably: {}/GPU-h{}, {} (listed at {}{}).",
+                                                   usd_rate(today(best)), beside(today(best), best), offer_words(best),
+                                                   usd_rate(best.per_gpu), sources_words(best))
+                                     : fmt::format("Cheapest per GPU: {}/GPU-h{}, {}{}.", usd_rate(best.per_gpu),
+                                                   beside(best.per_gpu, best), offer_words(best), sources_words(best));
   if (&lowest != &best && lowest.per_gpu < (1 - kWorthSaying) * best.per_gpu)
     text += fmt::format(" Last seen lowest: {}/GPU-h, {}{}{}.", usd_rate(lowest.per_gpu), offer_words(lowest),
                         sources_words(lowest), lowest.outlook.may_lead() ? "" : " (check it with the provider)");
@@ -472,8 +498,9 @@ std::string totals_sentence(const std::vector<PricedOffer>& offers, const Prices
 std::string nothing_sentence(const PricesFlags& flags, const market::PriceBook& book) {
   if (std::string unplaced = unplaced_sentence(flags, book); !unplaced.empty())
     return "No price on file matches these filters. " + unplaced;
-  return fmt::format("No {}price on file matches{}.{}", flags.purchase.empty() ? "" : flags.purchase + " ",
-                     flags.purchase.empty() ? " these filters" : "", alternative(flags, book, INFINITY));
+  return fmt::format("No {}price on file matches{}.{}{}", flags.purchase.empty() ? "" : flags.purchase + " ",
+                     flags.purchase.empty() ? " these filters" : "", alternative(flags, book, INFINITY),
+                     flags.purchase.empty() ? "" : " A price of your own: a row in prices/NAME.csv of --catalog.");
 }
 
 Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFlags& flags) {
@@ -484,7 +511,7 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
   if (offers.empty()) return nothing_found(std::move(outcome), nothing_sentence(flags, *listed->book));
   if (flags.hours) outcome.report.say(totals_sentence(offers, flags));
   outcome.report.say(cheapest_sentence(offers, flags, *listed->book));
-  outcome.report.blocks.emplace_back(table_of(listed, flags.top));
+  outcome.report.blocks.emplace_back(table_of(listed, flags.top, flags.sort));
   std::string notes =
       age_sentence(listed->ages) +
       " $/TFLOP-h is per dense bf16 (fp16 without bf16) peak, $/GB/s-h per memory bandwidth, $/GiB-h per "
@@ -514,13 +541,18 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
 Checked<Outcome> list_prices(const PricesFlags& typed) {
   RIGHTSIZE_TRY(catalog::Catalog opened, open_catalog(typed.catalog, typed.store));
   const auto catalog = std::make_shared<const catalog::Catalog>(std::move(opened));
-  const PricesFlags flags = with_known_names(sorted_out(typed, *catalog), *catalog);
+  PricesFlags flags = with_known_names(sorted_out(typed, *catalog), *catalog);
   RIGHTSIZE_TRY(market::PriceBook opened_book, open_prices(*catalog, flags.price));
   const auto book = std::make_shared<const market::PriceBook>(std::move(opened_book));
   RIGHTSIZE_TRY(const SortKey* key, find_sort_key(flags.sort));
+  flags.sort = key->name;
   if (flags.gpus && !flags.hours)
     return fail(bad_input("--gpus needs --hours").with_hint("add --hours 720: one month"));
   RIGHTSIZE_TRY(std::vector<PricedOffer> offers, select(flags, *book));
+  if (flags.max_price) {
+    const bool machine = flags.machine_limit && catalog::split_gpu_count(flags.gpu).count.value_or(1) > 1;
+    note(fmt::format("at most {} per {}", usd_rate(*flags.max_price), machine ? "hour of a machine" : "GPU-hour"));
+  }
   if (!flags.currency.empty()) {
     RIGHTSIZE_TRY(const catalog::ExchangeRate rate, catalog->exchange_rate(flags.currency, today()));
     for (PricedOffer& row : offers) row.shown_in = rate;

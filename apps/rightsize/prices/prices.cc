@@ -55,6 +55,8 @@ Checked<Outcome> run(PricesFlags flags, const FlagSet& command) {
   } else if (name != "import" && !rest.empty()) {
     return fail(bad_input(fmt::format("'prices {}' does not take an argument '{}'", name, rest.front())));
   }
+  const std::string limit = to_lower(command.given("--max-price"));
+  flags.machine_limit = limit.find("/h") != std::string::npos && limit.find("gpu") == std::string::npos;
   if (name == "import") return import_prices(flags, rest);
   if (name == "spot") return plan_on_spot(flags);
   static constexpr std::pair<std::string_view, Checked<Outcome> (*)(const PricesFlags&)> kRuns[] = {

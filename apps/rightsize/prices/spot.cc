@@ -67,8 +67,8 @@ std::string cost_per_gpu(const SpotRow& row) { return cost_over(row, row.gpus())
 // "verda 2H100.80S.80V (2 GPUs) in FIN-02"
 std::string machine_words(const SpotRow& row) {
   const int gpus = row.offer.machine->gpus;
-  return fmt::format("{} {} ({} GPU{}) in {}", row.offer.machine->provider, row.offer.machine->instance, gpus,
-                     gpus == 1 ? "" : "s", place_of(row.offer.price->region, row.offer.price->zone));
+  return fmt::format("{} {} ({} x {}) in {}", row.offer.machine->provider, row.offer.machine->instance, gpus,
+                     row.offer.gpu->name, place_of(row.offer.price->region, row.offer.price->zone));
 }
 
 // ", 62 % less than on demand ($4,312)"
@@ -196,10 +196,10 @@ Checked<Outcome> plan_on_spot(PricesFlags flags) {
   outcome.report.say(conclusion);
   report::Table table = report::table_of(
       kSpotFields, answer.offers,
-      {"provider", "instance", "gpus", renamed("region", "region", "where"),
+      {"provider", "instance", "gpus", "gpu", renamed("region", "region", "where"),
        spare(renamed("likely_usd_per_hour", "usd_per_hour")), "usd_per_gpu",
-       spare(renamed("checkpoint_interval_seconds", "checkpoint_interval")), spare("hours"), renamed("mean_usd", "usd"),
-       "on_demand_usd", spare("chance_cheaper"), "leave_above_usd_per_hour"});
+       spare(renamed("checkpoint_interval_seconds", "checkpoint_interval")), spare("hours"),
+       spare(renamed("mean_usd", "usd")), "on_demand_usd", spare("chance_cheaper"), "leave_above_usd_per_hour"});
   table.most_shown = flags.top ? 0 : 15;
   outcome.report.blocks.emplace_back(std::move(table));
   const bool assumed = std::ranges::any_of(answer.offers, [](const SpotRow& row) { return !row.known; });

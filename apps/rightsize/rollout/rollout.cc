@@ -221,8 +221,8 @@ Checked<Outcome> run(const Flags& flags, const FlagSet& command) {
       {"back", {"--by", "--note"}}};
   const std::string word = flags.words.empty() ? "" : flags.words.front();
   const Verb* named = find_verb(kVerbs, word);
-  // `rollout chat` is `rollout status chat`.
-  const Verb& verb = named == nullptr ? kVerbs.front() : *named;
+  // `rollout chat` is `rollout status chat`, and `rollout chat --stage 10%` starts it.
+  const Verb& verb = named != nullptr ? *named : kVerbs[command.given("--stage").empty() ? 0 : 1];
   if (flags.words.size() != (named == nullptr ? 1u : 2u)) {
     std::vector<std::string> names;
     for (const Verb& each : kVerbs) names.push_back(each.name);
@@ -234,9 +234,9 @@ Checked<Outcome> run(const Flags& flags, const FlagSet& command) {
   const bool changes = &verb != &kVerbs.front();
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, changes ? store::Access::kWrite : store::Access::kRead));
   RIGHTSIZE_TRY(const Decision decision, ledger.find(flags.words.back()));
-  if (word == "start") return start(flags, ledger, decision);
-  if (word == "confirm") return confirm(flags, ledger, decision);
-  if (word == "back") return back(flags, ledger, decision);
+  if (verb.name == "start") return start(flags, ledger, decision);
+  if (verb.name == "confirm") return confirm(flags, ledger, decision);
+  if (verb.name == "back") return back(flags, ledger, decision);
   RIGHTSIZE_TRY(const std::vector<StageRecord> stages, ledger.stages(decision.summary.id));
   return state_report(ledger, decision.summary.id, status_sentence(decision, stages));
 }

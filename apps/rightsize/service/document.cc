@@ -74,6 +74,13 @@ const GaugeUse* gauge(const SizedService& s) {
   return s.reading.gauge(signal);
 }
 
+// A figure of the electricity for a million output tokens.
+template <auto kMember>
+auto of_million(const SizedService& s) {
+  const std::optional<Joules> energy = energy_per_million_output_tokens(s);
+  return energy ? (s.electricity.*kMember)(*energy) : decltype((s.electricity.*kMember)(Joules{})){};
+}
+
 struct PredictedTpot {
   Seconds tpot;
   perf::Interval interval;
@@ -164,7 +171,8 @@ const Fields<SizedService> kServiceFields = {
     {"gpus_per_replica", "GPUs per replica", [](const SizedService& s) { return s.description.gpus_per_replica; }},
     {"gpu_hours", "GPU-hours in the window", [](const SizedService& s) { return s.description.gpu_hours; }},
     {"restarts", "restarts of replicas", [](const SizedService& s) { return s.reading.restarts; }},
-    {"requests_per_second", "request rate", kRateFields, &SizedService::description},
+    {"requests_per_second", "request rate; null: one scrape, without the start of its engine", kRateFields,
+     [](const SizedService& s) { return when(s.reading.timed, s.description); }},
     {"isl", "prompt tokens", kLengthFields, [](const SizedService& s) { return s.description.isl; }},
     {"osl", "output tokens", kLengthFields, [](const SizedService& s) { return s.description.osl; }},
     {"prefix_hit", "share of prompt tokens in the prefix cache",
@@ -198,6 +206,8 @@ const Fields<SizedService> kServiceFields = {
      [](const SizedService& s) { return s.learned ? s.learned->gpu_power : std::nullopt; }},
     {"predicted_joules_per_output_token?", "estimated energy per output token while requests run",
      [](const SizedService& s) { return s.learned ? s.learned->energy_per_token : std::nullopt; }},
+    {"energy_usd_per_million_output_tokens?", "price of that energy, with --kwh-price", of_million<&Electricity::cost>},
+    {"co2_kg_per_million_output_tokens?", "its carbon dioxide, with --carbon", of_million<&Electricity::co2_kg>},
     {"price_source", "source of the price",
      [](const SizedService& s) {
        return s.description.price ? std::optional(s.description.price->source()) : std::nullopt;

@@ -39,6 +39,8 @@ Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catal
   ServiceInput input;
   RIGHTSIZE_TRY(ServerRequest server, read_server_flags(flags));
   input.from = flags.from;
+  input.since = {flags.uptime, flags.rate};
+  RIGHTSIZE_TRY(input.electricity, read_electricity(flags.electricity));
   input.server.url = flags.prometheus;
   input.server.auth = std::move(server.auth), input.server.policy = server.policy;
   input.server.window = server.window, input.server.end = server.end;
@@ -47,7 +49,9 @@ Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catal
   RIGHTSIZE_TRY(input.size.slos, parse_limits(flags, input.size.percentile));
   input.size.what_if = {flags.traffic, flags.longer_prompts, flags.longer_answers, !flags.other_model.empty()};
   if (!flags.gpu.empty()) {
-    RIGHTSIZE_TRY(input.known.gpu, named_gpu(catalog, flags.gpu));
+    std::string gpu = flags.gpu;  // 4xH100: four per replica
+    input.known.per_replica = take_replica_gpus(gpu);
+    RIGHTSIZE_TRY(input.known.gpu, named_gpu(catalog, gpu));
   }
   if (flags.gpus_per_replica > 0) input.known.per_replica = flags.gpus_per_replica;
   for (const std::string& text : flags.models) input.models.push_back(parse_model(text));
@@ -76,6 +80,8 @@ void declare(FlagSet& command, ServiceFlags& f) {
   command.add("from", f.from)
       ->meaning("files instead: scrapes of /metrics in order of time, or Prometheus JSON exports; plain, gzip or zstd")
       ->argument("files");
+  command.add("uptime", f.uptime);
+  command.add("rate", f.rate)->meaning("instead of --uptime: mean rate of requests since the start");
   command.add("service", f.name);
   command.add("slo", f.slo)->meaning("limits: ttft=0.5s,tpot=25ms");
   command.add("slo-percentile", f.slo_percentile);
@@ -90,6 +96,7 @@ void declare(FlagSet& command, ServiceFlags& f) {
   command.add("provider", f.providers);
   command.add("region", f.regions);
   command.add("purchase", f.purchases);
+  add_electricity_flags(command, f.electricity, "measured");
   command.add("traffic", f.traffic);
   command.add("longer-prompts", f.longer_prompts);
   command.add("longer-answers", f.longer_answers);

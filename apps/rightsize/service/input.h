@@ -9,6 +9,7 @@
 #include "live_service/read_server.h"
 #include "live_service/right_size.h"
 #include "rightsize/decisions/input.h"
+#include "rightsize/input/electricity.h"
 #include "rightsize/input/price_flag.h"
 #include "rightsize/input/server_flags.h"
 
@@ -20,6 +21,9 @@ struct ServiceFlags : ServerFlags {
   LedgerFlags ledger;
   std::string slo, slo_percentile = "95", gpu, name, other_model, catalog;
   int gpus_per_replica = 0, top = 10;
+  std::optional<Seconds> uptime;
+  std::optional<RequestsPerSecond> rate;
+  ElectricityFlags electricity;
   double traffic = 1, longer_prompts = 1, longer_answers = 1;
 };
 
@@ -30,7 +34,8 @@ struct NamedModel {
 };
 
 struct ServiceInput {
-  std::vector<std::string> from;  // files; empty: read the server
+  std::vector<std::string> from;   // files; empty: read the server
+  live_service::SinceStart since;  // of engines that do not publish their start
   live_service::ServerSource server;
   std::vector<NamedModel> models;
   live_service::KnownGpus known;
@@ -38,6 +43,7 @@ struct ServiceInput {
   std::string other_model;  // the model to plan for; empty: the served model
   std::string only;         // only services with this in their name
   std::vector<std::string> emit;
+  Electricity electricity;
   LedgerFlags ledger;  // empty: predictions are not compared
 };
 

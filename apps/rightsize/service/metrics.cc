@@ -32,8 +32,9 @@ std::string service_metrics(const ServiceFacts& facts) {
     Value (*value)(One);
   } kGauges[] = {
       {"requests_per_second", "Mean rate over the window.",
-       [](One s) -> Value { return s.description.requests_per_second; }},
-      {"peak_requests_per_second", "Rate of the busiest hour.", [](One s) -> Value { return s.description.peak_hour; }},
+       [](One s) { return s.reading.timed ? Value(s.description.requests_per_second) : std::nullopt; }},
+      {"peak_requests_per_second", "Rate of the busiest hour.",
+       [](One s) { return s.reading.timed ? Value(s.description.peak_hour) : std::nullopt; }},
       {"replicas", "Replicas at the end of the window.", [](One s) -> Value { return s.description.replicas; }},
       {"gpus", "GPUs at the end of the window.", [](One s) -> Value { return s.description.gpus; }},
       {"usd_per_month", "Monthly cost of the service.",

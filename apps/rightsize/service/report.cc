@@ -41,6 +41,9 @@ std::string saving(const SizedService& one, const SizedPlan& p) {
 }
 
 std::string advice(const SizedService& one) {
+  if (!one.reading.timed)
+    return "Latencies and lengths are those since the engine started; running requests and the KV cache are those of "
+           "one moment. A plan needs the rate of requests: add --uptime 2h or --rate 3/s.";
   if (!one.sized) return "No plan: see the notes.";
   const live_service::RightSize& s = *one.sized;
   std::string text;
@@ -105,9 +108,12 @@ Table description_table(const SizedService& one) {
   const live_service::Description& d = one.description;
   Table table{"", {{"", "fact"}, {"", "value"}}, {}};
   add_row(table, "requests",
-          fmt::format(
-              "{}/s, {}/s in the busiest hour, {}", format_number(d.requests_per_second), format_number(d.peak_hour),
-              d.burst < 1.05 ? "no bursts" : fmt::format("{}x that in five-minute bursts", format_number(d.burst, 2))));
+          !r.timed
+              ? fmt::format("{} since the engine started", format_count(r.counter(Signal::kRequests).value_or(0)))
+              : fmt::format("{}/s, {}/s in the busiest hour, {}", format_number(d.requests_per_second),
+                            format_number(d.peak_hour),
+                            d.burst < 1.05 ? "no bursts"
+                                           : fmt::format("{}x that in five-minute bursts", format_number(d.burst, 2))));
   const auto lengths = [](const live_service::Percentiles& s) {
     if (!s.mean) return std::string("not published");
     std::string text = fmt::format("mean {}", format_number(*s.mean, 4));
@@ -160,7 +166,12 @@ Table description_table(const SizedService& one) {
     if (one.learned && one.learned->gpu_power)
       text += fmt::format("; estimated while requests run: {}, {} J", format_power(*one.learned->gpu_power),
                           format_number(in_joules(*one.learned->energy_per_token)));
-    add_row(table, "energy", text);
+    add_row(table, "energy", text + one.electricity.words(*energy));
+  } else if (const std::optional<Joules> million = energy_per_million_output_tokens(one);
+             million && one.electricity.asked()) {
+    add_row(table, "energy",
+            fmt::format("estimated: {} kWh per 1M output tokens{}", format_number(one.electricity.kwh(*million)),
+                        one.electricity.words(*million)));
   }
   if (d.price)
     add_row(table, "price", fmt::format("{}/GPU-h, {}", format_usd_per_hour(d.price->rate), d.price->source()));
@@ -240,6 +251,12 @@ std::optional<double> usd_per_million_output_tokens(const SizedService& one) {
   const live_service::Description& d = one.description;
   if (!d.spend || !(d.output_tokens > 0)) return std::nullopt;
   return in_usd(*d.spend) / (d.output_tokens / 1e6);
+}
+
+std::optional<Joules> energy_per_million_output_tokens(const SizedService& one) {
+  std::optional<Joules> each = one.description.energy_per_token();
+  if (!each && one.learned) each = one.learned->energy_per_token;
+  return each ? std::optional(*each * 1e6) : std::nullopt;
 }
 
 const SizedPlan* best_plan(const SizedService& one) {

@@ -27,6 +27,7 @@ struct SizedService {
   std::optional<live_service::LearnedSpeed> learned;
   std::optional<live_service::RightSize> sized;
   std::optional<Promise> promise;  // a decision about its autoscaling, if there is a ledger
+  Electricity electricity = {};
   std::vector<std::string> notes;  // missing information and how to provide it
 };
 
@@ -57,6 +58,8 @@ struct ConfidenceStep {
 std::vector<ConfidenceStep> confidence_steps(const SizedService& one);
 
 std::optional<double> usd_per_million_output_tokens(const SizedService& one);
+// Of its GPUs: measured, or else estimated while requests run.
+std::optional<Joules> energy_per_million_output_tokens(const SizedService& one);
 
 // The plan to take first: the cheapest that saves money, otherwise the cheapest that meets the SLOs.
 const live_service::SizedPlan* best_plan(const SizedService& one);

@@ -87,6 +87,7 @@ std::string first_of(const Errors& errors) {
 SizedService size(const ServiceInput& input, const Facts& facts, const market::PriceBook& book,
                   live_service::ServiceReading reading) {
   SizedService one;
+  one.electricity = input.electricity;
   one.description = live_service::describe(reading, input.size.slos, facts.catalog, book, input.known);
   one.notes = one.description.notes;
   Checked<live_service::ServedModel> model = model_of(input, reading);
@@ -96,6 +97,7 @@ SizedService size(const ServiceInput& input, const Facts& facts, const market::P
     return one;
   }
   one.model = *std::move(model);
+  if (!one.reading.timed) return one;  // the notes say why
   if (Result<live_service::LearnedSpeed> learned =
           live_service::learn_speed(one.reading, one.description, *one.model, facts.constants)) {
     one.learned = *std::move(learned);
@@ -181,7 +183,7 @@ Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts
     if (input.from.empty()) return live_service::read_services(input.server);
     RIGHTSIZE_TRY(const Scrapes files, Scrapes::fetch(input));
     const LongWork counted("bytes read", size_of(files.paths));
-    return live_service::read_service_files(files.paths);
+    return live_service::read_service_files(files.paths, input.since);
   }();
   if (!read) return fail(std::move(read).error());
   ServiceFacts all;
@@ -191,7 +193,7 @@ Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts
                                   : fmt::format("{} file{}", input.from.size(), input.from.size() == 1 ? "" : "s");
   const LongWork counted("services planned", read->services.size());
   for (live_service::ServiceReading& reading : read->services) {
-    all.from = reading.from, all.until = reading.until;
+    all.from = reading.timed ? reading.from : reading.until, all.until = reading.until;
     if (reading.name().find(input.only) == std::string::npos) continue;
     all.services.push_back(size(input, facts, book, std::move(reading)));
     LongWork::step();

@@ -1,0 +1,54 @@
+#include "portfolio/organisation.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace rightsize::portfolio {
+namespace {
+
+// "eu" includes "eu-west-1".
+bool is_within(std::string_view region, const std::vector<std::string>& allowed) {
+  return std::ranges::any_of(allowed, [&](const std::string& name) {
+    return region == name || (region.starts_with(name) && region[name.size()] == '-');
+  });
+}
+
+bool meets_rules(const Organisation& organisation, const Workload& w, const Option& option) {
+  const std::string& region =
+      option.in_pool() ? organisation.pools[static_cast<std::size_t>(option.pool)].region : option.region;
+  if (!w.regions.empty() && !is_within(region, w.regions)) return false;
+  if (w.blocks.empty() || !option.in_pool()) return true;
+  for (std::size_t b = 0; b < organisation.blocks.size(); ++b) {
+    const bool runs = !option.needs.empty() || option.gpus[b] > 0;
+    if (runs && std::ranges::find(w.blocks, organisation.blocks[b].name) == w.blocks.end()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Workload::allows(int option) const { return !std::ranges::binary_search(dropped, option); }
+
+Result<> apply_rules(const Organisation& organisation, Workload& workload) {
+  workload.dropped.clear();
+  for (std::size_t i = 0; i < workload.options.size(); ++i) {
+    if (!meets_rules(organisation, workload, workload.options[i])) workload.dropped.push_back(static_cast<int>(i));
+  }
+  if (workload.dropped.size() < workload.options.size()) return {};
+  return fail(bad_input(fmt::format("no option of '{}' is within its regions and blocks", workload.name)));
+}
+
+double Organisation::month_hours() const {
+  double hours = 0;
+  for (const Block& block : blocks) hours += block.hours;
+  return hours;
+}
+
+double Organisation::reserved_usd() const {
+  double sum = 0;
+  for (const Pool& pool : pools) sum += pool.reserved_usd;
+  return sum;
+}
+
+}  // namespace rightsize::portfolio
