@@ -52,6 +52,11 @@ std::optional<UsdPerMachineSecond> MachineCost::rate() const {
   return usd_per_machine_hour(costs.effective.amount() / hours);
 }
 
+std::optional<double> Costs::discount() const {
+  if (!listed || !(list > Money())) return std::nullopt;
+  return 1 - effective.amount() / list.amount();
+}
+
 double Commitment::unused_share() const {
   const double all = (used + unused).amount();
   return all > 0 ? unused.amount() / all : 0;

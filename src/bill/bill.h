@@ -24,8 +24,14 @@ namespace rightsize::bill {
 
 struct Costs {
   Money billed, effective, list;
+  bool listed = true;  // every row has a list cost
 
-  void add(const Charge& charge) { billed += charge.billed, effective += charge.effective, list += charge.list; }
+  void add(const Charge& charge) {
+    billed += charge.billed, effective += charge.effective, list += charge.list;
+    listed = listed && charge.listed;
+  }
+  // The share that the effective cost is below the list cost; empty if that is unknown.
+  std::optional<double> discount() const;
 };
 
 // One kind of machine on one kind of terms.

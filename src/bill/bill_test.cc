@@ -200,6 +200,21 @@ TEST(Bill, ABillByMonthsEndsWithItsLastMonth) {
   EXPECT_EQ(format_date(Date{bill.last_day}), "2026-10-31");
 }
 
+// A discount needs the list cost of every row: without one it is unknown, not 0.
+RC_GTEST_PROP(Bill, ADiscountIsKnownOnlyWithListCosts, ()) {
+  const double list = *rc::gen::inRange(1, 1000), effective = *rc::gen::inRange(0, 1000);
+  const bool listed = *rc::gen::arbitrary<bool>();
+  const std::string header =
+      "BilledCost,EffectiveCost,ListCost,ChargeCategory,ConsumedQuantity,ConsumedUnit,x_InstanceType\n";
+  const std::string type = some_machine().instance;
+  const Bill bill = bill_of(header + fmt::format("1,{0},{1},Usage,1,Hours,{2}\n1,{0},{3},Usage,1,Hours,{2}\n",
+                                                 effective, list, type, listed ? fmt::format("{}", list) : ""));
+  RC_ASSERT(bill.machines.size() == 1U);
+  const std::optional<double> discount = bill.machines.front().costs.discount();
+  RC_ASSERT(discount.has_value() == listed);
+  if (listed) RC_ASSERT(std::abs(*discount - (1 - effective / list)) < 1e-9);
+}
+
 RC_GTEST_PROP(Bill, TotalsAreExactToTheCentInAnyOrder, ()) {
   std::vector<Row> rows = some_rows();
   std::int64_t billed = 0, effective = 0;

@@ -26,6 +26,7 @@ struct BudgetLine {
   int days = 0, of_days = 0;   // of the month
   std::optional<int> over_on;  // the day on which the forecast exceeds the budget, since 1970-01-01
 
+  bool is_past() const { return days >= of_days; }  // a month that is over has no forecast
   bool is_over() const { return forecast > budget; }
 };
 

@@ -7,9 +7,7 @@
 #include "base/csv_reader.h"
 
 namespace rightsize::bill {
-namespace {
 
-// Both spellings of a column: lineItem/UnblendedCost and line_item_unblended_cost.
 std::string folded(std::string_view name) {
   std::string letters;
   for (const char c : name) {
@@ -18,6 +16,8 @@ std::string folded(std::string_view name) {
   }
   return letters;
 }
+
+namespace {
 
 constexpr std::string_view kCost = "lineitemunblendedcost", kType = "lineitemlineitemtype";
 

@@ -18,6 +18,10 @@
 
 namespace rightsize::bill {
 
+// The letters and digits of a column's name in lower case: lineItem/UnblendedCost and line_item_unblended_cost are the
+// same.
+std::string folded(std::string_view name);
+
 class CostAndUsageReport {
  public:
   static bool has_header(std::string_view record);

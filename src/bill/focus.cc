@@ -8,7 +8,9 @@
 #include "base/csv_reader.h"
 #include "base/date.h"
 #include "base/decimal.h"
+#include "base/json_reader.h"
 #include "base/text.h"
+#include "bill/cloud_export.h"
 #include "bill/cur.h"
 
 namespace rightsize::bill {
@@ -121,19 +123,40 @@ double hours_in(std::string_view unit) {
   return lower == "minutes" || lower == "minute" ? times / 60 : 0;
 }
 
+// Another's source.
+class Borrowed final : public ByteSource {
+ public:
+  explicit Borrowed(ByteSource& source) : source_(source) {}
+  Result<std::size_t> read(std::span<char> buffer) override { return source_.read(buffer); }
+
+ private:
+  ByteSource& source_;
+};
+
 class Reading {
  public:
   Reading(const std::string& name, const std::function<void(const Charge&)>& take) : name_(name), take_(take) {}
 
   Result<FocusOutcome> read(ByteSource& source) {
-    CsvReader csv(source, name_);
+    constexpr std::size_t kLook = 64;
+    RIGHTSIZE_TRY(std::string first, read_beginning(source, kLook));
+    const std::string_view text = trim(first);
+    const bool json = text.starts_with('{') || text.starts_with('[');
+    const std::unique_ptr<ByteSource> whole = put_back(std::move(first), std::make_unique<Borrowed>(source));
+    if (json) return read_json(*whole);
+    CsvReader csv(*whole, name_);
     std::string_view record;
     if (!csv.next(record)) {
       if (csv.failed()) return fail(csv.error());
       return fail(bad_input(fmt::format("'{}' is empty", name_)));
     }
     if (CostAndUsageReport::has_header(record)) {
-      read_report(csv, CostAndUsageReport(record));
+      read_export(csv, CostAndUsageReport(record));
+      return finish(csv);
+    }
+    RIGHTSIZE_TRY(const std::optional<CloudExport> other, CloudExport::of_header(record, name_));
+    if (other) {
+      read_export(csv, *other);
       return finish(csv);
     }
     const CsvColumns header(record);
@@ -141,9 +164,9 @@ class Reading {
     if (columns.billed == kMissing || columns.effective == kMissing) {
       return fail(bad_input(fmt::format("'{}' is not a FOCUS export: it has no column {}", name_,
                                         columns.billed == kMissing ? "BilledCost" : "EffectiveCost"))
-                      .with_hint("export the bill in FOCUS 1.0 to 1.3 as CSV: AWS Data Exports, Azure Cost Management "
-                                 "exports, Google Cloud's FOCUS view in BigQuery; an AWS Cost and Usage Report has "
-                                 "line_item_unblended_cost and line_item_line_item_type"));
+                      .with_hint("also read: an AWS Cost and Usage Report (line_item_unblended_cost and "
+                                 "line_item_line_item_type), a Google Cloud billing export (sku.description and cost), "
+                                 "an Azure cost export (MeterName and CostInBillingCurrency)"));
     }
     std::vector<std::string_view> cells;
     while (csv.next(record)) {
@@ -155,8 +178,8 @@ class Reading {
   }
 
  private:
-  void read_report(CsvReader& csv, CostAndUsageReport report) {
-    const Columns columns{CsvColumns(CostAndUsageReport::focus_header())};
+  void read_export(CsvReader& csv, auto report) {
+    const Columns columns{CsvColumns(report.focus_header())};
     std::vector<std::string_view> cells;
     for (std::string_view record; csv.next(record);) {
       split_csv(record, cells, report.columns());
@@ -165,7 +188,31 @@ class Reading {
     }
   }
 
-  Result<FocusOutcome> finish(const CsvReader& csv) {
+  // BigQuery's rows: one object after the other, or an array of them.
+  Result<FocusOutcome> read_json(ByteSource& source) {
+    CloudExport rows(CloudExport::Provider::kGoogle);
+    const Columns columns{CsvColumns(rows.focus_header())};
+    JsonReader json(source, name_);
+    const auto take = [&] {
+      JsonValue row;
+      if (!json.read_value(row)) return;
+      ++outcome_.rows;
+      rows.translate(row, [&](const std::vector<std::string_view>& cells) {
+        take_row(columns, cells, static_cast<long>(outcome_.rows));
+      });
+    };
+    do {
+      if (json.peek() != '[' || !json.each_item(take)) take();
+    } while (json.next_document());
+    if (outcome_.rows > 0 && outcome_.rows == outcome_.refused) {
+      return fail(bad_input(fmt::format("'{}' is JSON, but its rows have no cost", name_))
+                      .with_hint("export the table gcp_billing_export_... of BigQuery with its columns cost, sku, "
+                                 "service, usage, usage_start_time and credits"));
+    }
+    return finish(json);
+  }
+
+  Result<FocusOutcome> finish(const auto& csv) {
     if (csv.failed()) return fail(csv.error());
     if (outcome_.refused > 0) {
       outcome_.notes.push_back(fmt::format("{}: {} rows without a readable cost were left out, the first in line {}",
@@ -192,7 +239,8 @@ class Reading {
       if (outcome_.refused++ == 0) first_refused_ = line;
       return;
     }
-    if (!Money::parse(cell(c.list), charge.list)) charge.list = charge.effective;
+    charge.listed = Money::parse(cell(c.list), charge.list);
+    if (!charge.listed) charge.list = charge.effective;
     charge.category = category_of(cell(c.category));
     charge.pricing = pricing_of(cell(c.pricing));
     charge.day = days_.of(cell(c.start));

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include <fmt/format.h>
+
+#include "base/format.h"
+
 namespace rightsize::diagnose {
 
 int Observer::open(const telemetry::Device& device) {
@@ -49,6 +53,8 @@ double mig_share(const telemetry::Device& device, const catalog::Gpu* gpu, const
 
 namespace {
 
+constexpr double kLongPauses = 0.2;  // of the recording: shorter ones are checkpoints and evaluations
+
 Summary without_waits(const std::vector<Sample>& samples, const Cycle& cycle) {
   SummaryBuilder gathered;
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -91,6 +97,13 @@ GpuProfile understand(const Observed& observed, const catalog::Catalog& catalog,
   profile.steady.clock_jumps = profile.whole.clock_jumps;  // phases that are left out are not jumps
   profile.diagnosis = classify(profile.steady, profile.gpu != nullptr ? hardware_of(*profile.gpu) : Hardware{});
   if (profile.cycle) explain_cycle(*profile.cycle, profile.diagnosis);
+  if (const double pauses = pause_share(profile.phases); pauses >= kLongPauses) {
+    profile.diagnosis.actions.insert(
+        profile.diagnosis.actions.begin(),
+        {"data-loading", fmt::format("shorten the pauses, which take {} of the time: load data, write checkpoints and "
+                                     "evaluate while the GPU works. Up to {:.2g}x",
+                                     format_percent(Ratio::fraction(pauses)), 1 / (1 - pauses))});
+  }
   return profile;
 }
 

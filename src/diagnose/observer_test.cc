@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "diagnose/test_recordings.h"
 
@@ -23,6 +24,27 @@ TEST(Observer, KeepsTheGpusApartInTheOrderTheyWereSeen) {
   EXPECT_EQ(observer.gpus()[0].device.uuid, "GPU-b");
   EXPECT_EQ(observer.gpus()[0].whole.summary().samples, 2u);
   EXPECT_EQ(observer.gpus()[1].series.samples().size(), 1u);
+}
+
+// Pauses do not change what limits the work: they are named, and the verdict is that of the busy time.
+RC_GTEST_PROP(Understand, PausesDoNotChangeTheVerdictOfTheWork, ()) {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  const Kind& kind = *rc::gen::elementOf(std::vector<Kind>(std::begin(kSteadyKinds), std::end(kSteadyKinds)));
+  const int work = *rc::gen::inRange(20, 40), pause = *rc::gen::inRange(6, 9);  // seconds
+  const double noise = *rc::gen::element(0.0, 0.01, 0.03);                      // of the work's level
+  Level low{noise * kind.level.engine, noise * kind.level.sm, noise * kind.level.dram};
+  low.memory_gib = kind.level.memory_gib;
+  Observer observer;
+  const int gpu = observer.open({});
+  for (const Sample& sample : record(300, [&](double time) {
+         const bool pauses = std::fmod(time, work + pause) >= work;
+         return pauses ? low : kind.level;
+       }))
+    observer.add(gpu, sample);
+  const GpuProfile profile = understand(observer.gpus()[0], kCatalog, nullptr, false);
+  RC_ASSERT(profile.diagnosis.verdict == kind.verdict);
+  const bool works = kind.verdict != Verdict::kIdle && kind.verdict != Verdict::kIdleHeld;
+  RC_ASSERT(!works || pause_share(profile.phases) > 0.1 || profile.cycle);
 }
 
 TEST(Identify, KnowsTheNamesDriversAndExportersUse) {

@@ -64,7 +64,7 @@ Seconds duration(const std::vector<Sample>& samples, std::size_t first, std::siz
   return std::max(Seconds{}, end - samples[first].time);
 }
 
-// Whether idleness between the first and last work is too frequent for pauses to be exceptions.
+// Whether idleness between the first and last work is most of the time. Otherwise it is pauses of the work.
 bool alternates(const std::vector<ActivityRun>& runs) {
   std::size_t idle = 0, all = 0;
   for (std::size_t i = 1; i + 1 < runs.size(); ++i) {
@@ -72,7 +72,7 @@ bool alternates(const std::vector<ActivityRun>& runs) {
     all += size;
     if (runs[i].idle) idle += size;
   }
-  return all > 0 && static_cast<double>(idle) > 0.25 * static_cast<double>(all);
+  return all > 0 && static_cast<double>(idle) > 0.5 * static_cast<double>(all);
 }
 
 // Writing a checkpoint copies weights to the host while nothing else runs.
@@ -222,8 +222,14 @@ std::vector<Phase> find_phases(const std::vector<Sample>& samples, bool from_sta
   return phases;
 }
 
+double pause_share(const std::vector<Phase>& phases) {
+  Seconds paused;
+  for (const Phase& phase : phases) paused += phase.kind == PhaseKind::kPause ? phase.end - phase.begin : Seconds{};
+  return paused > Seconds{} ? paused / (phases.back().end - phases.front().begin) : 0;
+}
+
 Summary summarize_steady(const std::vector<Sample>& samples, const std::vector<Phase>& phases) {
-  SummaryBuilder steady, whole;
+  SummaryBuilder steady(threshold(levels_of(samples))), whole;
   bool any = false;
   for (const Phase& phase : phases) {
     if (phase.kind != PhaseKind::kSteady) continue;

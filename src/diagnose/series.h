@@ -38,6 +38,9 @@ struct Phase {
 // the recording begins with the program, so everything before its work is start-up, however long.
 std::vector<Phase> find_phases(const std::vector<Sample>& samples, bool from_start);
 
+// The share of the recording in pauses.
+double pause_share(const std::vector<Phase>& phases);
+
 // Statistics of the steady phases, which the verdict is based on.
 Summary summarize_steady(const std::vector<Sample>& samples, const std::vector<Phase>& phases);
 

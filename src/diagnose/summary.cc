@@ -57,7 +57,7 @@ void SummaryBuilder::add_time(const Sample& sample) {
 }
 
 void SummaryBuilder::add_activity(double level, Seconds time) {
-  const bool idle = level <= kIdleActivity;
+  const bool idle = level <= idle_level_;
   ++levels_;
   if (idle) ++idle_;
   if (!idle) active_sum_ += level;

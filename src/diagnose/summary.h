@@ -61,6 +61,10 @@ inline constexpr double kIdleActivity = 0.005;
 // Folds samples into a Summary in bounded memory: means and maxima exactly, quantiles within 1 %.
 class SummaryBuilder {
  public:
+  // Activity up to `idle` is idleness: drivers and displays also do a little work.
+  SummaryBuilder() = default;
+  explicit SummaryBuilder(double idle) : idle_level_(idle) {}
+
   void add(const Sample& sample);
   Summary summary() const;
 
@@ -82,6 +86,7 @@ class SummaryBuilder {
   OnOff on_off() const;
   std::optional<Joules> energy(Seconds duration) const;
 
+  double idle_level_ = kIdleActivity;
   std::array<Column, telemetry::kMetrics> columns_;
   std::uint64_t samples_ = 0, clock_jumps_ = 0;
   TimePoint last_time_;

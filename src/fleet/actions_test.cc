@@ -182,6 +182,27 @@ RC_GTEST_PROP(Actions, AllWasteIsReported, ()) {
   for (const auto& [owner, waste] : left) RC_ASSERT(waste <= std::max(0.05 * all, 0.1 * spent[owner]) + 1e-6);
 }
 
+// Without readings of memory no action and no reason may depend on it.
+RC_GTEST_PROP(Actions, UnknownMemoryIsNotEmptyMemory, ()) {
+  std::vector<GpuUse> uses = random_fleet().uses(*rc::gen::arbitrary<bool>());
+  for (GpuUse& use : uses) {
+    for (const Metric metric : {Metric::kMemoryUsed, Metric::kMemoryTotal})
+      use.metrics[static_cast<std::size_t>(metric)].reset();
+    use.profile.memory = {};
+    use.held_share = 0;
+    for (Tenancy& tenancy : use.tenancies) tenancy.memory_peak.reset();
+  }
+  const DevicePrices book = book_at(2);
+  const FleetAnalysis a = analyse(std::move(uses), {book, speeds()});
+  for (const FleetAction& action : a.actions) {
+    RC_ASSERT(action.kind == ActionKind::kStop || action.kind == ActionKind::kWatch ||
+              action.kind == ActionKind::kCommit || action.kind == ActionKind::kConsolidate);
+    RC_ASSERT(action.risk.find("no process holds memory") == std::string::npos);
+    RC_ASSERT(action.check.find("memory peaks add up") == std::string::npos);
+  }
+  for (const UnplannedWaste& waste : a.unplanned) RC_ASSERT(!waste.memory_known);
+}
+
 TEST(Stop, NamesThePodAndTheCommand) {
   UseAccumulator sum({});
   live(sum, {.uuid = "A", .pod = "chat-7d4b9c6f5-x2x5z", .memory = 40 * kGiB}, kDay, nothing);

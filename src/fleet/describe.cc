@@ -287,6 +287,10 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
       scale_down(a, input);
       break;
     case RemedyKind::kGiveBack:
+      if (!std::ranges::all_of(
+              a.gpus, [&](std::size_t gpu) { return input.gpus[gpu].use.metric(Metric::kMemoryUsed).has_value(); }))
+        a.risk =
+            "medium: the readings do not show whether a process holds memory; queued jobs may wait longer at a peak";
       drain_machines(a, input);
       break;
     case RemedyKind::kPark:

@@ -93,6 +93,7 @@ struct GroupLine {
   std::optional<GpuTime> idle = {};  // not set: not measured
   GpuTime unsuccessful = {};         // of jobs that failed, timed out, were cancelled or preempted
   Usd spend = {}, waste = {};
+  bool waste_known = true;            // false for a partition or state of jobs
   bool priced = false;                // some of it has a known price
   std::optional<Joules> energy = {};  // of the GPUs alone; not set: no power was reported
 };
@@ -209,6 +210,7 @@ struct UnplannedWaste {
   std::size_t gpus = 0;
   UsdPerSecond rate;
   diagnose::Verdict verdict = diagnose::Verdict::kUnknown;  // behind most of it
+  bool memory_known = true;                                 // of all its GPUs
 };
 
 struct FleetTotals {

@@ -8,6 +8,7 @@
 
 #include "base/raw_bytes.h"
 #include "base/text.h"
+#include "telemetry/formats/bare_csv.h"
 #include "telemetry/formats/cell_scan.h"
 #include "telemetry/formats/line_reader.h"
 
@@ -36,44 +37,16 @@ bool names_metric(std::string_view line) {
   return line[end] == '{' || line.starts_with("nvidia_") || line.starts_with("DCGM_");
 }
 
-// The header of an nvidia-smi row without one (--format=csv,noheader), by the units of its cells: "18 %" is the
-// utilization, then that of the memory; "21504 MiB" the memory in use, then all of it. Empty where the units do not
-// tell, as with nounits.
-std::string inferred_header(std::string_view line) {
-  const std::vector<std::string_view> cells = split_list(line, ',');
-  std::string header;
-  int shares = 0, sizes = 0, bare = 0;
-  for (const std::string_view text : cells) {
-    const std::string_view cell = trim(text);
-    const auto number = leading_number(cell);
-    std::string column = fmt::format("column{}", header.size());
-    if (cell.find('/') != std::string_view::npos && cell.find(':') != std::string_view::npos)
-      column = "timestamp";
-    else if (cell.starts_with("GPU-"))
-      column = "uuid";
-    else if (cell.find("NVIDIA") != std::string_view::npos || cell.starts_with("Tesla"))
-      column = "name";
-    else if (number && cell.ends_with(" %"))
-      column = shares++ == 0 ? "utilization.gpu [%]" : shares == 2 ? "utilization.memory [%]" : column;
-    else if (number && cell.ends_with(" MiB"))
-      column = sizes++ == 0 ? "memory.used [MiB]" : sizes == 2 ? "memory.total [MiB]" : column;
-    else if (number && cell.ends_with(" W"))
-      column = "power.draw [W]";
-    else if (number && cell.find_first_not_of("0123456789") == std::string_view::npos && bare++ == 0)
-      column = "index";
-    header += (header.empty() ? "" : ", ") + column;
-  }
-  return shares > 0 && sizes + shares > 1 ? header : std::string();
-}
-
 SampleFormat format_of_line(std::string_view line) {
   const std::string lower = to_lower(line);
   if (line.front() == '#') {
     if (lower.find("entity") != std::string::npos) return SampleFormat::kDcgmiDmon;
     if (line.starts_with("# HELP") || line.starts_with("# TYPE")) return SampleFormat::kExposition;
-    if (lower.find("gpu") != std::string::npos && lower.find("pid") == std::string::npos) return SampleFormat::kSmiDmon;
+    if (lower.find("gpu") != std::string::npos) return SampleFormat::kSmiDmon;
     return SampleFormat::kUnknown;
   }
+  if (line.starts_with("+--") || line.starts_with("| NVIDIA-SMI") || line.find("NVSMI LOG") != std::string_view::npos)
+    return SampleFormat::kSmiText;
   if (names_metric(line)) return SampleFormat::kExposition;
   if (line.find(',') == std::string_view::npos) return SampleFormat::kUnknown;
   const std::string framed = "," + lower;
@@ -82,7 +55,8 @@ SampleFormat format_of_line(std::string_view line) {
   for (std::string_view known : {"utilization.", "memory.used", "power.draw", "clocks."}) {
     if (lower.find(known) != std::string::npos) return SampleFormat::kSmiQuery;
   }
-  return inferred_header(line).empty() ? SampleFormat::kUnknown : SampleFormat::kSmiQuery;
+  const BareHeader header = inferred_header(line);
+  return header.names.empty() && !header.unclear ? SampleFormat::kUnknown : SampleFormat::kSmiQuery;
 }
 
 std::unique_ptr<LineReader> make_reader(SampleFormat format, Intake& intake) {
@@ -96,6 +70,8 @@ std::unique_ptr<LineReader> make_reader(SampleFormat format, Intake& intake) {
       return make_dmon_reader(intake, format == SampleFormat::kDcgmiDmon);
     case SampleFormat::kSmiXml:
       return make_xml_reader(intake);
+    case SampleFormat::kSmiText:
+      return make_smi_text_reader(intake);
     case SampleFormat::kExposition:
       return make_exposition_reader(intake);
     default:
@@ -103,7 +79,17 @@ std::unique_ptr<LineReader> make_reader(SampleFormat format, Intake& intake) {
   }
 }
 
-Error cannot_read(std::string_view name, SampleFormat format) {
+Error cannot_read(std::string_view name, std::string_view head, SampleFormat format) {
+  static constexpr std::pair<std::string_view, std::string_view> kProfilers[] = {
+      {"Total Time (ns)", "a summary of Nsight Systems"},
+      {"\"Metric Name\"", "a report of Nsight Compute"},
+      {"Self CUDA", "a summary of the PyTorch profiler"},
+      {"\"traceEvents\"", "a trace of the PyTorch profiler"}};
+  for (const auto& [mark, what] : kProfilers) {
+    if (head.find(mark) == std::string_view::npos) continue;
+    return bad_input(fmt::format("'{}' is {}: it lists kernels, not the use of the GPU over time", name, what))
+        .with_hint("record that while the program runs: rightsize profile --record run.csv -- COMMAND");
+  }
   if (format == SampleFormat::kJson) {
     return bad_input(fmt::format("'{}' is JSON from a monitoring API, not samples in text", name))
         .with_hint("'rightsize fleet --from FILE' reads such files");
@@ -113,8 +99,16 @@ Error cannot_read(std::string_view name, SampleFormat format) {
           "record one with: nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu,utilization.memory,memory.used,"
           "memory.total,power.draw --format=csv -l 1 > smi.csv")
       .with_hint(
-          "supported: nvidia-smi --query-gpu=... --format=csv (with its header), nvidia-smi dmon, nvidia-smi -q -x, "
-          "dcgmi dmon, dcgm-exporter's text, and recordings of 'rightsize profile --record'");
+          "supported: nvidia-smi --query-gpu=... --format=csv, nvidia-smi dmon and pmon, nvidia-smi -q with or without -x, the "
+          "table of nvidia-smi, dcgmi dmon, dcgm-exporter's text, and recordings of 'rightsize profile --record'");
+}
+
+Error unnamed_columns(std::string_view name) {
+  return bad_input(fmt::format("'{}' names no columns, and its numbers do not tell which is the utilization", name))
+      .with_hint(fmt::format("put the names first, in the order of your columns: sed -i '1i timestamp, name, "
+                             "temperature.gpu, utilization.gpu, memory.used, memory.total' {}",
+                             name))
+      .with_hint("or record with --format=csv instead of --format=csv,noheader,nounits");
 }
 
 // The bytes of a source in a buffer that does not grow.
@@ -175,8 +169,9 @@ Result<> read_lines(Buffer& buffer, Intake& intake, LineReader& reader, ReadSumm
 }  // namespace
 
 std::string_view name_of(SampleFormat format) {
-  static constexpr std::string_view kNames[] = {"unknown",        "recording",  "nvidia-smi csv",  "nvidia-smi dmon",
-                                                "nvidia-smi xml", "dcgmi dmon", "exposition text", "JSON"};
+  static constexpr std::string_view kNames[] = {"unknown",         "recording",       "nvidia-smi csv",
+                                                "nvidia-smi dmon", "nvidia-smi xml",  "dcgmi dmon",
+                                                "exposition text", "nvidia-smi text", "JSON"};
   return kNames[static_cast<std::size_t>(format)];
 }
 
@@ -188,7 +183,8 @@ SampleFormat detect_format(std::string_view beginning) {
     if (line.front() == '{' || line.front() == '[') return SampleFormat::kJson;
     if (line.front() == '<') return SampleFormat::kSmiXml;
     if (const SampleFormat format = format_of_line(line); format != SampleFormat::kUnknown) return format;
-    if (line.front() != '#') return SampleFormat::kUnknown;  // a first row that is not a header
+    // The table of nvidia-smi begins with the time.
+    if (line.front() != '#' && !parse_xml_time(line)) return SampleFormat::kUnknown;
   }
   return SampleFormat::kUnknown;
 }
@@ -300,11 +296,14 @@ Result<ReadSummary> read_samples(std::string_view name, ByteSource& source, Samp
   std::unique_ptr<LineReader> reader = make_reader(summary.format, intake);
   if (reader == nullptr) {
     if (trim(buffer.pending()).empty()) return fail(bad_input(fmt::format("'{}' is empty", name)));
-    return fail(cannot_read(name, summary.format));
+    return fail(cannot_read(name, buffer.pending(), summary.format));
   }
-  std::string_view head = buffer.pending();
-  const std::string header = summary.format == SampleFormat::kSmiQuery ? inferred_header(line_of(head)) : std::string();
-  if (!header.empty()) reader->line(header);
+  if (summary.format == SampleFormat::kSmiQuery) {
+    const BareHeader header = inferred_header(buffer.pending());
+    if (header.unclear) return fail(unnamed_columns(name));
+    if (!header.names.empty()) reader->line(header.names);
+    if (header.guessed) summary.assumed = fmt::format("{} names no columns; they are read as {}", name, header.names);
+  }
   if (Result<> done = read_lines(buffer, intake, *reader, summary); !done) return fail(std::move(done).error());
   if (intake.problem()) return fail(*intake.problem());
   if (summary.samples > 0) return summary;

@@ -24,10 +24,11 @@ enum class SampleFormat {
   kUnknown,
   kRecording,   // our CSV, see recording.h
   kSmiQuery,    // nvidia-smi --query-gpu=... --format=csv
-  kSmiDmon,     // nvidia-smi dmon
+  kSmiDmon,     // nvidia-smi dmon, pmon
   kSmiXml,      // nvidia-smi -q -x, once or repeated with -l
   kDcgmiDmon,   // dcgmi dmon
   kExposition,  // text of dcgm-exporter and other exporters, one scrape or several
+  kSmiText,     // nvidia-smi -q, and the table of nvidia-smi without options
   kJson,        // an API answer: not read here
 };
 std::string_view name_of(SampleFormat format);
@@ -48,6 +49,7 @@ struct ReadSummary {
   std::uint64_t samples = 0;
   std::uint64_t refused = 0;  // lines that were not understood
   Errors reasons;             // of the first few of them, with their place
+  std::string assumed = {};   // how a text without names of its columns was read
 };
 
 // Reads everything. Fails if the source cannot be read, if the format is unknown or JSON, or if no sample was found;

@@ -103,6 +103,131 @@ TEST(ReadSamples, ReadsNvidiaSmiQueryCsv) {
   EXPECT_DOUBLE_EQ(in_unix_seconds(reading.got.samples[0].second.time), 20455 * 86400.0 + 1.5);
 }
 
+TEST(ReadSamples, OutputsOfProfilersAreNamed) {
+  const auto reading = read("Time (%),Total Time (ns),Instances,Name\n61.2,81234567890,120000,gemm\n");
+  ASSERT_FALSE(reading.summary);
+  EXPECT_THAT(reading.summary.error().message, HasSubstr("Nsight Systems"));
+}
+
+TEST(ReadSamples, TheProcessesOfPmonAddUpToTheirGpu) {
+  auto reading = read(
+      "#Date       Time        gpu         pid   type     sm    mem     fb   command\n"
+      "#YYYYMMDD   HH:MM:SS    Idx           #    C/G      %      %     MB   name\n"
+      " 20261116   09:00:00      0       1234     C     60     20   1000   python train.py\n"
+      " 20261116   09:00:00      0       1235     C     30     10    500   python\n"
+      " 20261116   09:00:00      1          -     -      -      -      -   -\n"
+      " 20261116   09:00:01      0       1234     C      -      -   1000   python\n");
+  ASSERT_TRUE(reading.summary);
+  ASSERT_EQ(reading.got.samples.size(), 3u);
+  EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kGpuUtil), 0.9);
+  EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kMemoryUsed), 1500.0 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(value(reading, 1, Metric::kGpuUtil), 0);
+  EXPECT_DOUBLE_EQ(value(reading, 2, Metric::kGpuUtil), 0);
+  // Without times, a process that comes back begins the next reading.
+  reading = read("# gpu  pid  type  sm  mem  command\n 0 7 C 50 1 a\n 0 8 C 40 1 b\n 0 7 C 30 1 a\n");
+  ASSERT_EQ(reading.got.samples.size(), 2u);
+  EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kGpuUtil), 0.9);
+}
+
+constexpr const char* kSmiTable =
+    "Mon Nov 16 10:12:41 2026\n"
+    "+-----------------------------------------------------------------------------------------+\n"
+    "| NVIDIA-SMI 550.90.07              Driver Version: 550.90.07      CUDA Version: 12.4     |\n"
+    "|-----------------------------------------+------------------------+----------------------+\n"
+    "| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |\n"
+    "| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |\n"
+    "|=========================================+========================+======================|\n"
+    "|   0  NVIDIA L40S                    On  |   00000000:0A:00.0 Off |                    0 |\n"
+    "| N/A   62C    P0            287W /  350W |   41310MiB /  46068MiB |     99%      Default |\n"
+    "|                                         |                        |                  N/A |\n"
+    "+-----------------------------------------+------------------------+----------------------+\n"
+    "|   3  NVIDIA L40S                    On  |   00000000:0B:00.0 Off |                    0 |\n"
+    "| N/A   33C    P8             N/A /  N/A  |       4MiB /  46068MiB |      0%      Default |\n"
+    "+-----------------------------------------+------------------------+----------------------+\n"
+    "| Processes:                                                                              |\n"
+    "|  GPU   GI   CI        PID   Type   Process name                              GPU Memory |\n"
+    "|    0   N/A  N/A    918273      C   python3                                     41300MiB |\n"
+    "+-----------------------------------------------------------------------------------------+\n";
+
+TEST(ReadSamples, ReadsTheTableOfNvidiaSmi) {
+  // Twice, as 'watch' or -l writes it; the second one breaks off after its first GPU.
+  const std::string table = kSmiTable;
+  auto reading = read(table + table.substr(0, table.find("|   3  NVIDIA")));
+  ASSERT_TRUE(reading.summary);
+  EXPECT_EQ(reading.summary->format, SampleFormat::kSmiText);
+  ASSERT_EQ(reading.got.devices.size(), 2u);
+  EXPECT_EQ(reading.got.devices[0].name, "NVIDIA L40S");
+  EXPECT_EQ(reading.got.devices[1].index, 3);
+  ASSERT_EQ(reading.got.samples.size(), 3u);
+  EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kGpuUtil), 0.99);
+  EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kMemoryUsed), 41310.0 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kMemoryTotal), 46068.0 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kPower), 287);
+  EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kPowerLimit), 350);
+  EXPECT_FALSE(reading.got.samples[1].second.has(Metric::kPower));
+  EXPECT_DOUBLE_EQ(in_unix_seconds(reading.got.samples[0].second.time), 1794823961);
+}
+
+TEST(ReadSamples, ReadsNvidiaSmiQ) {
+  const std::string log =
+      "\n==============NVSMI LOG==============\n\nTimestamp                 : Mon Nov 16 11:02:10 2026\n"
+      "Attached GPUs             : 1\nGPU 00000000:17:00.0\n    Product Name          : NVIDIA H100 PCIe\n"
+      "    GPU UUID              : GPU-1a\n    Clocks Event Reasons\n        Idle              : Not Active\n"
+      "        SW Power Cap      : Active\n        HW Slowdown       : Not Active\n"
+      "            HW Thermal Slowdown : Not Active\n    FB Memory Usage\n        Total             : 81559 MiB\n"
+      "        Used              : 15230 MiB\n    BAR1 Memory Usage\n        Used              : 1 MiB\n"
+      "    Utilization\n        Gpu               : 23 %\n        Memory            : 6 %\n"
+      "    GPU Power Readings\n        Power Draw        : 121.40 W\n        Current Power Limit : 350.00 W\n"
+      "    Module Power Readings\n        Power Draw        : 9 W\n    Clocks\n        SM                : 1755 MHz\n"
+      "    Max Clocks\n        SM                : 1980 MHz\n";
+  auto reading = read(log + log);
+  ASSERT_TRUE(reading.summary);
+  ASSERT_EQ(reading.got.devices.size(), 1u);
+  EXPECT_EQ(reading.got.devices[0].name, "NVIDIA H100 PCIe");
+  EXPECT_EQ(reading.got.devices[0].uuid, "GPU-1a");
+  ASSERT_EQ(reading.got.samples.size(), 2u);
+  EXPECT_DOUBLE_EQ(value(reading, 1, Metric::kGpuUtil), 0.23);
+  EXPECT_DOUBLE_EQ(value(reading, 1, Metric::kMemoryUsed), 15230.0 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(value(reading, 1, Metric::kPower), 121.4);
+  EXPECT_DOUBLE_EQ(value(reading, 1, Metric::kSmClock), 1755e6);
+  EXPECT_DOUBLE_EQ(value(reading, 1, Metric::kThrottle), 4);
+  // Cut off in a GPU.
+  EXPECT_EQ(read(log.substr(0, log.find("    GPU Power"))).got.samples.size(), 1u);
+}
+
+// Without a header and units, the columns follow from the numbers, whatever their order.
+RC_GTEST_PROP(ReadSamples, ColumnsWithoutNamesAreFoundByTheirNumbers, ()) {
+  const bool memory_first = *rc::gen::arbitrary<bool>(), total_first = *rc::gen::arbitrary<bool>();
+  const bool with_power = *rc::gen::arbitrary<bool>(), with_index = *rc::gen::arbitrary<bool>();
+  const auto shares = *rc::gen::container<std::vector<int>>(20, rc::gen::inRange(0, 101));
+  std::string text;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    // A load that changes cannot be a temperature.
+    const int share = i % 2 == 0 ? shares[i] : 100 - shares[i - 1] / 3;
+    const std::string memory = total_first ? "23034, 9120" : "9120, 23034";
+    const std::string load = fmt::format("{}, {}", i == 0 ? 0 : share, share / 2);
+    text += fmt::format("2026/11/16 09:00:{:02}.162, {}NVIDIA L4, {}, {}{}\n", i, with_index ? "2, " : "",
+                        memory_first ? memory : load, memory_first ? load : memory, with_power ? ", 44.70" : "");
+  }
+  auto reading = read(text);
+  RC_ASSERT(reading.summary.has_value());
+  RC_ASSERT(!reading.summary->assumed.empty());
+  RC_ASSERT(reading.got.samples.size() == shares.size());
+  RC_ASSERT(value(reading, 0, Metric::kGpuUtil) == 0);
+  RC_ASSERT(value(reading, 1, Metric::kGpuUtil) == (100 - shares[0] / 3) * 0.01);
+  RC_ASSERT(value(reading, 1, Metric::kMemoryUsed) == 9120.0 * 1024 * 1024);
+  RC_ASSERT(value(reading, 1, Metric::kMemoryTotal) == 23034.0 * 1024 * 1024);
+  RC_ASSERT(value(reading, 1, Metric::kPower) == (with_power ? 44.7 : -1));
+}
+
+TEST(ReadSamples, ColumnsThatMayBeATemperatureAreNotGuessed) {
+  std::string text;
+  for (int i = 0; i < 9; ++i) text += fmt::format("2026/11/16 09:00:0{}.162, NVIDIA L4, 4{}, 30, 9120, 23034\n", i, i);
+  const auto reading = read(text);
+  ASSERT_FALSE(reading.summary);
+  EXPECT_THAT(reading.summary.error().message, HasSubstr("names no columns"));
+}
+
 TEST(ReadSamples, DmonByColumnNamesWithGpmColumnsAndRepeatedHeaders) {
   auto reading = read(
       "# gpu    pwr  gtemp     sm    mem     fb     smutil       dram\n"

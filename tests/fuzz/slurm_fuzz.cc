@@ -13,8 +13,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   if (telemetry::expand_hosts(text).size() > 10'000) std::abort();
   (void)telemetry::unpack_jobstats(text);
-  for (const auto& [job, share] : telemetry::read_job_reports(text)) {
-    if (job.empty() || !(share >= 0 && share <= 1)) std::abort();
+  const telemetry::JobTable reports = telemetry::read_job_reports(text);
+  for (const telemetry::SlurmJob& job : reports.jobs) {
+    if (job.id.empty() || !(job.utilization >= 0 && job.utilization <= 1)) std::abort();
+    if (job.gpu_count > 0 && job.end <= job.start) std::abort();
   }
   auto source = bytes_of(text);
   auto table = telemetry::read_jobs(*source, "fuzz");

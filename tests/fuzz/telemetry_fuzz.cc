@@ -54,7 +54,8 @@ class Dribble final : public ByteSource {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   constexpr SampleFormat kFormats[] = {SampleFormat::kRecording, SampleFormat::kSmiQuery,  SampleFormat::kSmiDmon,
-                                       SampleFormat::kSmiXml,    SampleFormat::kDcgmiDmon, SampleFormat::kExposition};
+                                       SampleFormat::kSmiXml,    SampleFormat::kDcgmiDmon, SampleFormat::kExposition,
+                                       SampleFormat::kSmiText};
   for (SampleFormat format : {SampleFormat::kUnknown, detect_format(text), kFormats[size % std::size(kFormats)]}) {
     Checking whole, dribbled;
     auto bytes = bytes_of(text);

@@ -64,8 +64,8 @@ Run add_bill(FlagSet& command) {
       ->argument("files")
       ->required()
       ->meaning(
-          "FOCUS 1.0-1.3 exports of AWS, Google Cloud or Azure, or AWS Cost and Usage Reports: CSV, plain, gzip or "
-          "zstd");
+          "cost exports of AWS, Google Cloud or Azure: FOCUS 1.0-1.3 or their own (AWS Cost and Usage Reports); CSV or "
+          "JSON, plain, gzip or zstd");
   command.add("team-tag", flags->team_tag);
   command.add("team", flags->team)->meaning("only this team's part");
   command.add("from-date", flags->first)

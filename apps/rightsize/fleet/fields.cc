@@ -187,7 +187,7 @@ const Fields<fleet::UnplannedWaste> kUnplannedFields = {
     {"gpus", "GPUs", &fleet::UnplannedWaste::gpus},
     {"waste_usd_per_month", "waste", &fleet::UnplannedWaste::rate},
     {"verdict", "the verdict behind most of it", &fleet::UnplannedWaste::verdict},
-    {"next", "what to do", [](const fleet::UnplannedWaste& waste) { return next_step(waste.verdict); }},
+    {"next", "what to do", next_step},
 };
 
 using Lines = std::vector<GroupLine>;

@@ -250,9 +250,9 @@ std::string savings_note(const fleet::FleetTotals& t) {
 std::string dollars(Usd value) { return format_usd(std::abs(in_usd(value)) < 0.005 ? Usd{} : value); }
 std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
 
-std::string next_step(diagnose::Verdict verdict) {
+std::string next_step(const fleet::UnplannedWaste& waste) {
   using diagnose::Verdict;
-  switch (verdict) {
+  switch (waste.verdict) {
     case Verdict::kInputBound:
       return "its GPUs wait for requests or data; 'rightsize service' sizes a serving engine; 'rightsize profile' "
              "shows the bottleneck of a job";
@@ -263,7 +263,9 @@ std::string next_step(diagnose::Verdict verdict) {
       return "'rightsize profile' on one of its GPUs shows which setting to change";
     case Verdict::kUnderused:
     case Verdict::kBursty:
-      return "no smaller GPU, slice or shared GPU on offer would hold its peaks";
+      return waste.memory_known ? "no cheaper GPU, slice or shared GPU on offer would hold its peaks"
+                                : "a smaller GPU must hold its memory, which is not in the readings: add "
+                                  "DCGM_FI_DEV_FB_USED or memory.used";
     case Verdict::kIdleHeld:
     case Verdict::kIdle:
       return "it was idle, but never long enough to be stopped safely";
@@ -298,7 +300,7 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   }
   for (const fleet::UnplannedWaste& waste : a.unplanned) {
     say(fmt::format("No action found for {}, which wastes {} on {} ({}): {}.", waste.owner, monthly(waste.rate),
-                    fleet::count_of(waste.gpus, "GPU"), diagnose::name_of(waste.verdict), next_step(waste.verdict)));
+                    fleet::count_of(waste.gpus, "GPU"), diagnose::name_of(waste.verdict), next_step(waste)));
   }
   add_billing(result.billing, report);
   if (result.cluster) add_cluster(report, *result.cluster, top);

@@ -372,12 +372,8 @@ std::string best_elsewhere(const GpuView& view) {
 
 // The share of the recording in pauses, which the verdict leaves out; 0 if it is small.
 double pauses_of(const GpuProfile& gpu) {
-  Seconds paused;
-  for (const diagnose::Phase& phase : gpu.phases) {
-    if (phase.kind == diagnose::PhaseKind::kPause) paused += phase.end - phase.begin;
-  }
   constexpr double kSmall = 0.1;
-  const double share = gpu.phases.empty() ? 0 : paused / (gpu.phases.back().end - gpu.phases.front().begin);
+  const double share = diagnose::pause_share(gpu.phases);
   return share < kSmall ? 0 : share;
 }
 

@@ -102,6 +102,7 @@ Result<ProfileRun> replay(const ProfileFlags& flags, ProfileSinks& sinks) {
   source.lines = summary.lines;
   source.refused = summary.refused;
   source.reasons = std::move(summary.reasons);
+  if (!summary.assumed.empty()) source.notes.push_back(std::move(summary.assumed));
   return ProfileRun{std::move(source), std::vector<bool>(sinks.observer.gpus().size(), true)};
 }
 

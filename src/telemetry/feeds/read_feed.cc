@@ -95,28 +95,39 @@ class Reading {
   Result<> read_reports(const std::string& path, ByteSource& source) {
     RIGHTSIZE_TRY(const std::string text, read_all(source, 256U << 20));
     kind("seff");
-    std::map<std::string, double> found = read_job_reports(text);
-    if (found.empty()) return fail(bad_input(fmt::format("{}: none of its reports has a GPU utilization", path)));
-    reports_.merge(found);
+    JobTable found = read_job_reports(text);
+    if (found.jobs.empty()) return fail(bad_input(fmt::format("{}: none of its reports has a GPU utilization", path)));
+    reports_.append(std::move(found));
     return {};
   }
 
-  // Reports do not tell which GPUs a job used and when, so they only complete jobs of sacct's table.
+  // Reports complete the jobs of sacct's table. Others are jobs if they say how many GPUs they used and when.
   void add_reports() {
-    if (reports_.empty()) return;
-    std::size_t used = 0;
-    for (SlurmJob& job : outcome_.jobs.jobs) {
-      const auto report = reports_.find(std::string(job.id));
-      if (report == reports_.end()) continue;
-      ++used;
-      if (!job.measured()) job.utilization = static_cast<float>(report->second);
+    if (reports_.jobs.empty()) return;
+    std::map<std::string_view, SlurmJob*> jobs;
+    for (SlurmJob& job : outcome_.jobs.jobs) jobs.emplace(job.id, &job);
+    JobTable alone;
+    std::size_t unused = 0;
+    for (SlurmJob& report : reports_.jobs) {
+      if (const auto job = jobs.find(report.id); job != jobs.end()) {
+        if (!job->second->measured()) job->second->utilization = report.utilization;
+      } else if (report.gpu_count > 0) {
+        alone.jobs.push_back(report);
+      } else {
+        ++unused;
+      }
     }
-    if (used < reports_.size())
-      note(fmt::format("{} of {} job reports match no GPU job of sacct's table and are not used",
-                       reports_.size() - used, reports_.size()));
+    outcome_.readings += alone.jobs.size();
+    alone.texts = std::move(reports_.texts);
+    outcome_.jobs.append(std::move(alone));
+    if (unused > 0)
+      note(
+          fmt::format("{} of {} job reports are not used: they do not say how many GPUs a job had and when it ran, and "
+                      "match no job of sacct's table",
+                      unused, reports_.jobs.size()));
     if (outcome_.jobs.empty() && !first_error_)
-      first_error_ =
-          bad_input("job reports need sacct's table as well").with_hint("rightsize fleet --from sacct.txt seff.txt");
+      first_error_ = bad_input("these job reports do not say how many GPUs a job had and when it ran")
+                         .with_hint("add sacct's table: rightsize fleet --from sacct.txt seff.txt");
   }
 
   Result<> read_kubernetes(const std::string& path, ByteSource& source) {
@@ -135,6 +146,7 @@ class Reading {
                                                            .names = options_.names}));
     kind(std::string(name_of(summary.format)));
     outcome_.readings += summary.samples;
+    if (!summary.assumed.empty()) note(summary.assumed);
     if (summary.refused > 0) note(fmt::format("{}: {} lines were not understood", path, summary.refused));
     return {};
   }
@@ -171,7 +183,7 @@ class Reading {
   SampleSink& sink_;
   bool several_;
   CloudWatchQueries queries_;
-  std::map<std::string, double> reports_;  // of seff and jobstats: GPU utilization by job
+  JobTable reports_;  // of seff and jobstats
   FeedOutcome outcome_;
   std::optional<Error> first_error_;
 };

@@ -1,5 +1,6 @@
 // Reports of single jobs, as seff and jobstats print them, one after the other. They have the GPU utilization that
-// sacct's table lacks if neither AdminComment nor gres/gpuutil is stored:
+// sacct's table lacks if neither AdminComment nor gres/gpuutil is stored. A report with the number of GPUs, the start
+// and the run time (jobstats) is a job by itself:
 //
 //   Job ID: 39798795
 //   ...
@@ -7,15 +8,16 @@
 //   GPU Efficiency: 68.0%                                     (seff with GPUs)
 #pragma once
 
-#include <map>
-#include <string>
 #include <string_view>
+
+#include "telemetry/feeds/slurm.h"
 
 namespace rightsize::telemetry {
 
 bool looks_like_job_reports(std::string_view beginning);
 
-// The mean utilization of a job's GPUs, 0-1, by job ID. Jobs without one are left out.
-std::map<std::string, double> read_job_reports(std::string_view text);
+// Jobs with the mean utilization of their GPUs; those without one are left out. A report that is no job by itself has
+// no GPUs (gpu_count 0).
+JobTable read_job_reports(std::string_view text);
 
 }  // namespace rightsize::telemetry

@@ -190,10 +190,39 @@ TEST(JobReports, SeffAndJobstatsCompleteATable) {
       "  CPU utilization  [|||||          10%]\n  GPU utilization  [|||||||||||    68%]\n"
       "  GPU memory usage [||||||         66%]\n      n1 (GPU 0): 65.7%\nJob ID: 5\nState: FAILED\n";
   EXPECT_TRUE(looks_like_job_reports(text));
-  const auto reports = read_job_reports(text);
-  ASSERT_EQ(reports.size(), 2U);
-  EXPECT_NEAR(reports.at("4001"), 0.405, 1e-9);
-  EXPECT_NEAR(reports.at("4002_1"), 0.68, 1e-9);
+  const JobTable reports = read_job_reports(text);
+  ASSERT_EQ(reports.jobs.size(), 2U);
+  EXPECT_EQ(reports.jobs[0].id, "4001");
+  EXPECT_NEAR(reports.jobs[0].utilization, 0.405, 1e-6);
+  EXPECT_EQ(reports.jobs[1].id, "4002_1");
+  EXPECT_NEAR(reports.jobs[1].utilization, 0.68, 1e-6);
+  EXPECT_EQ(reports.jobs[1].gpu_count, 0U) << "a completing report is no job by itself";
+}
+
+TEST(JobReports, JobstatsAloneIsAJob) {
+  const std::string text =
+      "      Slurm Job Statistics\n         Job ID: 39798795\n  NetID/Account: aturing/math\n       Job Name: logic\n"
+      "          State: COMPLETED\n           GPUs: 2\n  QOS/Partition: della-gpu/gpu\n"
+      "     Start Time: Fri Mar 6, 2026 at 1:56 PM\n       Run Time: 18:41:56\n     Time Limit: 4-00:00:00\n"
+      "  GPU utilization  [|||||||||||    68%]\n  GPU utilization per node\n      n1 (GPU 0): 65.7%\n"
+      "      n1 (GPU 1): 70.3%\n  GPU memory usage per node - maximum used/total\n"
+      "      n1 (GPU 0): 26.5GB/40.0GB (66.2%)\n      n1 (GPU 1): 26.5GB/40.0GB (66.2%)\n";
+  const JobTable table = read_job_reports(text);
+  ASSERT_EQ(table.jobs.size(), 1U);
+  const SlurmJob& job = table.jobs[0];
+  EXPECT_EQ(job.gpu_count, 2U);
+  EXPECT_EQ(job.user, "aturing");
+  EXPECT_EQ(job.account, "math");
+  EXPECT_EQ(job.partition, "gpu");
+  EXPECT_EQ(in_unix_seconds(job.start), 1772805360);
+  EXPECT_EQ(in_seconds(job.elapsed), 18 * 3600 + 41 * 60 + 56);
+  ASSERT_EQ(job.gpus().size(), 2U);
+  EXPECT_NEAR(job.gpus()[1].utilization->fraction(), 0.703, 1e-9);
+  EXPECT_NEAR(in_bytes(*job.gpus()[1].used), 26.5e9, 1);
+  // Without its time, the report only completes a table.
+  std::string damaged = text;
+  damaged.erase(damaged.find("     Start Time"), 45);
+  EXPECT_EQ(read_job_reports(damaged).jobs.at(0).gpu_count, 0U);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// nvidia-smi dmon and dcgmi dmon: columns named by comment lines that are repeated and may change.
+// nvidia-smi dmon and pmon, and dcgmi dmon: columns named by comment lines that are repeated and may change.
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -34,13 +35,46 @@ class DmonReader final : public LineReader {
     if (words.empty()) return;
     if (words[0].starts_with('#')) return header(std::move(words));
     if (dcgmi_ && (words[0] == "ID" || words[0].starts_with('('))) return;  // the header's second line: units
+    if (pmon_ && words.size() > names_.size()) words.resize(names_.size());  // a command with spaces
     if (words.size() != names_.size() || (dcgmi_ && !words[0].starts_with("GPU"))) {
       return intake_.refuse(text, text, fmt::format("{} columns where the header has {}", words.size(), names_.size()));
     }
     row(text, words);
   }
 
+  void finish() override { add_processes(); }
+
  private:
+  // The processes of a GPU at one time, added up: they take turns on it.
+  struct Processes {
+    int device = -1;
+    TimePoint time = {};
+    Sample sum = {};
+    std::set<std::string> pids = {};
+  };
+
+  void add_processes() {
+    if (processes_.device >= 0) intake_.add(processes_.device, processes_.sum);
+    processes_ = {};
+  }
+
+  void add_process(int device, std::optional<TimePoint> time, std::string_view pid, const Sample& sample) {
+    const bool same = device == processes_.device &&
+                      (time ? *time == processes_.time : !processes_.pids.contains(std::string(pid)));
+    if (!same) {
+      add_processes();
+      processes_ = {.device = device, .time = time ? *time : intake_.untimed(device)};
+      processes_.sum.time = processes_.time;
+      processes_.sum.set(Metric::kGpuUtil, 0);  // "-": no process, or nothing ran
+    }
+    processes_.pids.emplace(pid);
+    for (const Metric metric : {Metric::kGpuUtil, Metric::kMemoryUtil, Metric::kMemoryUsed}) {
+      if (!sample.has(metric)) continue;
+      const double sum = processes_.sum.get(metric).value_or(0) + *sample.get(metric);
+      processes_.sum.set(metric, metric == Metric::kMemoryUsed ? sum : std::min(1.0, sum));
+    }
+  }
+
   // "# gpu  pwr ...", "#Entity  GRACT ..." or "# Entity GRACT ...". dmon's second comment line holds units and begins
   // with "Idx" or "YYYYMMDD". An entity is two words: "GPU 0".
   void header(std::vector<std::string_view> words) {
@@ -52,6 +86,7 @@ class DmonReader final : public LineReader {
       return;
     }
     names_.assign(words.begin(), words.end());
+    pmon_ = std::ranges::find(names_, "pid") != names_.end();
     specs_.clear();
     for (const std::string& name : names_)
       specs_.push_back(find_metric(dcgmi_ ? Vocabulary::kDcgmi : Vocabulary::kSmiDmon, name));
@@ -60,11 +95,12 @@ class DmonReader final : public LineReader {
   void row(std::string_view text, const std::vector<std::string_view>& words) {
     Sample sample;
     Device device;
-    std::string_view date, time, index = dcgmi_ ? words[1] : std::string_view{};
+    std::string_view date, time, pid, index = dcgmi_ ? words[1] : std::string_view{};
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (names_[i] == "Date") date = words[i];
       if (names_[i] == "Time") time = words[i];
       if (names_[i] == "gpu") index = words[i];
+      if (names_[i] == "pid") pid = words[i];
       if (specs_[i]) set_metric(*specs_[i], words[i], sample);
     }
     const std::optional<double> number = leading_number(index);
@@ -82,12 +118,14 @@ class DmonReader final : public LineReader {
     if (opened < 0) return;
     const std::optional<TimePoint> clock = time.empty() ? std::nullopt : parse_dmon_time(date, time);
     if (!time.empty() && !clock) return intake_.refuse(text, time, "this is not a time that nvidia-smi writes");
+    if (pmon_) return add_process(opened, clock, pid, sample);
     sample.time = clock ? *clock : intake_.untimed(opened);
     intake_.add(opened, sample);
   }
 
   Intake& intake_;
-  bool dcgmi_;
+  bool dcgmi_, pmon_ = false;
+  Processes processes_;
   std::vector<std::string> names_;
   std::vector<std::optional<MetricSpec>> specs_;
   int gpu_ = 0;

@@ -1,0 +1,97 @@
+#include "bill/cloud_export.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bill/bill.h"
+
+namespace rightsize::bill {
+namespace {
+
+using testing::HasSubstr;
+
+const catalog::Catalog& machines() {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
+}
+
+Bill read_export(const std::string& text) {
+  BillReader reader(machines());
+  const auto source = bytes_of(text);
+  const Result<> read = reader.read(*source, "export");
+  EXPECT_TRUE(read) << (read ? "" : read.error().message);
+  return reader.finish();
+}
+
+const char* const kGoogleRows[] = {
+    // Cost, credits, SKU, amount, unit
+    R"({{"service":{{"description":"Compute Engine"}},"sku":{{"description":"{}"}},"usage_start_time":"2026-11-01 00:00:00 UTC","usage_end_time":"2026-11-02 00:00:00 UTC","project":{{"id":"ml"}},"labels":[{{"key":"team","value":"vision"}}],"system_labels":[{{"key":"compute.googleapis.com/machine_spec","value":"a3-highgpu-8g"}}],"location":{{"region":"us-central1"}},"cost":{},"currency":"USD","usage":{{"amount":1,"unit":"seconds","amount_in_pricing_units":{},"pricing_unit":"{}"}},"credits":[{{"name":"CUD","type":"COMMITTED_USAGE_DISCOUNT","amount":{}}}],"cost_type":"{}"}})",
+    R"(Compute Engine,{},2026-11-01 00:00:00 UTC,2026-11-02 00:00:00 UTC,ml,"[{{""key"":""team"",""value"":""vision""}}]","[{{""key"": ""compute.googleapis.com/machine_spec"", ""value"": ""a3-highgpu-8g""}}]",us-central1,{},USD,1,seconds,{},{},"[{{""name"":""CUD"",""type"":""COMMITTED_USAGE_DISCOUNT"",""amount"":{}}}]",{})",
+};
+
+// The same rows as CSV and as JSON.
+TEST(CloudExport, ExportsOfGoogleCloudAreNetOfCredits) {
+  for (const bool csv : {false, true}) {
+    const auto row = [&](const char* sku, double cost, double hours, const char* unit, double credit,
+                         const char* type) {
+      return fmt::format(fmt::runtime(kGoogleRows[csv ? 1 : 0]), sku, cost, hours, unit, credit, type) + "\n";
+    };
+    const Bill bill = read_export(
+        (csv ? "service.description,sku.description,usage_start_time,usage_end_time,project.id,labels,system_labels,"
+               "location.region,cost,currency,usage.amount,usage.unit,usage.amount_in_pricing_units,"
+               "usage.pricing_unit,credits,cost_type\n"
+             : "") +
+        row("Nvidia H100 80GB GPU running in Iowa", 850.5, 80, "hour", -100.25, "regular") +
+        row("A3 Instance Core running in Iowa", 100, 2080, "hour", 0, "regular") + row("VAT", 7, 0, "", 0, "tax"));
+    EXPECT_EQ(bill.rows, 3U);
+    EXPECT_EQ(bill.total.effective.text(), "857.25");
+    ASSERT_EQ(bill.machines.size(), 1U);
+    EXPECT_EQ(bill.machines[0].machine->instance, "a3-highgpu-8g");
+    EXPECT_DOUBLE_EQ(bill.machines[0].hours, 10);
+    EXPECT_EQ(bill.machines[0].pricing, Pricing::kCommitted);
+    ASSERT_EQ(bill.teams.size(), 1U);
+    EXPECT_EQ(bill.teams[0].name, "vision");
+    EXPECT_EQ(bill.categories.at(Category::kTax).billed.text(), "7");
+    EXPECT_EQ(bill.first_day, bill.last_day);
+  }
+}
+
+// Both agreements name their columns differently; the additional information or the meter names the machine.
+TEST(CloudExport, CostExportsOfAzure) {
+  const std::string day =
+      R"(11/01/2026,Virtual Machines,ND96isr H100 v5{},1 Hour,24,{},USD,/vm/train0,{},"""team"": ""vision""",{},{},,{})";
+  const auto row = [&](const char* spot, const char* cost, const char* info, const char* type, const char* model,
+                       const char* list) {
+    return fmt::format(fmt::runtime(day), spot, cost, info, type, model, list) + "\n";
+  };
+  const std::string info = R"("{""ServiceType"":""Standard_ND96isr_H100_v5""}")";
+  const std::string rows = row("", "2000", info.c_str(), "Usage", "OnDemand", "98.32") +
+                           row(" Spot", "500", "", "Usage", "Spot", "98.32") +
+                           row("", "300", "", "UnusedReservation", "Reservation", "");
+  for (const char* header :
+       {"Date,MeterCategory,MeterName,UnitOfMeasure,Quantity,CostInBillingCurrency,BillingCurrencyCode,ResourceId,"
+        "AdditionalInfo,Tags,ChargeType,PricingModel,ReservationId,PayGPrice\n",
+        "\xEF\xBB\xBF"
+        "date,meterCategory,meterName,unitOfMeasure,quantity,costInBillingCurrency,billingCurrency,"
+        "InstanceId,additionalInfo,tags,chargeType,pricingModel,benefitId,payGPrice\n"}) {
+    const Bill bill = read_export(header + rows);
+    EXPECT_EQ(bill.total.effective.text(), "2800");
+    ASSERT_EQ(bill.machines.size(), 2U);
+    EXPECT_EQ(bill.machines[0].machine->instance, "Standard_ND96isr_H100_v5");
+    EXPECT_DOUBLE_EQ(bill.machines[0].hours, 24);
+    EXPECT_NEAR(*bill.machines[0].costs.discount(), 1 - 2000 / (24 * 98.32), 1e-9);
+    EXPECT_EQ(bill.machines[1].pricing, Pricing::kSpot);
+    EXPECT_EQ(bill.gpu.text(), "2500");
+    EXPECT_EQ(bill.first_day, bill.last_day);
+  }
+  BillReader reader(machines());
+  const auto damaged = bytes_of("Date,MeterCategory,MeterName\n11/01/2026,Virtual Machines,ND96isr H100 v5\n");
+  const Result<> wrong = reader.read(*damaged, "azure.csv");
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message, HasSubstr("without the column CostInBillingCurrency"));
+  EXPECT_EQ(wrong.error().place.line, 1);
+}
+
+}  // namespace
+}  // namespace rightsize::bill
