@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { placeLabels, roomForLabels } from './axes';
+import { moneyTicks, placeLabels, roomForLabels } from './axes';
 
 describe('space for labels after bars', () => {
   it('keeps every label inside and the bars as long as possible', () => {
@@ -35,6 +35,19 @@ describe('labels', () => {
         expect(a[0] >= 0 && a[2] <= 600 && a[1] >= 0 && a[3] <= 300).toBe(true);
         for (const b of boxes.slice(i + 1)) expect(a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1]).toBe(false);
       });
+    }
+  });
+});
+
+describe('ticks of money', () => {
+  it('are inside any range, and at least two', () => {
+    for (let i = 0; i < 500; ++i) {
+      const least = 10 ** (-2 + 9 * Math.random());
+      const range: [number, number] = [least, least * (1.75 + 10 ** (4 * Math.random()))];
+      const ticks = moneyTicks(range, 7);
+      expect(ticks.length, String(range)).toBeGreaterThanOrEqual(2);
+      expect(ticks.length).toBeLessThanOrEqual(7);
+      expect(ticks.every((tick, at) => tick >= range[0] && tick <= range[1] && tick > (ticks[at - 1] ?? 0))).toBe(true);
     }
   });
 });

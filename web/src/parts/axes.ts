@@ -2,13 +2,20 @@
 import * as Plot from '@observablehq/plot';
 
 export const TIME_TICKS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 43200, 86400, 2 * 86400, 4 * 86400, 7 * 86400, 14 * 86400, 30 * 86400, 60 * 86400];
-export const MONEY_TICKS = Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((each) => each * 10 ** i)).flat();
 
 /** The ticks inside the range, at most `count`. */
 export function within(ticks: number[], [least, most]: [number, number], count: number): number[] {
   const inside = ticks.filter((tick) => tick >= least && tick <= most);
   const step = Math.ceil(inside.length / count);
   return inside.filter((_, i) => i % step === 0);
+}
+
+/** Round amounts of money inside the range, at most `count`: finer ones if the range is narrow. */
+export function moneyTicks(range: [number, number], count: number): number[] {
+  const powers = Array.from({ length: Math.floor(Math.log10(range[1])) - Math.floor(Math.log10(range[0])) + 1 }, (_, i) => Math.floor(Math.log10(range[0])) + i);
+  const halves = Array.from({ length: 18 }, (_, i) => 1 + i / 2);
+  const choices = [[1, 2, 5], [1, 2, 3, 5, 7], halves].map((digits) => within(powers.flatMap((power) => digits.map((digit) => Number(`${String(digit)}e${String(power)}`))), range, count));
+  return choices.find((ticks) => ticks.length >= 3) ?? choices.at(-1) ?? [];
 }
 
 interface AxisProps {

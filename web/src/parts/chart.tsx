@@ -71,6 +71,13 @@ function useWidth(): [preact.RefObject<HTMLDivElement>, number] {
   return [box, width];
 }
 
+/** How far labels leave the picture, in pixels. */
+function overhang(plot: SVGSVGElement | HTMLElement) {
+  const edge = plot.getBoundingClientRect();
+  const labels = [...plot.querySelectorAll('text')].map((label) => label.getBoundingClientRect());
+  return { left: Math.ceil(Math.max(0, ...labels.map((label) => edge.left - label.left))), right: Math.ceil(Math.max(0, ...labels.map((label) => label.right - edge.right))) };
+}
+
 export function Chart(props: ChartProps) {
   const [box, width] = useWidth();
   const [table, setTable] = useState(false);
@@ -83,12 +90,18 @@ export function Chart(props: ChartProps) {
   useEffect(() => {
     if (!box.current || width < 60) return;
     const { onPick, after } = latest.current;
-    const plot = Plot.plot({
-      width,
-      style: { background: 'transparent', color: 'var(--ink-2)', fontSize: '11.5px' },
-      ariaLabel: latest.current.title,
-      ...latest.current.draw(width),
-    }) as SVGSVGElement & Plot.Plot;
+    let options: Plot.PlotOptions = { width, style: { background: 'transparent', color: 'var(--ink-2)', fontSize: '11.5px' }, ariaLabel: latest.current.title, ...latest.current.draw(width) };
+    let plot = Plot.plot(options) as SVGSVGElement & Plot.Plot;
+    box.current.replaceChildren(plot);
+    // Labels depend on the data: margins grow until every label is inside. Bars get shorter with them, so twice is enough.
+    for (let round = 0; round < 2; ++round) {
+      const { left, right } = overhang(plot);
+      if (left <= 0 && right <= 0) break;
+      const { margin, marginLeft = margin ?? 40, marginRight = margin ?? 20 } = options;
+      options = { ...options, marginLeft: marginLeft + left, marginRight: marginRight + right };
+      plot = Plot.plot(options) as SVGSVGElement & Plot.Plot;
+      box.current.replaceChildren(plot);
+    }
     const picture = plot.tagName === 'svg' ? plot : plot.querySelector('svg');
     picture?.setAttribute('role', 'img');
     // A chart is one object to a screen reader; its parts have no names.
@@ -99,7 +112,6 @@ export function Chart(props: ChartProps) {
         if (plot.value !== null && plot.value !== undefined) onPick(plot.value);
       });
     }
-    box.current.replaceChildren(plot);
     after?.(plot);
   }, [width, theme, props.rows, props.draw]);
 

@@ -15,7 +15,7 @@ const CLOCK = { label: 'hour →', domain: [0, 24], ticks: [0, 6, 12, 18, 24] };
 export function Demand(props: { rows: HourRow[] }) {
   const demand = useMemo(() => props.rows.filter((row) => row.policy === props.rows[0]?.policy), [props.rows]);
   const draw = useCallback((): Plot.PlotOptions => ({
-    height: 150, marginTop: 24, marginLeft: 46,
+    height: 156, marginTop: 24, marginBottom: 36, marginLeft: 46,
     x: CLOCK, y: { label: '↑ requests/s', grid: true, zero: true, ticks: 4 },
     marks: [
       Plot.areaY(demand, { x: (row: HourRow) => row.hour + 0.5, y: (row: HourRow) => row.requests / 3600, fill: 'var(--c4)', fillOpacity: 0.25, curve: 'monotone-x' }),
@@ -27,7 +27,7 @@ export function Demand(props: { rows: HourRow[] }) {
 
 export function Replicas(props: { rows: HourRow[] }) {
   const draw = useCallback((): Plot.PlotOptions => ({
-    height: 220, marginTop: 24, marginLeft: 46,
+    height: 226, marginTop: 24, marginBottom: 36, marginLeft: 46,
     x: CLOCK, y: { label: '↑ replicas', grid: true, zero: true },
     marks: [
       Plot.lineY(props.rows, { x: 'hour', y: 'replicas', z: 'policy', stroke: colour, strokeWidth: 1.8, curve: 'step-after' }),
@@ -43,7 +43,7 @@ export function Waiting(props: { rows: HourRow[]; limit: number }) {
     const values = props.rows.map((row) => row.ttft).filter((value) => value > 0);
     const y: [number, number] = [Math.min(props.limit, ...values) / 1.5, Math.max(props.limit, ...values) * 1.6];
     return {
-      height: 220, marginTop: 24, marginLeft: 54,
+      height: 226, marginTop: 24, marginBottom: 36, marginLeft: 54,
       x: CLOCK, y: { type: 'log', domain: y },
       marks: [
         ...axisY({ ticks: within(TIME_TICKS, y, 6), format: duration, label: '↑ longest TTFT, log scale' }),

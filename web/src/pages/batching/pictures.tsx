@@ -3,7 +3,7 @@ import { useCallback, useMemo, useState } from 'preact/hooks';
 import type { BatchPlan } from '../../api/client';
 import { duration, money, number, shortMoney } from '../../lib/format';
 import { staircase } from '../../lib/staircase';
-import { axisY, MONEY_TICKS, TIME_TICKS, within } from '../../parts/axes';
+import { axisY, moneyTicks, TIME_TICKS, within } from '../../parts/axes';
 import { Segmented } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { dragLine } from '../../parts/drag';
@@ -79,7 +79,7 @@ export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick:
       x: { label: `${slo?.slo_percentile ?? ''} ${name} →`, tickFormat: (v: number) => duration(v / 1000), ticks: width < 420 ? 3 : 5, nice: true, zero: true },
       y: { type: 'log', domain: bill },
       marks: [
-        ...axisY({ ticks: within(MONEY_TICKS, bill, 7), format: shortMoney, label: '↑ $/month, log scale' }),
+        ...axisY({ ticks: moneyTicks(bill, 7), format: shortMoney, label: '↑ $/month, log scale' }),
         Plot.line(staircase(props.plans, value, (plan) => plan.usd_per_month ?? Infinity), { x: value, y: 'usd_per_month', stroke: 'var(--line-strong)', curve: 'step-after' }),
         Plot.dot(props.plans, { x: value, y: 'usd_per_month', r: 5, fill: 'var(--c1)', stroke: 'var(--panel)' }),
         Plot.dot([props.picked], { x: value, y: 'usd_per_month', r: 8, stroke: 'var(--c2)', strokeWidth: 2 }),

@@ -3,7 +3,7 @@ import { useCallback, useMemo } from 'preact/hooks';
 import type { Plan, Schemas } from '../../api/client';
 import { duration, money, number, sentence, shortMoney } from '../../lib/format';
 import { staircase } from '../../lib/staircase';
-import { axisX, axisY, MONEY_TICKS, placeLabels, roomForLabels, TIME_TICKS, within } from '../../parts/axes';
+import { axisX, axisY, moneyTicks, placeLabels, roomForLabels, TIME_TICKS, within } from '../../parts/axes';
 import { Chart } from '../../parts/chart';
 import { machinesOf } from './answer';
 import { choicesOf, clickedDot, labelsOf, timeOf, workPerDollar, type Choice } from './compare';
@@ -57,7 +57,7 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
         y: { type: 'log', domain: y },
         marks: [
           axisX({ ticks: within(TIME_TICKS, x, width > 520 ? 7 : 4), format: duration, label: serving ? 'TTFT, log scale →' : 'time to finish, log scale →' }),
-          ...axisY({ ticks: within(MONEY_TICKS, y, 7), format: shortMoney, label: serving ? '↑ $/month, log scale' : '↑ total cost, log scale' }),
+          ...axisY({ ticks: moneyTicks(y, 7), format: shortMoney, label: serving ? '↑ $/month, log scale' : '↑ total cost, log scale' }),
           ...(limit >= x[0] && limit <= x[1] ? [Plot.ruleX([limit], { stroke: 'var(--bad)', strokeDasharray: '4 3' }), Plot.text([limit], { x: (v: number) => v, frameAnchor: 'top', dy: 8, dx: -4, textAnchor: 'end', text: () => (serving ? 'limit' : 'deadline'), fill: 'var(--bad)', stroke: 'var(--panel)', strokeWidth: 4 })] : []),
           Plot.line(front, { x: 'time', y: 'usd', stroke: 'var(--line-strong)', curve: 'step-after' }),
           Plot.dot(dots, { x: 'time', y: 'usd', r: 4.5, fill, fillOpacity: (dot: Dot) => (dot.plan.held_back ? 0.25 : 1), stroke: 'var(--c1)', strokeOpacity: (dot: Dot) => (dot.plan.held_back ? 0.4 : 1), strokeWidth: 1.4 }),

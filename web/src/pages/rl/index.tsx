@@ -25,13 +25,15 @@ export function questionOf(state: State): AskFor<'recommend'> {
 /** "split=6:2" -> "6 GPUs train, 2 generate" */
 export function layoutShown(layout: string): string {
   const split = /^split=(\d+):(\d+)$/.exec(layout);
-  return split ? `${split[1] ?? ''} GPUs train, ${split[2] ?? ''} generate` : 'all GPUs alternate between training and generation';
+  return split ? `${split[1] ?? ''} GPUs train, ${split[2] ?? ''} generate` : 'all GPUs train and generate';
 }
 
 function Step({ plans, picked, onPick }: { plans: Plan[]; picked: Plan | undefined; onPick: (at: number) => void }) {
-  const rows = useMemo(() => plans.slice(0, 8).flatMap((plan, at) => (plan.phases ?? []).map((phase) => ({ at, plan: `${String(at + 1)}: ${number(plan.gpus)} × ${plan.gpu}, ${plan.layout.replace('split=', '')}, ${plan.provider}`, phase: phase.name, seconds: phase.exposed_seconds }))), [plans]);
+  const layouts = new Set(plans.map((plan) => plan.layout)).size > 1; // otherwise its name is the same in every label
+  const rows = useMemo(() => plans.slice(0, 8).flatMap((plan, at) => (plan.phases ?? []).map((phase) => ({ at, plan: `${String(at + 1)}: ${number(plan.gpus)} × ${plan.gpu}${layouts ? `, ${plan.layout.replace('split=', '')}` : ''}, ${plan.provider}`, phase: phase.name, seconds: phase.exposed_seconds }))), [plans]);
   const draw = useCallback((width: number): Plot.PlotOptions => ({
-    height: 34 * Math.min(8, plans.length) + 50,
+    height: 34 * Math.min(8, plans.length) + 56,
+    marginBottom: 36,
     marginLeft: width < 560 ? 150 : 220,
     marginRight: 20,
     x: { label: 'seconds of a step →', grid: true, ticks: width < 560 ? 3 : 6 },
