@@ -91,6 +91,7 @@ const std::string& Word::str() const {
 
 std::string_view TextArena::keep(std::string_view text) {
   constexpr std::size_t kBlock = 64U << 10;
+  if (text.empty()) return {};
   if (text.size() > size_ - used_) {
     size_ = std::max(kBlock, text.size());
     used_ = 0;
