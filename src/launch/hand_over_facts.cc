@@ -188,7 +188,7 @@ std::vector<Facts> inputs_of(const Request& request, const Plan& plan, std::stri
 
 void add_header(Facts& facts, const Request& request, const Plan& plan) {
   const catalog::Price& price = *plan.offer.price;
-  const Software& used = software(is_pooled(request) ? Stack::kVllm : plan.job.stack);
+  const Software& used = software(plan::runs_with(request, plan));
   facts.set("workload", request.name)
       .set("gpus", plan.gpus)
       .set("gpu", plan.offer.gpu->name)
@@ -337,12 +337,8 @@ bool is_served(const Request& request) { return request.work.kind == WorkKind::k
 bool is_training(const Request& request) { return request.work.kind == WorkKind::kTraining; }
 bool in_batches(const Request& request) { return perf::serves_batches(perf::work_of(request.model)); }
 
-bool is_pooled(const Request& request) {
-  return is_served(request) && request.model.kind == model::ModelKind::kEncoder && request.model.image_size == 0;
-}
-
 bool needs_code(const Request& request) {
-  return is_training(request) || request.work.is_measured() || (in_batches(request) && !is_pooled(request));
+  return is_training(request) || request.work.is_measured() || (in_batches(request) && !plan::is_pooled(request));
 }
 
 int gpus_used_per_machine(const Plan& plan) { return std::max(1, (plan.gpus + plan.machines - 1) / plan.machines); }

@@ -48,7 +48,6 @@ bool is_amd(const Plan& plan);
 bool is_served(const Request& request);
 bool is_training(const Request& request);
 bool in_batches(const Request& request);                        // the model answers in one pass
-bool is_pooled(const Request& request);                         // vLLM serves it as an embedding or score
 bool needs_code(const Request& request);                        // a script of the user runs
 bool needs_own_script(const Request& request);                  // with flags that only the user knows
 bool has_checkpoint(const Request& request, const Plan& plan);  // the work starts from published weights

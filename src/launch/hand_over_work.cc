@@ -233,35 +233,6 @@ std::string_view trainer_name(Stack stack) {
 
 // ---- Serving. ----
 
-// The longest request of the plan's traffic: the maximum of a mix or a trace, or p99.95 of varying lengths.
-std::int64_t longest_planned(const Request& request, const Plan& plan) {
-  std::int64_t longest = plan.job.serve.isl + plan.job.serve.osl;
-  for (const RequestSize& size : request.work.mix) longest = std::max(longest, size.isl + size.osl);
-  if (request.work.trace) {
-    for (const sim::Arrival& arrival : request.work.trace->arrivals)
-      longest = std::max<std::int64_t>(longest, static_cast<std::int64_t>(arrival.size) + arrival.output);
-  } else if (request.work.mix.empty()) {
-    const sim::RequestShape lengths = request_lengths(request);
-    longest = std::max<std::int64_t>(longest, lengths.longest_size() + lengths.longest_output());
-  }
-  return request.model.context > 0 ? std::min(longest, request.model.context) : longest;
-}
-
-// The longest request an engine accepts. Chats grow beyond the planned lengths, so a server accepts four times those
-// and at least 8,192 tokens, within the model's context and a quarter of the replica's KV cache. Offline work needs no
-// margin: its items are known.
-std::int64_t longest_request(const Request& request, const Plan& plan) {
-  constexpr std::int64_t kGrowth = 4, kLeast = 8192;
-  if (request.max_model_len) return *request.max_model_len;
-  const std::int64_t planned = longest_planned(request, plan);
-  if (request.work.kind == WorkKind::kOffline) return planned;
-  std::int64_t longest = std::max(kLeast, (plan.job.serve.isl + plan.job.serve.osl) * kGrowth);
-  const double cache = perf::kv_token_capacity(request.model, plan.job, *plan.offer.gpu);
-  if (cache > 0) longest = std::min(longest, static_cast<std::int64_t>(cache / 4));
-  if (request.model.context > 0) longest = std::min(longest, request.model.context);
-  return std::max(planned, longest);
-}
-
 // TensorRT-LLM's options that have no flag, as lines of YAML for printf.
 std::string trtllm_options(const Request& request, const Plan& plan, const char* role) {
   std::string options;
@@ -279,9 +250,8 @@ void add_engine(Facts& facts, const Request& request, const Plan& plan) {
   const bool fp8_on_load = job.precision == Precision::kFp8 && request.model.checkpoint != Precision::kFp8;
   // A server runs with its simulated limits, an offline job with the plan's concurrency. For embeddings and scores,
   // vLLM fills batches up to the plan's number of tokens.
-  const bool pooled = is_pooled(request);
-  const std::int64_t longest =
-      pooled ? std::max(job.sequence, longest_planned(request, plan)) : longest_request(request, plan);
+  const bool pooled = plan::is_pooled(request);
+  const std::int64_t longest = plan::longest_request(request, plan);
   const std::int64_t running = pooled ? job.batch : plan.sequences > 0 ? plan.sequences : job.serve.concurrency;
   const bool fp8_cache = has_fp8_cache(request, plan);
   facts.set("model", "\"$MODEL\"")

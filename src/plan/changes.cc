@@ -67,11 +67,46 @@ int bits_of(Precision precision) {
   }
 }
 
+// "120d", "36h", "1.5s", "47ms": long deadlines are written in days.
+std::string duration_flag(Seconds time) {
+  const double days = in_days(time), hours = in_hours(time), ms = in_milliseconds(time);
+  if (days >= 2 && days == std::round(days)) return fmt::format("{:g}d", days);
+  if (hours >= 0.5) return fmt::format("{:g}h", hours);
+  return ms < 1e3 ? fmt::format("{:g}ms", ms) : fmt::format("{:g}s", ms / 1e3);
+}
+
+void set_limit(PossibleChange& change, std::optional<Seconds> PlanLimits::*limit, Seconds value, const char* flag) {
+  change.request.limits.*limit = value;
+  change.flags = fmt::format("{} {}", flag, duration_flag(value));
+}
+
+// Limits that a change relaxes, and their flags.
+struct LimitRow {
+  RequestChangeKind kind;
+  std::optional<Seconds> PlanLimits::*limit;
+  const char* flag;
+};
+constexpr LimitRow kLimits[] = {{RequestChangeKind::kLongerTtft, &PlanLimits::ttft, "--ttft-slo"},
+                                {RequestChangeKind::kLongerTpot, &PlanLimits::tpot, "--tpot-slo"},
+                                {RequestChangeKind::kLongerLatency, &PlanLimits::latency, "--latency-slo"},
+                                {RequestChangeKind::kLaterDeadline, &PlanLimits::deadline, "--deadline"}};
+
+// Doubles the deadline, or every limit on latency.
+void add_limits(const Request& request, bool deadline, std::vector<PossibleChange>& changes) {
+  for (const LimitRow& row : kLimits) {
+    if (!(request.limits.*row.limit) || (row.kind == RequestChangeKind::kLaterDeadline) != deadline) continue;
+    changes.push_back({row.kind, {}, request});
+    set_limit(changes.back(), row.limit, *(request.limits.*row.limit) * 2.0, row.flag);
+  }
+}
+
 void add_serving(const Request& request, std::vector<PossibleChange>& changes) {
   const auto precision = [&](Precision value, RequestChangeKind kind, const char* flags) {
     const std::vector<Precision> now = precisions_for(request, Method::kFull);
     const bool narrower = std::all_of(now.begin(), now.end(), [&](Precision p) { return bits_of(value) < bits_of(p); });
-    if (!narrower) return;
+    // A format that the user chose can be slower than a wider one: 4-bit weights save memory, not arithmetic.
+    const bool chosen = !request.choices.precisions.empty() && !has(now, value);
+    if (!narrower && !(chosen && bits_of(value) < bits_of(request.model.checkpoint.value_or(Precision::kBf16)))) return;
     PossibleChange made{kind, flags, request};
     made.request.choices.precision_auto = false;
     made.request.choices.precisions = {value};
@@ -82,18 +117,7 @@ void add_serving(const Request& request, std::vector<PossibleChange>& changes) {
   if (!at_once) precision(Precision::kFp8, RequestChangeKind::kFp8Weights, "--precision fp8");
   if (!at_once) precision(Precision::kInt4, RequestChangeKind::kInt4Weights, "--precision int4");
   if (!at_once) precision(Precision::kFp4, RequestChangeKind::kFp4Weights, "--precision fp4");
-  const auto slo = [&](std::optional<Seconds> PlanLimits::*limit, RequestChangeKind kind, const char* flag) {
-    if (!(request.limits.*limit)) return;
-    const Seconds twice = *(request.limits.*limit) * 2.0;
-    const double ms = in_milliseconds(twice);
-    PossibleChange made{kind, ms < 1e4 ? fmt::format("{} {:g}ms", flag, ms) : fmt::format("{} {:g}s", flag, ms / 1e3),
-                        request};
-    made.request.limits.*limit = twice;
-    changes.push_back(std::move(made));
-  };
-  slo(&PlanLimits::ttft, RequestChangeKind::kTwiceTtft, "--ttft-slo");
-  slo(&PlanLimits::tpot, RequestChangeKind::kTwiceTpot, "--tpot-slo");
-  slo(&PlanLimits::latency, RequestChangeKind::kTwiceLatency, "--latency-slo");
+  add_limits(request, false, changes);
 }
 
 void add_terms(const Request& request, std::vector<PossibleChange>& changes) {
@@ -156,6 +180,23 @@ std::vector<PossibleChange> relaxed_limits(const Request& request) {
   }
   if (request.limits.budget)
     without(RequestChangeKind::kNoBudget, "no --budget", [](PlanLimits& l) { l.budget.reset(); });
+  const Work& work = request.work;
+  const bool rented = work.kind == WorkKind::kServing && work.rate > RequestsPerSecond{} && work.rate_by_hour.empty();
+  if (request.limits.budget && rented) {
+    changes.push_back({RequestChangeKind::kFewerHours, fmt::format("--hours-per-day {}", kWorkingHours), request});
+    std::vector<double>& hours = changes.back().request.work.rate_by_hour;
+    hours.assign(24, 0);
+    std::fill_n(hours.begin(), kWorkingHours, in_requests_per_s(work.rate));
+  }
+  if (work.isl_varies_as_usual && work.osl_varies_as_usual && !request.lengths_assumed) {
+    changes.push_back({RequestChangeKind::kSameLengths,
+                       fmt::format("--isl {},fixed --osl {},fixed", request.job.serve.isl - request.job.image.tokens,
+                                   request.job.serve.osl),
+                       request});
+    Work& same = changes.back().request.work;
+    same.isl_variation = same.osl_variation = 0;
+    same.isl_varies_as_usual = same.osl_varies_as_usual = false;
+  }
   if (request.limits.deadline || request.limits.budget) {
     std::string flags = "--max-gpus " + std::to_string(kMany);
     if (request.limits.deadline) flags += ", no --deadline";
@@ -178,23 +219,39 @@ std::vector<PossibleChange> confirmed_prices(const Request& request) {
   return changes;
 }
 
-namespace {
-
-// "120d", "36h": whole days are written in days, to keep long deadlines readable.
-std::string duration_flag(Seconds time) {
-  const double days = in_days(time);
-  return days >= 2 && days == std::round(days) ? fmt::format("{:g}d", days) : fmt::format("{:g}h", in_hours(time));
+bool relaxes(RequestChangeKind kind) {
+  return std::any_of(std::begin(kLimits), std::end(kLimits), [&](const LimitRow& row) { return row.kind == kind; });
 }
 
-void add_deadline(const Request& request, std::vector<PossibleChange>& changes) {
-  if (!request.limits.deadline) return;
-  const Seconds twice = *request.limits.deadline * 2.0;
-  PossibleChange made{RequestChangeKind::kTwiceDeadline, "--deadline " + duration_flag(twice), request};
-  made.request.limits.deadline = twice;
-  changes.push_back(std::move(made));
+std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const PricedOption& plan) {
+  std::vector<PossibleChange> changes;
+  const auto row = std::find_if(std::begin(kLimits), std::end(kLimits),
+                                [&](const LimitRow& limit) { return limit.kind == relaxed.kind; });
+  // The traffic of sessions depends on the limits, and takes long to settle.
+  if (row == std::end(kLimits) || relaxed.request.work.trace) return changes;
+  const bool deadline = row->kind == RequestChangeKind::kLaterDeadline;
+  const Option& option = *plan.option;
+  // A deadline leaves room for the slow end of the speed.
+  const Seconds slowest = plan.time.total() / plan.day_share * option.speed.high;
+  const Seconds needs = deadline                                      ? slowest
+                        : row->kind == RequestChangeKind::kLongerTpot ? option.tpot
+                        : row->kind == RequestChangeKind::kLongerTtft ? option.ttft
+                                                                      : option.answer;
+  // Two digits, rounded up; deadlines in whole hours, and in days above four.
+  const double exact = in_seconds(needs);
+  const double unit = !deadline              ? std::pow(10, std::floor(std::log10(exact)) - 1)
+                      : exact > 4 * 86'400.0 ? 86'400.0
+                                             : 3'600.0;
+  const Seconds most = *(relaxed.request.limits.*row->limit);
+  const Seconds least = seconds(std::ceil(exact / unit - 1e-9) * unit);
+  constexpr double kWorthwhile = 0.9;
+  for (const Seconds limit : {least, seconds(std::ceil(std::sqrt(least / most) * in_seconds(most) / unit) * unit)}) {
+    if (!(exact > 0) || limit > most * kWorthwhile || limit * 2.0 <= most) continue;
+    changes.push_back({relaxed.kind, {}, relaxed.request});
+    set_limit(changes.back(), row->limit, limit, row->flag);
+  }
+  return changes;
 }
-
-}  // namespace
 
 std::vector<PossibleChange> possible_changes(const Request& asked, const std::vector<model::Job>& leading) {
   Request request = asked;
@@ -219,7 +276,7 @@ std::vector<PossibleChange> possible_changes(const Request& asked, const std::ve
   }
   std::vector<PossibleChange> changes;
   add_terms(request, changes);
-  add_deadline(request, changes);
+  add_limits(request, true, changes);
   if (request.work.is_measured()) return changes;
   request.work.kind == WorkKind::kTraining ? add_training(request, changes) : add_serving(request, changes);
   return changes;

@@ -13,6 +13,7 @@ using catalog::Purchase;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 using testing::Not;
 
 std::vector<std::string> flags_of(const std::vector<PossibleChange>& changes) {
@@ -74,6 +75,41 @@ TEST(PossibleChanges, OnlyNarrowerWeightsAreOffered) {
   EXPECT_THAT(offered("RedHatAI/Meta-Llama-3.1-70B-Instruct-FP8"), ElementsAre("--precision int4", "--precision fp4"));
   for (const char* model : {"Qwen/Qwen3-32B-AWQ", "gpt-oss-120b", "bartowski/Meta-Llama-3.1-8B-Instruct-GGUF"})
     EXPECT_THAT(offered(model), IsEmpty()) << model;
+}
+
+// A chosen format can be slower than a wider one.
+TEST(PossibleChanges, WiderWeightsThanTheChosenOnesAreOffered) {
+  const Request int4 = request_of({{"model", "qwen2.5-72b"}, {"job", "serve"}, {"items", "5M"}, {"precision", "int4"}});
+  EXPECT_THAT(flags_of(possible_changes(int4)), IsSupersetOf({"--precision fp8", "--precision fp4"}));
+}
+
+// Of a relaxed limit, the smallest one with the same saving is reported, and running it costs no more.
+TEST(PossibleChanges, TheSmallestRelaxationIsReported) {
+  const Given given = {{"model", "llama-3.1-8b"},
+                       {"job", "serve"},
+                       {"rate", "30/s"},
+                       {"isl", "1500"},
+                       {"osl", "350"},
+                       {"ttft-slo", "1s"},
+                       {"tpot-slo", "12ms"},
+                       {"gpu", "l40s,h100-sxm"},
+                       {"providers", "runpod"},
+                       {"max-gpus", "64"},
+                       {"top", "2"}};
+  const Recommendation found = recommend(request_of(given), built_in_prices(), built_in_constants());
+  ASSERT_FALSE(found.plans.empty());
+  int longer = 0;
+  for (const RequestChange& change : found.changes) {
+    if (change.kind != RequestChangeKind::kLongerTpot) continue;
+    ++longer;
+    Given relaxed = given;
+    relaxed[6].second = change.flags.substr(change.flags.find(' ') + 1);
+    const Recommendation again = recommend(request_of(relaxed), built_in_prices(), built_in_constants());
+    ASSERT_FALSE(again.plans.empty()) << change.flags;
+    EXPECT_LE(again.plans.front().cost, change.plan.cost) << change.flags;
+    EXPECT_NE(change.flags, "--tpot-slo 24ms");
+  }
+  EXPECT_EQ(longer, 1);
 }
 
 TEST(PossibleChanges, LongDeadlinesAreWrittenInDays) {

@@ -37,6 +37,12 @@ struct PossibleChange {
 std::vector<PossibleChange> possible_changes(const Request& request, const std::vector<model::Job>& leading = {});
 // Relaxed limits, for requests that nothing meets.
 std::vector<PossibleChange> relaxed_limits(const Request& request);
+// Whether the change relaxes a limit, so that the plans of the request remain possible.
+bool relaxes(RequestChangeKind kind);
+// The same change with the limit that its plan needs, and with one between that and its own, smallest first.
+std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const PricedOption& plan);
+// Hours that are tried for a service that is switched off at night.
+inline constexpr int kWorkingHours = 10;
 // If the first plan's price is unconfirmed: limits to drop to find a plan with a confirmed price.
 std::vector<PossibleChange> confirmed_prices(const Request& request);
 

@@ -51,8 +51,9 @@ std::string serving_settings(const Request& request, const Plan& plan) {
   // Engines run 16-bit weights in fp16 if the GPU lacks bf16.
   const bool bf16 = plan.offer.gpu == nullptr || plan.offer.gpu->peak(catalog::NumberFormat::kBf16).supported;
   const bool fp16 = job.precision == model::Precision::kBf16 && !bf16;
-  std::string text = fmt::format("{} in {} with {}", plural(plan.replicas, "replica"),
-                                 fp16 ? "fp16" : model::name_of(job.precision), model::name_of(job.stack));
+  std::string text =
+      fmt::format("{} in {} with {}", plural(plan.replicas, "replica"), fp16 ? "fp16" : model::name_of(job.precision),
+                  model::name_of(runs_with(request, plan)));
   if (job.parallel.tensor > 1) text += fmt::format(", tensor parallel {}", job.parallel.tensor);
   if (job.parallel.pipeline > 1) {
     text += fmt::format(", pipeline {}", job.parallel.pipeline);
@@ -107,6 +108,46 @@ bool has_fp8_cache(const Request& request, const Plan& plan) {
   if (plan.job.kind != model::JobKind::kServe || !generates || plan.offer.gpu == nullptr) return false;
   const bool four_bits = plan.offer.gpu->peak(catalog::NumberFormat::kFp4).supported;
   return memory::kv_format(plan.job, memory::checkpoint_of(request.model), four_bits) == model::Precision::kFp8;
+}
+
+namespace {
+
+// The longest request of the plan's traffic: the maximum of a mix or a trace, or p99.95 of varying lengths.
+std::int64_t longest_planned(const Request& request, const Plan& plan) {
+  std::int64_t longest = plan.job.serve.isl + plan.job.serve.osl;
+  for (const RequestSize& size : request.work.mix) longest = std::max(longest, size.isl + size.osl);
+  if (request.work.trace) {
+    for (const sim::Arrival& arrival : request.work.trace->arrivals)
+      longest = std::max<std::int64_t>(longest, static_cast<std::int64_t>(arrival.size) + arrival.output);
+  } else if (request.work.mix.empty()) {
+    const sim::RequestShape lengths = request_lengths(request);
+    longest = std::max<std::int64_t>(longest, lengths.longest_size() + lengths.longest_output());
+  }
+  return request.model.context > 0 ? std::min(longest, request.model.context) : longest;
+}
+
+}  // namespace
+
+bool is_pooled(const Request& request) {
+  return request.work.kind == WorkKind::kServing && request.model.kind == model::ModelKind::kEncoder &&
+         request.model.image_size == 0;
+}
+
+model::Stack runs_with(const Request& request, const Plan& plan) {
+  return is_pooled(request) ? model::Stack::kVllm : plan.job.stack;
+}
+
+std::int64_t longest_request(const Request& request, const Plan& plan) {
+  constexpr std::int64_t kGrowth = 4, kLeast = 8192;
+  const std::int64_t planned = longest_planned(request, plan);
+  if (is_pooled(request)) return std::max(plan.job.sequence, planned);
+  if (request.max_model_len) return *request.max_model_len;
+  if (request.work.kind == WorkKind::kOffline) return planned;
+  std::int64_t longest = std::max(kLeast, (plan.job.serve.isl + plan.job.serve.osl) * kGrowth);
+  const double cache = perf::kv_token_capacity(request.model, plan.job, *plan.offer.gpu);
+  if (cache > 0) longest = std::min(longest, static_cast<std::int64_t>(cache / 4));
+  if (request.model.context > 0) longest = std::min(longest, request.model.context);
+  return std::max(planned, longest);
 }
 
 int replica_gpus(const model::Job& job) {

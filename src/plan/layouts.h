@@ -36,6 +36,17 @@ bool routes_by_prefix(const Request& request);
 // Whether engines keep the KV cache of this plan in 8 bits: as requested, or their default for the weights.
 bool has_fp8_cache(const Request& request, const Plan& plan);
 
+// Whether the model answers with an embedding or a score, as vLLM's pooling models do.
+bool is_pooled(const Request& request);
+
+// The software that the plan's files start.
+model::Stack runs_with(const Request& request, const Plan& plan);
+
+// The longest request an engine accepts (max-model-len). Chats grow beyond the planned lengths, so a server accepts
+// four times those and at least 8,192 tokens, within the model's context and a quarter of the replica's KV cache.
+// Offline work needs no margin: its items are known.
+std::int64_t longest_request(const Request& request, const Plan& plan);
+
 // ", expert parallel 8, attention data parallel 8", ", disaggregated: ..."; empty for plain replicas.
 std::string layout_words(const model::Job& job);
 

@@ -212,10 +212,10 @@ enum class RequestChangeKind {
   kFp8Weights,
   kInt4Weights,
   kFp4Weights,
-  kTwiceTtft,
-  kTwiceTpot,
-  kTwiceLatency,
-  kTwiceDeadline,
+  kLongerTtft,
+  kLongerTpot,
+  kLongerLatency,
+  kLaterDeadline,
   kSpot,
   kOnDemand,
   kMoreGpus,
@@ -227,6 +227,8 @@ enum class RequestChangeKind {
   kNoDeadline,
   kNoBudget,
   kNoLimits,
+  kFewerHours,   // of a service: machines are off at night
+  kSameLengths,  // if requests do not vary as assumed
 };
 
 // A change to the request, and the resulting best plan.

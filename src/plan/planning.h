@@ -52,8 +52,9 @@ class Planning {
   }
 
   // Checks the first `plans` and the front. Training: computes their exact memory, excludes plans that do not fit, and
-  // searches that GPU again. Serving: simulates them, each with as many machines as its SLOs need.
-  void verify(std::size_t plans, bool front) {
+  // searches that GPU again. Serving: simulates them, each with as many machines as its SLOs need, and with `intervals`
+  // also at the slow end of their speed, which does not change their rank.
+  void verify(std::size_t plans, bool front, bool intervals) {
     if (request_.work.kind == WorkKind::kTraining) {
       std::vector<MemoryTable::Asked> asked;
       for (const PricedOption* c : shown(plans, front)) asked.push_back({&c->option->job, c->machines->gpu});
@@ -70,7 +71,7 @@ class Planning {
         while (const PricedOption* next = first_shown(plans, front, open)) look_closer(*next, plans);
       });
     }
-    if (front && request_.work.rate > RequestsPerSecond{}) find_slow_ends(plans);
+    if (intervals && request_.work.rate > RequestsPerSecond{}) find_slow_ends(plans);
     if (front_.size() > kFront) front_.resize(kFront);
   }
 
@@ -223,7 +224,6 @@ class Planning {
     candidates_ = price_options(request_, book_, classes_, work_, found_, obstacles_);
     kinds_ = best_of_each_kind(request_, candidates_);
     front_ = pareto_front(request_, candidates_);
-    if (request_.plans_only) return;
     // Simulation changes the numbers of a service, so only simulated options are compared.
     trade_off_ = trade_off(request_, serving_ ? confirmed_of(candidates_) : candidates_, kTradeOff);
   }
@@ -402,6 +402,12 @@ class Planning {
     if (request_.carbon && plan.power > Watts{}) plan.carbon = request_.carbon->in(plan.offer.price->region);
   }
 
+  // Whether a request keeps the GPU busy with its prompt for longer than with its share of the decode steps.
+  static bool prefills_longer(const perf::ServeEstimate& e, const model::Job& job) {
+    const double steps = static_cast<double>(job.serve.osl) / e.kept;
+    return e.prefill > e.decode_step * (steps / std::max(1.0, e.running));
+  }
+
   void describe_run(const PricedOption& candidate, Plan& plan) {
     const MachineClass& machines = *candidate.machines;
     plan.memory = memory_.need(plan.job, *machines.gpu);
@@ -418,7 +424,9 @@ class Planning {
     } else if (perf::serves_batches(work_)) {
       take(perf::estimate_batch(constants_, work_, plan.job, machines.speed));
     } else {
-      take(estimate_service(plan, machines));
+      const auto estimate = estimate_service(plan, machines);
+      take(estimate);
+      if (estimate && prefills_longer(*estimate, plan.job)) plan.bound = perf::Bound::kCompute;
     }
     describe_energy(machines, plan);
   }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/candidates.h"
+#include "plan/explain.h"
 #include "plan/test_draws.h"
 #include "plan/test_requests.h"
 #include "plan/test_services.h"
@@ -184,6 +185,26 @@ void expect_way_out(const Request& request, const Recommendation& found) {
     EXPECT_EQ(best, in_usd(more->plan.cost)) << more->flags;
 }
 
+// Relaxed limits never cost more.
+void expect_relaxing_saves(const Recommendation& found) {
+  for (const RequestChange& change : found.changes) {
+    if (!relaxes(change.kind) || found.plans.empty()) continue;
+    EXPECT_LE(change.plan.cost, found.plans.front().cost) << change.flags;
+    EXPECT_LE(ranked_cost(change.plan), kTie * best_rank(found)) << change.flags;
+  }
+}
+
+// A list of plans alone has the same order as the full answer.
+void expect_same_order(Request request, const Recommendation& found) {
+  request.plans_only = true;
+  const Recommendation quick = recommend(request, built_in_prices(), built_in_constants());
+  ASSERT_EQ(quick.plans.size(), found.plans.size());
+  for (std::size_t i = 0; i < found.plans.size(); ++i) {
+    EXPECT_EQ(quick.plans[i].offer.price, found.plans[i].offer.price) << i;
+    EXPECT_EQ(in_usd(quick.plans[i].cost), in_usd(found.plans[i].cost)) << i;
+  }
+}
+
 TEST(RandomRequests, LargeTrainingPlansFitInMemoryAndALaterDeadlineCostsNoMore) {
   Draw draw(first_seed());
   for (int i = 0; i < std::max(6, requests_to_try() / 5); ++i) {
@@ -193,10 +214,7 @@ TEST(RandomRequests, LargeTrainingPlansFitInMemoryAndALaterDeadlineCostsNoMore) 
       EXPECT_LE(in_gib(p.memory.high), in_gib(p.fit.capacity)) << p.gpus << " x " << p.offer.gpu->name;
       EXPECT_EQ(p.fit.verdict, memory::Verdict::kFits);
     }
-    for (const RequestChange& change : found.changes) {
-      if (change.kind != RequestChangeKind::kTwiceDeadline || found.plans.empty()) continue;
-      EXPECT_LE(ranked_cost(change.plan), kTie * best_rank(found));
-    }
+    expect_relaxing_saves(found);
   }
 }
 
@@ -215,6 +233,8 @@ TEST(RandomRequests, MeetTheirLimitsAddUpAndCostMoreIfMoreDemanding) {
     answered += found.plans.empty() ? 0 : 1;
     expect_measured_first(found);
     expect_not_dominated(request, found);
+    expect_relaxing_saves(found);
+    expect_same_order(request, found);
     // Doubtful prices are ranked last whatever their cost, so the order changes only among equals.
     const double best = best_rank(found), least = best / kTie, most = best * kTie;
     EXPECT_GE(best_rank(recommend(request, dearer_book(), built_in_constants())), least) << "at higher prices";

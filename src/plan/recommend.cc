@@ -45,16 +45,82 @@ std::vector<Explored> explore(std::vector<PossibleChange> changes, const market:
     Explored& one = explored[i] = {std::make_unique<PossibleChange>(std::move(changes[i])), nullptr};
     settle(one.change->request, [&](const Request& changed) {
       one.planning = std::make_unique<Planning>(changed, book, constants, work, run_cache);
-      one.planning->verify(1, false);
+      one.planning->verify(1, false, false);
       return one.planning->kinds().empty() ? Seconds{} : one.planning->kinds().front().option->latency;
     });
   });
   return explored;
 }
 
+// Replaces limits that were doubled by the smallest ones with the same saving.
+void use_smallest_limits(std::vector<Explored>& explored, const Plan* first, const market::PriceBook& book,
+                         const perf::Constants& constants, const perf::ModelWork& work,
+                         const std::shared_ptr<capacity::RunCache>& run_cache) {
+  constexpr double kWorthIt = 0.9;  // smaller savings are not shown
+  std::vector<PossibleChange> smaller;
+  std::vector<std::size_t> replaced;
+  for (std::size_t i = 0; i < explored.size(); ++i) {
+    const std::vector<PricedOption>& kinds = explored[i].planning->kinds();
+    if (kinds.empty() || (first != nullptr && kinds.front().cost > first->cost * kWorthIt)) continue;
+    for (PossibleChange& change : smaller_changes(*explored[i].change, kinds.front()))
+      smaller.push_back(std::move(change)), replaced.push_back(i);
+  }
+  std::vector<Explored> tried = explore(std::move(smaller), book, constants, work, run_cache);
+  std::set<std::size_t> done;  // the first of each is the smallest
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    const std::vector<PricedOption>& kinds = tried[i].planning->kinds();
+    if (done.contains(replaced[i]) || kinds.empty()) continue;
+    if (kinds.front().cost > explored[replaced[i]].planning->kinds().front().cost) continue;
+    done.insert(replaced[i]);
+    explored[replaced[i]] = std::move(tried[i]);
+  }
+}
+
 // The flags that lead to this plan.
 std::string flags_for(const PossibleChange& change, const PricedOption& plan) {
-  return change.kind == RequestChangeKind::kMoreGpus ? fmt::format("--max-gpus {}", plan.option->gpus) : change.flags;
+  constexpr double kDays = 4;  // longer deadlines are in days
+  const Seconds elapsed = plan.time.total() / plan.day_share;
+  const auto whole = [](double amount) { return std::ceil(amount - 1e-9); };
+  switch (change.kind) {
+    case RequestChangeKind::kMoreGpus:
+      return fmt::format("--max-gpus {}", plan.option->gpus);
+    case RequestChangeKind::kNoBudget:
+      return fmt::format("--budget {:.0f}", whole(in_usd(plan.due())));
+    case RequestChangeKind::kNoDeadline:
+      return in_days(elapsed) > kDays ? fmt::format("--deadline {:.0f}d", whole(in_days(elapsed)))
+                                      : fmt::format("--deadline {:.0f}h", whole(in_hours(elapsed)));
+    default:
+      return change.flags;
+  }
+}
+
+// How far a GPU is from a plan: need divided by have.
+double distance_of(const Rejection& row) {
+  using Kind = Shortfall::Kind;
+  const Shortfall& s = row.nearest;
+  switch (s.kind) {
+    case Kind::kBudget:
+      return s.need_cost / s.have_cost;
+    case Kind::kDeadline:
+    case Kind::kSloAlone:
+      return s.need_time / s.have_time;
+    case Kind::kPower:
+      return s.need_power / s.have_power;
+    case Kind::kMemory:
+      return s.need_bytes / s.have_bytes;
+    case Kind::kNoPrice:
+      return 1e300;
+    default:
+      return 1e9;  // not a matter of degree
+  }
+}
+
+// Near misses first; then GPUs that are rejected in part, as found.
+void sort_by_distance(std::vector<Rejection>& rejected) {
+  std::stable_sort(rejected.begin(), rejected.end(), [](const Rejection& a, const Rejection& b) {
+    const auto key = [](const Rejection& row) { return std::pair(row.partly, row.partly ? 0 : distance_of(row)); };
+    return key(a) < key(b);
+  });
 }
 
 // The first change that makes this GPU work: with its plan, or only its flags if the plan is not worth simulating.
@@ -94,6 +160,7 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
   std::sort(unsold.begin(), unsold.end());
   for (const std::string& gpu : unsold) out.push_back({RejectionStage::kPrice, gpu, false, {}, 1, {}});
   out.insert(out.end(), in_part.begin(), in_part.end());
+  sort_by_distance(out);
   return out;
 }
 
@@ -167,10 +234,10 @@ void add_changes(Recommendation& result, std::vector<Explored>& explored) {
     const PricedOption& best = one.planning->kinds().front();
     const bool has_bf16 = best.machines->gpu->peak(catalog::NumberFormat::kBf16).supported;
     if (one.change->kind == RequestChangeKind::kPureBf16 && !has_bf16) continue;
-    // The first plan meets a later deadline too: what costs more than it, or ranks lower, is not worth showing.
-    const bool later = one.change->kind == RequestChangeKind::kTwiceDeadline && !result.plans.empty();
-    if (later && best.cost > result.plans.front().cost) continue;
-    if (later && best.ranked_cost(one.change->request) > result.plans.front().ranked_cost) continue;
+    // The first plan meets relaxed limits too: what costs more than it, or ranks lower, is not worth showing.
+    const bool relaxed = relaxes(one.change->kind) && !result.plans.empty();
+    if (relaxed && best.cost > result.plans.front().cost) continue;
+    if (relaxed && best.ranked_cost(one.change->request) > result.plans.front().ranked_cost) continue;
     RequestChange change{one.change->kind, flags_for(*one.change, best), one.planning->build(best)};
     // Giving up several limits is worth a row only if giving up one of them is not enough.
     const bool enough = change.kind == RequestChangeKind::kNoLimits &&
@@ -202,12 +269,15 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   std::vector<Explored> explored;
   at_once(
       [&] {
-        planning.verify(static_cast<std::size_t>(request.top), !request.plans_only);
+        // Simulating the front may find a better first plan, so a list of plans alone needs it too. A single plan is
+        // for a quick look.
+        planning.verify(static_cast<std::size_t>(request.top), request.top > 1 || !request.plans_only,
+                        !request.plans_only);
         result.plans = build_all(planning, planning.kinds(), static_cast<std::size_t>(request.top));
         if (!request.plans_only) result.pareto = build_all(planning, planning.front(), 100);
         if (const PricedOption* cheaper = request.plans_only ? nullptr : planning.held_back())
           result.held_back = planning.build(*cheaper);
-        result.trade_off = build_all(planning, planning.trade_off_front(), 100);
+        if (!request.plans_only) result.trade_off = build_all(planning, planning.trade_off_front(), 100);
         result.effort.verify_seconds = watch.lap();
       },
       [&] {
@@ -228,8 +298,10 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   if (first != nullptr && !first->price.may_lead()) more = confirmed_prices(request);
   std::vector<Explored> relaxed = explore(std::move(more), book, constants, work, run_cache);
   explored.insert(explored.begin(), std::make_move_iterator(relaxed.begin()), std::make_move_iterator(relaxed.end()));
+  use_smallest_limits(explored, first, book, constants, work, run_cache);
   add_asked_terms(request, planning, result);
   add_fixes(planning, result.rejected, explored, first);
+  sort_by_distance(result.rejected);
   add_changes(result, explored);
   const std::vector<PricedOption> kinds = planning.confirmed_kinds();
   if (const PricedOption* extrapolation = planning.worth_testing()) {

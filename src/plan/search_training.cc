@@ -348,8 +348,8 @@ class TrainingSearch {
   }
 
   static constexpr double kLeastShareOfBatch = 0.7;
-  // Settings with memory to spare win against faster ones that fill the GPU, if those save at most 2 % of the time.
-  static constexpr double kTight = 0.95, kSpareWins = 1.02;
+  // Settings with memory to spare win against faster ones that fill the GPU, if those save at most 5 % of the time.
+  static constexpr double kTight = 0.95, kSpareWins = 1.05;
 
   const catalog::Gpu* only_;
   bool adjusts_ = false;  // for the current number of machines

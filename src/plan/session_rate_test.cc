@@ -37,12 +37,12 @@ TEST(SessionRate, FollowsFromThePlansLatency) {
   }
 }
 
-// The reported effect of "twice the TPOT limit" is that of the changed request.
+// The reported effect of a longer TPOT limit is that of the changed request.
 TEST(SessionRate, ChangesOfTheRequestSettleTheirOwnTraffic) {
   const Request request = settled(users_with("20ms", "2s"), built_in_prices(), built_in_constants());
   const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
   const auto change = std::find_if(found.changes.begin(), found.changes.end(),
-                                   [](const RequestChange& c) { return c.kind == RequestChangeKind::kTwiceTpot; });
+                                   [](const RequestChange& c) { return c.kind == RequestChangeKind::kLongerTpot; });
   ASSERT_NE(change, found.changes.end());
   const Request again = settled(users_with("40ms", "2s"), built_in_prices(), built_in_constants());
   const Recommendation rerun = recommend(again, built_in_prices(), built_in_constants());

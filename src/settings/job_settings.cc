@@ -20,7 +20,7 @@ constexpr Setting kRows[] = {
            "number format; train: bf16 (pure), amp-bf16, amp-fp16, mixed-bf16, fp32, fp8 or fp4 (NVFP4, megatron "
            "only); serve: bf16, fp16, fp8, int8, int4, nf4 or fp4")
         .listed()
-        .or_words("bf16; mixed-bf16 with megatron and torchtitan"),
+        .or_words("bf16; recommend and megatron train in mixed precision"),
     choice(
         "stack", "hf|torchtitan|megatron|llm-foundry|vllm|trtllm|sglang|verl|nemo-rl|openrlhf|trl",
         "framework or engine; train: hf, torchtitan, megatron or llm-foundry; serve: vllm, trtllm, sglang or hf; rl: "
@@ -79,7 +79,7 @@ constexpr Setting kRows[] = {
     section("Serving", Jobs::kServe),
     length("isl", "1024", 1, kMostTokens, "input tokens per request").or_words("1024"),
     length("osl", "256", 0, kMostTokens, "output tokens per request").or_words("256"),
-    count("steps", "30", 1, 10'000, "denoising steps per image"),
+    count("steps", "30", 1, 10'000, "denoising steps per image; rl: training steps"),
     yes_no("guidance", "classifier-free guidance: a second pass per step without the prompt"),
     count("frames", "81", 1, 100'000, "frames per video"),
     count("images", "1", 0, 10'000, "images per prompt, for models that read images"),
@@ -97,7 +97,7 @@ constexpr Setting kRows[] = {
          "speculative decoding: tokens drafted per step and the chance that the first is accepted (default 0.8; later "
          "ones are accepted less often), or a method with measured curves, e.g. 3,0.7 or 3,method=mtp"),
     count("max-model-len", "32768", 1, kMostTokens, "longest request in tokens, prompt and answer together")
-        .or_words("the model's context"),
+        .or_words("the model's context; recommend: 4 times the mean request, at least 8,192"),
     count("max-batch", "256", 1, 1e6, "most requests the engine decodes together (max-num-seqs)").listed(),
     count("max-tokens", "8192", 16, 1e7, "most tokens in one pass (max-num-batched-tokens)"),
     count("poll-steps", "1", 1, 1000,

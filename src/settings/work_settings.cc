@@ -9,7 +9,7 @@ constexpr double kMostWork = 1e18;  // a thousand times the largest training set
 constexpr Setting kRows[] = {
     section("Training", Jobs::kTrain),
     count("tokens", "1B", 1, kMostWork, "tokens to train on"),
-    count("samples", "90M", 1, kMostWork, "sequences or images to train on"),
+    count("samples", "90M", 1, kMostWork, "sequences or images to train on; rl: answers per prompt"),
     number("epochs", "3", 1e-6, 1e6, "passes over the data set"),
     count("dataset-tokens", "100M", 1, kMostWork, "tokens in the data set"),
     count("dataset-samples", "1.28M", 1, kMostWork, "sequences or images in the data set"),

@@ -1,7 +1,12 @@
 // The assumptions that a plan states are those it uses, and every flag that it names belongs to this command.
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/format.h"
+#include "launch/hand_over.h"
+#include "plan/layouts.h"
 #include "plan/test_requests.h"
 #include "rightsize/recommend/answer.h"
 #include "rightsize/recommend/report.h"
@@ -76,6 +81,67 @@ TEST(Assumed, OwnedMachinesExplainTheirPrice) {
   const Told other = told(given);
   for (const char* part : {"--amortise-years", "--busy-share", "--kwh-price"})
     EXPECT_THAT(other.text, Not(HasSubstr(part)));
+}
+
+// What the files give the engine and the user did not set is on the first screen.
+TEST(Assumed, SettingsOfTheFilesAreNamed) {
+  const char* const kLimits[] = {"5/s", "20/s"};
+  const char* const kModels[] = {"llama-3.1-8b", "qwen2.5-14b", "gpt-oss-120b", "deepseek-r1"};
+  const char* const kFormats[] = {"bf16", "fp8"};
+  for (const char* rate : kLimits) {
+    for (const char* model : kModels) {
+      for (const char* format : kFormats) {
+        Settings given = {{"job", "serve"}, {"model", model}, {"rate", rate}, {"providers", "aws,lambda"}};
+        if (std::string_view(model) == "llama-3.1-8b" || std::string_view(model) == "qwen2.5-14b")
+          given.emplace_back("precision", format);
+        const Told service = told(given);
+        const auto file = launch::hand_over(launch::Target::kKubernetes, service.request(), service.best());
+        ASSERT_TRUE(file) << describe(file.error());
+        const std::int64_t longest = plan::longest_request(service.request(), service.best());
+        EXPECT_THAT(*file, HasSubstr(fmt::format("--max-model-len {}", longest)));
+        EXPECT_THAT(service.text, HasSubstr(fmt::format("requests up to {} tokens (--max-model-len)",
+                                                        format_count(static_cast<double>(longest)))));
+        EXPECT_EQ(file->find("--kv-cache-dtype fp8") != std::string::npos,
+                  service.text.find("fp8 KV cache (--kv-precision)") != std::string::npos);
+      }
+    }
+  }
+  const Settings training = {{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"providers", "lambda"}};
+  const Told trained = told(training);
+  EXPECT_THAT(trained.text, HasSubstr(fmt::format("{} (--precision)", model::name_of(trained.best().job.precision))));
+  Settings chosen = training;
+  chosen.emplace_back("precision", "bf16");
+  EXPECT_THAT(told(chosen).text, Not(HasSubstr("(--precision)")));
+}
+
+// A refusal lists what was assumed and the near misses first, and the smallest budget that works.
+TEST(Assumed, RefusalsListAssumptionsAndNearMisses) {
+  static const Facts kFacts = *open_facts("");
+  const Settings given = {{"job", "serve"},       {"model", "llama-3.1-8b"}, {"rate", "200/d"}, {"isl", "2000"},
+                          {"osl", "300"},         {"latency-slo", "20s"},    {"budget", "300"}, {"allow-single", "yes"},
+                          {"providers", "runpod"}};
+  const Checked<Recommended> made = recommend_for(plan::settings_of(given), kFacts, false);
+  ASSERT_TRUE(made) << describe(made.error());
+  ASSERT_TRUE(made->found.plans.empty());
+  EXPECT_THAT(fmt::format("{}", fmt::join(assumptions(made->request, nullptr), "; ")),
+              HasSubstr("lengths vary as in public traces"));
+  Usd last;
+  for (const plan::Rejection& r : made->found.rejected) {
+    if (r.partly || r.nearest.kind != plan::Shortfall::Kind::kBudget) continue;
+    EXPECT_GE(r.nearest.need_cost, last) << r.gpu;
+    last = r.nearest.need_cost;
+  }
+  std::set<std::string> flags;
+  for (const plan::RequestChange& c : made->found.changes) {
+    flags.insert(c.flags.substr(0, c.flags.find(' ')));
+    if (c.kind != plan::RequestChangeKind::kNoBudget) continue;
+    Settings larger = given;
+    larger[6].second = c.flags.substr(c.flags.find(' ') + 1);
+    const Checked<Recommended> again = recommend_for(plan::settings_of(larger), kFacts, false);
+    ASSERT_TRUE(again && !again->found.plans.empty()) << c.flags;
+    EXPECT_EQ(in_usd(again->found.plans.front().cost), in_usd(c.plan.cost));
+  }
+  EXPECT_TRUE(flags.contains("--budget") && flags.contains("--hours-per-day")) << fmt::format("{}", flags.size());
 }
 
 TEST(Assumed, NoFlagsOfOtherCommandsAreNamed) {

@@ -9,8 +9,10 @@
 
 #include "base/format.h"
 #include "plan/candidates.h"
+#include "plan/layouts.h"
 #include "plan/startup.h"
 #include "rightsize/recommend/energy_fields.h"
+#include "rightsize/recommend/price_fields.h"
 #include "rightsize/recommend/report.h"
 #include "rightsize/recommend/terms.h"
 #include "rightsize/recommend/words.h"
@@ -20,10 +22,8 @@ namespace {
 
 using market::JobAssumptions;
 using market::RunningTime;
-using plan::Commitment;
 using plan::Plan;
 using plan::Request;
-using plan::SpotPrice;
 using plan::WorkKind;
 using report::cut;
 using report::Fields;
@@ -63,6 +63,11 @@ std::optional<double> requests_per_second(const PlanView& v) {
   return arriving ? arriving : per_second<WorkUnit::kRequests>(v);
 }
 
+std::optional<std::int64_t> longest_request(const PlanView& v) {
+  const bool generates = !v.is_training() && v.plan.memory.kv_format && v.plan.job.stack != model::Stack::kHf;
+  return generates ? std::optional(plan::longest_request(v.request, v.plan)) : std::nullopt;
+}
+
 std::string disaggregated(const PlanView& v) {
   const auto& d = v.plan.job.serve.disaggregated;
   return !d ? ""
@@ -82,7 +87,8 @@ struct HourView {
 };
 std::vector<HourView> hours_of(const PlanView& v) {
   std::vector<HourView> all;
-  for (std::size_t h = 0; h < v.plan.machines_by_hour.size(); ++h) {
+  // A changed request may have hours where this one has none.
+  for (std::size_t h = 0; h < std::min(v.plan.machines_by_hour.size(), v.request.work.rate_by_hour.size()); ++h) {
     const int machines = v.plan.machines_by_hour[h];
     all.push_back({h, v.request.work.rate_by_hour[h], machines, machines * v.plan.replicas / v.plan.machines});
   }
@@ -105,43 +111,9 @@ const Fields<HourView> kHourFields = {
     {"replicas", "replicas on them", &HourView::replicas},
 };
 
-const Fields<market::Draw> kDrawFields = {
-    {"account", "account of the commitment", [](const market::Draw& d) { return d.from->account; }},
-    {"provider", "provider of the commitment", [](const market::Draw& d) { return d.from->provider; }},
-    {"drawn_usd", "what this plan draws", &market::Draw::amount},
-    {"left_usd", "what is left to spend", [](const market::Draw& d) { return d.from->left; }},
-    {"until", "when the commitment ends", [](const market::Draw& d) { return d.from->until; }},
-};
-
 const Fields<perf::Interval> kIntervalFields = {
     {"low", "10th percentile", &perf::Interval::low},
     {"high", "90th percentile", &perf::Interval::high},
-};
-
-const Fields<SpotPrice> kSpotFields = {
-    {"low", "10th percentile over the job", [](const SpotPrice& s) { return s.price.low; }},
-    {"likely", "mean over the job", [](const SpotPrice& s) { return s.price.likely; }},
-    {"median", "median over zones and regions", [](const SpotPrice& s) { return s.price.median; }},
-    {"high", "90th percentile over the job", [](const SpotPrice& s) { return s.price.high; }},
-    {"region", "region of the offer", [](const SpotPrice& s) { return s.offer.price->region; }},
-    {"zone", "zone of the offer", [](const SpotPrice& s) { return s.offer.price->zone; }},
-    {"age_days?", "age of the price", [](const SpotPrice& s) { return s.price.age; }},
-};
-
-const Fields<Commitment> kCommitmentFields = {
-    {"term", "1y or 3y", [](const Commitment& c) { return c.offer.price->purchase; }},
-    {"total_usd", "cost of all machines to the end of the term", &Commitment::total},
-    {"usd_per_machine_hour", "price of one machine", [](const Commitment& c) { return c.offer.rate(); }},
-    {"region", "region of the offer", [](const Commitment& c) { return c.offer.price->region; }},
-    {"break_even_utilization?", "use above which it costs less than on demand",
-     [](const Commitment& c) { return positive(c.break_even); }},
-};
-
-const Fields<plan::Quota> kQuotaFields = {
-    {"name", "the quota, as the provider spells it", &plan::Quota::name},
-    {"code", "its code", &plan::Quota::code},
-    {"amount", "what the plan needs", &plan::Quota::amount},
-    {"unit", "vcpu or gpu", [](const plan::Quota& q) { return q.vcpus ? "vcpu" : "gpu"; }},
 };
 
 const Fields<model::TrainSettings> kTrainingFields = {
@@ -214,8 +186,10 @@ const Fields<PlanView> kPlanFields = {
     {"region", "region of the price", [](const Plan& p) { return p.offer.price->region; }},
     {"purchase", "terms", "on-demand, spot, 1y or 3y", [](const Plan& p) { return p.offer.price->purchase; }},
     {"precision", "number format", [](const Plan& p) { return p.job.precision; }},
-    {"stack", "training or serving software", [](const Plan& p) { return p.job.stack; }},
+    {"stack", "training or serving software", [](const PlanView& v) { return plan::runs_with(v.request, v.plan); }},
     {"micro_batch", "samples per GPU in one pass", [](const Plan& p) { return p.job.batch; }},
+    {"kv_precision?", "number format of the KV cache", [](const Plan& p) { return p.memory.kv_format; }},
+    {"max_model_len?", "longest request that the engine accepts, prompt and answer together", longest_request},
     {kTrainingFields, [](const PlanView& v) { return v.is_training() ? &v.plan.job.train : nullptr; }},
     {kParallelFields, [](const PlanView& v) { return std::cref(v.plan.job.parallel); }},
     {"disaggregated?", "separate workers for prefill and decode", disaggregated},
@@ -243,7 +217,7 @@ const Fields<PlanView> kPlanFields = {
      [](const Plan& p) { return when(!p.draws.empty(), p.cost - market::sum_of(p.draws)); }},
     {"new_money", "new money", "cost beyond what is committed already",
      [](const Plan& p) { return p.cost - market::sum_of(p.draws); }, format_usd, report::kTableOnly},
-    {"committed_spend?", "of it, drawn from commitments", kDrawFields, &Plan::draws},
+    {"committed_spend?", "of it, drawn from commitments", draw_fields(), &Plan::draws},
     {"storage_and_egress_usd?", "of it, storage and egress", [](const Plan& p) { return positive(p.side_cost); }},
     {"usd_per_million_tokens?", "cost of a million tokens", usd_per_million<WorkUnit::kTokens>},
     {"usd_per_million_samples?", "cost of a million samples", usd_per_million<WorkUnit::kSamples>},
@@ -262,11 +236,11 @@ const Fields<PlanView> kPlanFields = {
      [](const Plan& p) { return p.price.sources; }},
     {"arm_host", "the machine's host is an Arm processor", [](const Plan& p) { return plan::has_arm_host(p.offer); }},
     {"held_back?", "why the price may not rank first", [](const Plan& p) { return held_back(p.price); }},
-    {"spot?", "the same machines on spot, USD per machine-hour", kSpotFields, &Plan::spot},
-    {"commitment?", "the shortest commitment", kCommitmentFields,
+    {"spot?", "the same machines on spot, USD per machine-hour", spot_fields(), &Plan::spot},
+    {"commitment?", "the shortest commitment", commitment_fields(),
      [](const Plan& p) { return p.commitments.empty() ? nullptr : &p.commitments.front(); }},
-    {"commitments?", "the same machines for a year or three", kCommitmentFields, &Plan::commitments},
-    {"quota?", "what to ask the provider for", kQuotaFields, &Plan::quota},
+    {"commitments?", "the same machines for a year or three", commitment_fields(), &Plan::commitments},
+    {"quota?", "what to ask the provider for", quota_fields(), &Plan::quota},
     {"why", "reasons for the settings and the rank",
      [](const PlanView& v) { return reasons(v.request, v.plan, v.first, v.catalog); }},
     {"caveats", "what to know before acting on it", [](const PlanView& v) { return plan_caveats(v.request, v.plan); }},
@@ -376,6 +350,7 @@ const Fields<BreakpointWords> kBreakpointFields = {
 
 struct AssumptionsView {
   const Request& request;
+  const Plan* first;
   JobAssumptions job;
   std::optional<sim::RequestShape> lengths;
 
@@ -391,6 +366,8 @@ const Fields<JobAssumptions> kJobFields = {
     {"checkpoint_every_seconds", "longest time between two checkpoints", &JobAssumptions::checkpoint_every},
 };
 const Fields<AssumptionsView> kAssumptionsFields = {
+    {"text", "what was not given, each with its flag",
+     [](const AssumptionsView& v) { return assumptions(v.request, v.first); }},
     {"global_batch", "samples per optimizer step", [](const AssumptionsView& v) { return v.request.global_batch; }},
     {kJobFields, &AssumptionsView::job},
     {"max_gpus", "most GPUs of a plan", [](const AssumptionsView& v) { return v.request.limits.max_gpus; }},
@@ -418,7 +395,7 @@ const Fields<AssumptionsView> kAssumptionsFields = {
 AssumptionsView assumptions_of(const RecommendAnswer& a) {
   const Plan* first = a.found.best();
   const catalog::Gpu gpu = first != nullptr ? *first->offer.gpu : catalog::Gpu{};
-  AssumptionsView view{a.request, plan::assumptions_on(a.request, perf::work_of(a.request.model), gpu), {}};
+  AssumptionsView view{a.request, first, plan::assumptions_on(a.request, perf::work_of(a.request.model), gpu), {}};
   const bool varies = view.is_served() && a.request.work.mix.empty() && !a.request.work.trace;
   if (varies && !answers_at_once(a.request)) view.lengths = plan::request_lengths(a.request);
   return view;

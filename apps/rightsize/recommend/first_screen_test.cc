@@ -69,8 +69,37 @@ TEST(FirstScreen, TheNextGpuIsTheNextOfTheTable) {
     const auto next = std::ranges::find_if(found.plans, [&](const auto& p) { return p.offer.gpu->name == named; });
     ASSERT_NE(next, found.plans.end()) << sentence;
     for (const plan::Plan& plan : found.plans) {
-      if (plan.offer.gpu == found.plans.front().offer.gpu) continue;
+      // Cheaper plans are listed with the reason for their rank.
+      if (plan.offer.gpu == found.plans.front().offer.gpu || plan.cost < found.plans.front().cost) continue;
       EXPECT_GE(plan.cost, next->cost) << plan.offer.gpu->name << ": " << sentence;
+    }
+  }
+}
+
+// Every plan of the table that costs less than the first has its reason below the table, and no GPU of the table is
+// passed over in the verdict.
+TEST(FirstScreen, CheaperPlansHaveAReason) {
+  const Settings all[] = {
+      {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "10/s"}, {"ttft-slo", "1s"}, {"tpot-slo", "40ms"}},
+      {{"model", "gpt-oss-120b"}, {"job", "serve"}, {"rate", "6/s"}, {"ttft-slo", "2s"}, {"tpot-slo", "30ms"}},
+      {{"model", "qwen2.5-1.5b"}, {"tokens", "30B"}, {"stack", "megatron"}, {"deadline", "30d"}},
+      {{"model", "qwen3-32b"}, {"tokens", "300M"}, {"deadline", "2d"}, {"regions", "eu"}, {"max-power", "12kW"}},
+      {{"model", "bge-m3"}, {"job", "serve"}, {"rate", "500/s"}, {"ttft-slo", "150ms"}}};
+  for (const Settings& settings : all) {
+    const auto [request, found] = planned(settings);
+    ASSERT_FALSE(found.plans.empty());
+    const std::string reasons = ranked_lower_sentence(request, found), verdict = decision_sentence(request, found);
+    const plan::Plan* next = nullptr;
+    for (std::size_t i = 1; i < found.plans.size(); ++i) {
+      const plan::Plan& p = found.plans[i];
+      const bool cheaper = p.cost < found.plans.front().cost * 0.999;
+      EXPECT_EQ(reasons.find(fmt::format("plan {} (", i + 1)) != std::string::npos, cheaper) << i << ": " << reasons;
+      const bool other = p.offer.gpu != found.plans.front().offer.gpu && p.cost >= found.plans.front().cost;
+      if (other && (next == nullptr || p.cost < next->cost)) next = &p;
+    }
+    const plan::Decision decision = found.decision();
+    if (next != nullptr && decision != plan::Decision::kExtrapolation && decision != plan::Decision::kClose) {
+      EXPECT_THAT(verdict, HasSubstr(next->offer.gpu->name));
     }
   }
 }

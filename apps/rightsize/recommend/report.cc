@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "plan/explain.h"
 #include "plan/startup.h"
 #include "rightsize/recommend/energy_fields.h"
 #include "rightsize/recommend/terms.h"
@@ -51,8 +52,8 @@ std::string where_hours_go(const Request& request, const Plan& plan) {
 
 bool gives_up_a_limit(plan::RequestChangeKind kind) {
   using Kind = plan::RequestChangeKind;
-  return kind == Kind::kTwiceTtft || kind == Kind::kTwiceTpot || kind == Kind::kTwiceDeadline ||
-         kind == Kind::kNoDeadline || kind == Kind::kNoBudget || kind == Kind::kNoLimits;
+  return plan::relaxes(kind) || kind == Kind::kNoDeadline || kind == Kind::kNoBudget || kind == Kind::kNoLimits ||
+         kind == Kind::kFewerHours || kind == Kind::kSameLengths;
 }
 
 // The number format that rejects most GPUs with a price; empty if other reasons do.
@@ -70,6 +71,7 @@ std::string format_reason(const Recommendation& found) {
 std::string no_answer(const Request& request, const Recommendation& found) {
   std::string reason = unpriced_words(request, found);
   if (reason.empty()) reason = format_reason(found);
+  if (reason.empty()) reason = nearest_miss(found);
   const std::string nothing = reason.empty() ? "Nothing meets your limits" : "Nothing meets your limits: " + reason;
   if (found.changes.empty()) return nothing + (reason.empty() ? ", and none of the usual changes helps." : ".");
   // A change that meets the limits is closer than one that gives up a limit.
@@ -93,7 +95,9 @@ void add_rejections(Report& report, const RecommendAnswer& answer) {
     if (r.partly) continue;
     if (r.stage == plan::RejectionStage::kPrice) unsold.push_back(r.gpu);
     if (!r.fix || fixed.size() == kMostFixes || !fixed.insert(r.gpu).second) continue;
-    fixes += fmt::format("  {} fits with {}.\n", r.gpu, describe_fix(answer.request, r, answer.found.best()));
+    const std::string fix = describe_fix(answer.request, r, answer.found.best());
+    fixes += fix.starts_with("no --") ? fmt::format("  {} fits without {}.\n", r.gpu, fix.substr(3))
+                                      : fmt::format("  {} fits with {}.\n", r.gpu, fix);
   }
   if (Table table = rejections_table(answer); !table.rows.empty()) report.blocks.emplace_back(std::move(table));
   if (!fixes.empty()) report.blocks.emplace_back(Paragraph{"What would make them work:\n" + fixes});
@@ -205,7 +209,10 @@ Report report_of(const RecommendAnswer& a) {
   report.title = describe_request(a.request);
   report.document = document_of(a);
   if (a.found.plans.empty()) {
-    report.blocks.emplace_back(Paragraph{no_answer(a.request, a.found)});
+    std::string text = no_answer(a.request, a.found);
+    if (const std::vector<std::string> assumed = assumptions(a.request, nullptr); !assumed.empty())
+      text += fmt::format("\nAssumed: {}.", fmt::join(assumed, "; "));
+    report.blocks.emplace_back(Paragraph{std::move(text)});
   } else {
     for (std::string& text : answer_paragraphs(a.request, a.found))
       report.blocks.emplace_back(Paragraph{std::move(text)});
@@ -214,12 +221,13 @@ Report report_of(const RecommendAnswer& a) {
     report.blocks.emplace_back(plans_table(a,
                                            fmt::format("Best of each provider, GPU and terms ({} option{} {})",
                                                        format_count(a.found.feasible), a.found.feasible == 1 ? "" : "s",
-                                                       serving                 ? "screened, these simulated"
-                                                       : a.found.feasible == 1 ? "meets your limits"
-                                                                               : "meet your limits"),
+                                                       serving && a.found.feasible == 1 ? "screened and simulated"
+                                                       : serving                        ? "screened, these simulated"
+                                                       : a.found.feasible == 1          ? "meets your limits"
+                                                                                        : "meet your limits"),
                                            a.found.plans));
     std::string below = evidence_sentence(a.found);
-    if (const std::string held = ranked_lower_sentence(a.found); !held.empty()) below += "\n" + held;
+    if (const std::string held = ranked_lower_sentence(a.request, a.found); !held.empty()) below += "\n" + held;
     report.blocks.emplace_back(Paragraph{std::move(below)});
     add_mix(report, a.found);
   }

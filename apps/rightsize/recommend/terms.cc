@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "plan/candidates.h"
+#include "plan/layouts.h"
 #include "plan/stored_data.h"
 #include "rightsize/recommend/own.h"
 #include "rightsize/recommend/words.h"
@@ -175,8 +176,10 @@ std::string basis_caveat(const plan::Plan& plan) {
 std::string tight_memory(const plan::Request& request, const plan::Plan& plan) {
   constexpr double kTight = 0.95;
   if (request.work.kind != WorkKind::kTraining || plan.memory.high <= plan.fit.capacity * kTight) return {};
-  return fmt::format("memory is tight, {} of {} at the high end", format_bytes(plan.memory.high),
-                     format_bytes(plan.fit.capacity));
+  const model::TrainSettings& train = plan.job.train;
+  const bool whole_loss = request.model.image_size == 0 && train.cross_entropy == model::CrossEntropy::kEager;
+  return fmt::format("memory is tight, {} of {} at the high end{}", format_bytes(plan.memory.high),
+                     format_bytes(plan.fit.capacity), whole_loss ? " (--cross-entropy chunked needs less)" : "");
 }
 
 // What the GPUs of a request without a rate can serve.
@@ -280,45 +283,48 @@ std::string ownership_assumed(const plan::Request& request, const plan::Plan& pl
   return {};
 }
 
-std::string assumptions_sentence(const plan::Request& request, const plan::Plan& plan) {
-  std::vector<std::string> parts;
+// Settings that the plan's files give the engine or trainer.
+void add_engine_assumed(const plan::Request& request, const plan::Plan& plan, std::vector<std::string>& parts) {
+  const model::ModelShape& model = request.model;
+  if (request.work.kind == WorkKind::kTraining && request.choices.precisions.empty())
+    parts.push_back(fmt::format("{} (--precision)", model::name_of(plan.job.precision)));
+  const bool generates = request.job.kind == model::JobKind::kServe && !request.work.is_measured() &&
+                         !answers_at_once(request) && model.kind == model::ModelKind::kDecoder;
+  if (!generates || plan.job.stack == model::Stack::kHf) return;
+  if (!request.job.serve.kv_precision && plan::has_fp8_cache(request, plan))
+    parts.emplace_back("fp8 KV cache (--kv-precision)");
+  if (!request.max_model_len)
+    parts.push_back(fmt::format("requests up to {} tokens (--max-model-len)",
+                                format_count(static_cast<double>(plan::longest_request(request, plan)))));
+}
+
+// The limit on the load, and what is left of it if a replica fails.
+std::string load_assumed(const plan::Request& request, const plan::Plan* plan) {
+  const std::string most = format_percent(Ratio::fraction(request.limits.max_load));
+  if (request.limits.allow_single) return fmt::format("load at most {} (--max-load)", most);
+  if (plan == nullptr || plan->replicas < 2)
+    return fmt::format("load at most {} (--max-load); one spare replica (none with --allow-single)", most);
+  return fmt::format("load at most {} (--max-load), {:.0f} % with a replica down (--allow-single: no spare)", most,
+                     100 * plan->load * plan->replicas / (plan->replicas - 1));
+}
+
+// Samples per step and checkpoints.
+void add_training_assumed(const plan::Request& request, const plan::Plan& plan, std::vector<std::string>& parts) {
   const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
-  for (const std::string& assumed :
-       {lengths_assumed(request), image_assumed(request), ownership_assumed(request, plan)})
-    if (!assumed.empty()) parts.push_back(assumed);
-  if (request.work.kind == WorkKind::kServing) {
-    if (request.work.rate > RequestsPerSecond{})
-      parts.push_back(fmt::format("load at most {} (--max-load){}",
-                                  format_percent(Ratio::fraction(request.limits.max_load)),
-                                  request.limits.allow_single ? "" : "; one spare replica (none with --allow-single)"));
-  } else {
-    parts.push_back(fmt::format("{} start-up (--startup)", format_duration(plan.time.startup)));
-  }
-  if (const std::string data = plan::describe_data(request, plan); !data.empty()) parts.push_back("data of " + data);
-  if (request.work.kind == WorkKind::kTraining) {
-    const std::int64_t samples = plan.job.batch * plan.job.parallel.data() * plan.job.train.accumulation;
-    parts.push_back(samples == request.global_batch
-                        ? fmt::format("{} samples per step (--global-batch)", count(samples))
-                        : fmt::format("{} samples per step, because {} cannot be split over {} GPUs (--global-batch)",
-                                      count(samples), count(request.global_batch), plan.gpus));
-    if (plan.offer.is_own() && plan.machines > 1)
-      parts.push_back("the usual network of its generation between your machines");
-    const Bytes checkpoint = plan::checkpoint_bytes(perf::work_of(request.model), plan.job);
-    std::string saved = fmt::format("{} checkpoint", format_bytes(checkpoint));
-    if (plan.time.interval > Seconds{})
-      saved += fmt::format(" every {} (--checkpoint-every)", format_duration(plan.time.interval));
-    if (!request.assumptions.storage && plan.side_cost > Usd{})
-      saved += fmt::format(", the newest {} kept in storage (--storage)", plan::kKeptCheckpoints);
-    parts.push_back(saved);
-  }
-  if (request.limits.max_gpus_assumed) {
-    const int usual = plan::PlanLimits{}.max_gpus, most = request.limits.max_gpus;
-    parts.push_back(most == usual ? fmt::format("at most {} GPUs (--max-gpus)", usual)
-                                  : fmt::format("up to {} GPUs, because {} are not enough or cost more (--max-gpus)",
-                                                format_count(most), usual));
-  }
-  for (const std::string& understood : request.assumed) parts.push_back(understood);
-  return parts.empty() ? std::string() : fmt::format("Assumed: {}.", fmt::join(parts, "; "));
+  const std::int64_t samples = plan.job.batch * plan.job.parallel.data() * plan.job.train.accumulation;
+  parts.push_back(samples == request.global_batch
+                      ? fmt::format("{} samples per step (--global-batch)", count(samples))
+                      : fmt::format("{} samples per step, because {} cannot be split over {} GPUs (--global-batch)",
+                                    count(samples), count(request.global_batch), plan.gpus));
+  if (plan.offer.is_own() && plan.machines > 1)
+    parts.emplace_back("the usual network of its generation between your machines");
+  const Bytes checkpoint = plan::checkpoint_bytes(perf::work_of(request.model), plan.job);
+  std::string saved = fmt::format("{} checkpoint", format_bytes(checkpoint));
+  if (plan.time.interval > Seconds{})
+    saved += fmt::format(" every {} (--checkpoint-every)", format_duration(plan.time.interval));
+  if (!request.assumptions.storage && plan.side_cost > Usd{})
+    saved += fmt::format(", {} kept (--storage)", plan::kKeptCheckpoints);
+  parts.push_back(saved);
 }
 
 const plan::Plan* next_gpu(const plan::Recommendation& found) {
@@ -336,6 +342,16 @@ std::string rounded_cost(const plan::Request& request, const plan::Plan& plan) {
   return exact ? cost + each : fmt::format("{}{} ({} to {})", cost, each, low, high);
 }
 
+// "$21.88/h ($16.77/h listed)": of all machines, as the cost counts it.
+std::string describe_rate(const plan::Plan& plan) {
+  constexpr double kSame = 0.005;
+  const auto hourly = [&](UsdPerMachineSecond rate) {
+    return format_usd_per_hour(rate * static_cast<double>(plan.machines)) + "/h";
+  };
+  const bool listed = std::abs(plan.price.likely / plan.offer.rate() - 1) < kSame;
+  return hourly(plan.price.likely) + (listed ? "" : fmt::format(" ({} listed)", hourly(plan.offer.rate())));
+}
+
 // The answer in plain words.
 std::string answer_sentence(const plan::Request& request, const plan::Plan& plan) {
   std::string text = fmt::format(
@@ -350,7 +366,9 @@ std::string answer_sentence(const plan::Request& request, const plan::Plan& plan
     text += fmt::format("done in {} for {}", format_duration(plan.elapsed()), rounded_cost(request, plan));
     if (plan.day_share < 1) text += fmt::format(", running {} hours a day", format_number(24 * plan.day_share));
   }
-  if (!plan.offer.is_own() && !plan.offer.price->available) text += "; " + describe_evidence(plan.price);
+  if (!plan.offer.is_own() && !plan.offer.price->available)
+    text += fmt::format(" at {}{}; {}", plan.machines_by_hour.empty() ? "" : "up to ", describe_rate(plan),
+                        describe_evidence(plan.price));
   // The whole obligation, not only its first month.
   for (const plan::Commitment& c : plan.commitments)
     if (c.offer.price->purchase == plan.offer.price->purchase)
@@ -361,25 +379,65 @@ std::string answer_sentence(const plan::Request& request, const plan::Plan& plan
 
 }  // namespace
 
+std::vector<std::string> assumptions(const plan::Request& request, const plan::Plan* plan) {
+  std::vector<std::string> parts;
+  for (const std::string& assumed : {lengths_assumed(request), image_assumed(request),
+                                     plan == nullptr ? std::string() : ownership_assumed(request, *plan)})
+    if (!assumed.empty()) parts.push_back(assumed);
+  if (plan != nullptr) add_engine_assumed(request, *plan, parts);
+  const bool service = request.work.kind == WorkKind::kServing;
+  if (service && request.work.rate > RequestsPerSecond{}) parts.push_back(load_assumed(request, plan));
+  const std::vector<double>& hours = request.work.rate_by_hour;
+  const auto is_off = [](double rate) { return rate == 0; };
+  if (!hours.empty() && std::none_of(hours.begin(), hours.end(), is_off))
+    parts.emplace_back("hours of the profile in UTC");
+  if (!service && plan != nullptr)
+    parts.push_back(fmt::format("{} start-up (--startup)", format_duration(plan->time.startup)));
+  if (plan != nullptr)
+    if (const std::string data = plan::describe_data(request, *plan); !data.empty()) parts.push_back("data of " + data);
+  if (request.work.kind == WorkKind::kTraining && plan != nullptr) add_training_assumed(request, *plan, parts);
+  if (request.work.kind == WorkKind::kTraining && plan == nullptr && request.global_batch_assumed)
+    parts.push_back(
+        fmt::format("{} samples per step (--global-batch)", format_count(static_cast<double>(request.global_batch))));
+  if (request.limits.max_gpus_assumed) {
+    const int usual = plan::PlanLimits{}.max_gpus, most = request.limits.max_gpus;
+    parts.push_back(most == usual ? fmt::format("at most {} GPUs (--max-gpus)", usual)
+                                  : fmt::format("up to {} GPUs, because {} are not enough or cost more (--max-gpus)",
+                                                format_count(most), usual));
+  }
+  for (const std::string& understood : request.assumed) parts.push_back(understood);
+  return parts;
+}
+
+std::string nearest_miss(const plan::Recommendation& found) {
+  for (const plan::Rejection& r : found.rejected) {
+    if (r.partly || r.stage == plan::RejectionStage::kPrice) continue;
+    const NeedAndHave words = describe_shortfall(r.nearest);
+    return words.have.empty() ? fmt::format("{}: {}", r.gpu, words.need)
+                              : fmt::format("{} needs {}, limit {}", r.gpu, words.need, words.have);
+  }
+  return {};
+}
+
 std::vector<std::string> answer_paragraphs(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
   std::string text = answer_sentence(request, first);
   for (const std::string& sentence :
        {rate_sentence(request, first), asked_terms_sentence(request, found), hours_sentence(first),
-        doubt_sentence(found), decision_sentence(request, found), speed_sentence(found), cache_sentence(first),
-        held_back_sentence(found), own_sentence(request, found), scale_sentence(request, found),
-        experiment_sentence(found), sooner_sentence(request, found), levers_sentence(request, found),
+        doubt_sentence(found), decision_sentence(request, found), cache_sentence(first), held_back_sentence(found),
+        own_sentence(request, found), scale_sentence(request, found), experiment_sentence(found),
+        sooner_sentence(request, found), safer_sentence(request, found), levers_sentence(request, found),
         spend_sentence(request, first)})
     if (!sentence.empty()) text += "\n" + sentence;
   std::string details;
   std::vector<std::string> notes = caveats(request, found);
-  // The sentences above already say this.
+  // The sentences around it already say this.
   std::erase(notes, basis_caveat(first));
   if (!first.price.may_lead())
     for (const plan::PriceWarning& w : found.warnings) std::erase(notes, describe_warning(w));
   if (!notes.empty()) details = fmt::format("Caveats: {}.", fmt::join(notes, "; "));
-  if (const std::string assumed = assumptions_sentence(request, first); !assumed.empty())
-    details += (details.empty() ? "" : "\n") + assumed;
+  if (const std::vector<std::string> assumed = assumptions(request, &first); !assumed.empty())
+    details += fmt::format("{}Assumed: {}.", details.empty() ? "" : "\n", fmt::join(assumed, "; "));
   return details.empty() ? std::vector{std::move(text)} : std::vector{std::move(text), std::move(details)};
 }
 
@@ -442,7 +500,11 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
 std::string next_best_sentence(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
   const plan::Plan* other = next_gpu(found);
-  if (other == nullptr) return "No other GPU was considered.";
+  if (other == nullptr) {
+    const std::string nearest = nearest_miss(found);
+    return nearest.empty() ? "No other GPU has a price on these terms."
+                           : fmt::format("No other GPU meets your limits; closest: {}.", nearest);
+  }
   const bool drawn = !first.draws.empty() || !other->draws.empty() || !(first.cost > Usd{});
   const auto new_money = [](const plan::Plan& p) { return format_usd(p.cost - market::sum_of(p.draws)); };
   std::string text =

@@ -26,11 +26,11 @@ std::string levers_sentence(const plan::Request& request, const plan::Recommenda
 
 std::vector<std::string> terms_sentences(const plan::Request& request, const plan::Recommendation& found);
 
-// "Speed: transferred from l40s, no benchmark of rtx-6000-ada."; empty if there is one.
-std::string speed_sentence(const plan::Recommendation& found);
-
-// A plan that finishes much sooner for at most 3 % more; empty for services and if there is none.
+// A plan that finishes much sooner for at most 5 % more; empty for services and if there is none.
 std::string sooner_sentence(const plan::Request& request, const plan::Recommendation& found);
+
+// If the first plan can miss a limit on time within its speed range: the cheapest plan that cannot; else empty.
+std::string safer_sentence(const plan::Request& request, const plan::Recommendation& found);
 
 // Advice about very large plans (ask for a quote) and very small ones (nearly idle GPUs); otherwise empty.
 std::string scale_sentence(const plan::Request& request, const plan::Recommendation& found);
@@ -44,8 +44,16 @@ std::string held_back_sentence(const plan::Recommendation& found);
 // Why the first plan leads despite a doubtful price: no plan with a better price meets the limits.
 std::string doubt_sentence(const plan::Recommendation& found);
 
-// "Cheaper, but ranked lower: ..."; plans of the table with a doubtful price, and the reason. Empty if there are none.
-std::string ranked_lower_sentence(const plan::Recommendation& found);
+// "Cheaper, but ranked lower: plan 2 (no benchmark)."; all plans of the table that cost less than the first, with the
+// reason. Empty if there are none.
+std::string ranked_lower_sentence(const plan::Request& request, const plan::Recommendation& found);
+
+// What the user did not set and the answer depends on, each with its flag; without a plan, what decides that nothing
+// meets the limits.
+std::vector<std::string> assumptions(const plan::Request& request, const plan::Plan* plan);
+
+// "h200-sxm needs $94,608, limit $90,000": the GPU that comes closest to the limits; empty if none was considered.
+std::string nearest_miss(const plan::Recommendation& found);
 
 // The evidence for the speed and the price of each plan in the table.
 std::string evidence_sentence(const plan::Recommendation& found);

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "plan/candidates.h"
+#include "plan/explain.h"
 #include "rightsize/recommend/energy_fields.h"
 #include "rightsize/recommend/terms.h"
 #include "rightsize/recommend/words.h"
@@ -31,16 +32,29 @@ std::string measured_instead(const Recommendation& found) {
   return {};
 }
 
-// " with a benchmark and a confirmed price": how the next GPU differs from cheaper ones in the table.
-std::string left_out_sooner(const Recommendation& found, const Plan& next) {
-  bool speed = false, price = false;
+// " (no benchmark)", " (price 88 days old and unconfirmed)": why a plan of the table could not lead.
+std::string doubt_of(const Plan& plan) {
+  std::vector<std::string> doubts;
+  if (plan.extrapolated) doubts.emplace_back("no benchmark");
+  if (!plan.price.may_lead()) doubts.push_back("price " + price_doubt(plan.price));
+  return doubts.empty() ? std::string() : fmt::format(" ({})", fmt::join(doubts, ", "));
+}
+
+// "8 x h100-sxm from lambda".
+std::string in_short(const Plan& plan) {
+  const std::string& provider = plan.offer.machine->provider;
+  return fmt::format("{} x {}{}", plan.gpus, plan.offer.gpu->name,
+                     provider == market::kOwn ? ", your own" : " from " + provider);
+}
+
+// The cheapest plan on another GPU that does not cost less than the first; null: none is listed.
+const Plan* next_in_table(const Recommendation& found) {
+  const Plan* next = nullptr;
   for (const Plan& plan : found.plans) {
-    if (plan.offer.gpu == found.plans.front().offer.gpu || !(plan.cost < next.cost)) continue;
-    speed |= plan.extrapolated, price |= !plan.extrapolated && !plan.price.may_lead();
+    if (plan.offer.gpu == found.plans.front().offer.gpu || plan.cost < found.plans.front().cost) continue;
+    if (next == nullptr || plan.cost < next->cost) next = &plan;
   }
-  const char* known = next.benchmarked ? " with a benchmark" : " of a measured architecture";
-  if (speed && price) return std::string(known) + " and a confirmed price";
-  return speed ? known : price ? " with a confirmed price" : "";
+  return next;
 }
 
 std::string list_of_names(const std::vector<std::string>& names) {
@@ -48,73 +62,52 @@ std::string list_of_names(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
-// " l40s from seeweb costs 1.7 % less but has no benchmark.": why a cheaper plan with a sound price is not first.
-std::string why_first(const plan::Request& request, const Recommendation& found) {
-  const Plan& first = found.plans.front();
-  const auto cheaper = std::find_if(found.plans.begin() + 1, found.plans.end(), [&](const Plan& p) {
-    return !p.extrapolated && p.price.may_lead() && p.cost < first.cost * 0.999;
-  });
-  if (request.objective != plan::Objective::kCost || cheaper == found.plans.end()) return {};
+// Why a cheaper plan of the table is not first.
+std::string why_lower(const plan::Request& request, const Plan& first, const Plan& cheaper) {
   const bool service = request.work.kind == WorkKind::kServing;
-  const double sooner = cheaper->time.total() / first.time.total();
-  const double used = plan::limit_used(request, *cheaper);
+  const double sooner = cheaper.time.total() / first.time.total();
+  const double used = plan::limit_used(request, cheaper);
   const auto old = [](const Plan& p) {
     return p.price.age && *p.price.age > days(market::kAgedDays) ? in_days(*p.price.age) : 0;
   };
-  std::string why;
-  const bool separated = cheaper->job.serve.disaggregated && !first.job.serve.disaggregated;
-  if (separated && cheaper->offer.gpu == first.offer.gpu)
-    return fmt::format(" {} with separate prefill and decode workers costs {}, but needs a router.",
-                       cheaper->offer.machine->provider == first.offer.machine->provider
-                           ? std::string("The same GPU")
-                           : "The same GPU from " + cheaper->offer.machine->provider,
-                       compare(cheaper->cost / first.cost));
-  if (separated)
-    why = "needs separate prefill and decode workers";
-  else if (service && used > 0.9 && plan::limit_used(request, first) < used)
-    why = fmt::format("its latency is at {:.0f} % of its limit", 100 * used);
-  else if (service && cheaper->resizing > first.resizing + 0.1)
-    why = fmt::format("is {:.0f} % likely to need more machines for your limits", 100 * cheaper->resizing);
-  else if (!service && request.limits.deadline && cheaper->elapsed() * cheaper->speed.high > *request.limits.deadline)
-    why = "misses the deadline at the slow end of its speed range";
-  else if (service && cheaper->interval_known && cheaper->cost_high > first.cost_high * 1.02)
-    why = fmt::format("would cost {} if its GPUs are slow", short_usd(cheaper->cost_high));
-  else if (first.benchmarked && !cheaper->benchmarked)
-    why = "has no benchmark";
-  else if (first.basis < cheaper->basis)
-    why = "its speed was not measured with this framework";
-  else if (old(*cheaper) > old(first))
-    why = fmt::format("its price is {:.0f} days old", old(*cheaper));
-  else if (first.machines != cheaper->machines && service == (first.machines > cheaper->machines))
-    why = fmt::format("{} {} machine{} instead of {}", service ? "runs on" : "takes", cheaper->machines,
-                      cheaper->machines == 1 ? "" : "s", first.machines);
-  else if (!service && sooner > 1.05)
-    why = fmt::format("takes {}x as long", format_number(sooner, 2));
-  else if (plan::has_arm_host(cheaper->offer))
-    why = "has an Arm host";
-  else if (service && first.latency < cheaper->latency)
-    why = "answers later";
-  else
-    return {};
-  return fmt::format(" {} from {} costs {} but {}.", cheaper->offer.gpu->name, cheaper->offer.machine->provider,
-                     compare(cheaper->cost / first.cost), why);
+  if (!cheaper.price.may_lead()) return held_back(cheaper.price);
+  if (cheaper.extrapolated)
+    return fmt::format("no benchmark, up to {}", short_usd(std::max(cheaper.cost, cheaper.cost_high)));
+  if (cheaper.job.serve.disaggregated && !first.job.serve.disaggregated)
+    return "needs separate prefill and decode workers, with a router";
+  if (service && used > 0.9 && plan::limit_used(request, first) < used)
+    return fmt::format("its latency is at {:.0f} % of its limit", 100 * used);
+  if (service && cheaper.resizing > first.resizing + 0.1)
+    return fmt::format("with a chance of {:.0f} % needs more machines to meet your limits", 100 * cheaper.resizing);
+  if (!service && request.limits.deadline && cheaper.elapsed() * cheaper.speed.high > *request.limits.deadline)
+    return "misses the deadline at the slow end of its speed range";
+  if (service && cheaper.interval_known && cheaper.cost_high > first.cost_high * 1.02)
+    return fmt::format("would cost {} if its GPUs are slow", short_usd(cheaper.cost_high));
+  if (first.benchmarked && !cheaper.benchmarked) return "no benchmark";
+  if (first.basis < cheaper.basis) return "its speed was not measured with this framework";
+  if (old(cheaper) > old(first)) return fmt::format("its price is {:.0f} days old", old(cheaper));
+  if (first.machines != cheaper.machines && service == (first.machines > cheaper.machines))
+    return fmt::format("{} {} machine{} instead of {}", service ? "runs on" : "takes", cheaper.machines,
+                       cheaper.machines == 1 ? "" : "s", first.machines);
+  if (!service && sooner > 1.05) return fmt::format("takes {}x as long", format_number(sooner, 2));
+  if (plan::has_arm_host(cheaper.offer)) return "has an Arm host";
+  if (service && first.latency < cheaper.latency) return "answers later";
+  if (request.work.kind == WorkKind::kTraining && cheaper.memory.high > cheaper.fit.capacity * 0.95)
+    return "memory is tight";
+  return request.objective == plan::Objective::kCost ? "within 2 %" : "less suited to the objective";
 }
 
 // The change in words, without its flags.
 std::string lever_words(const plan::Request& request, RequestChangeKind kind) {
+  if (kind == RequestChangeKind::kSpot) return "spot";
   const std::string words = change_words(request, kind);
   return words.substr(0, words.find(" ("));
 }
 
-// Whether a user can rely on a change: spot machines cost less even at the high end, engines run the format on the GPU,
-// and checkpoints exist (4-bit checkpoints are published for models that generate text).
-bool can_be_used(const plan::Request& request, const Plan& first, const plan::RequestChange& change) {
+// Whether a user can rely on a change: engines run the format on the GPU, and checkpoints exist (4-bit checkpoints are
+// published for models that generate text).
+bool can_be_used(const plan::Request& request, const plan::RequestChange& change) {
   switch (change.kind) {
-    case RequestChangeKind::kSpot:
-      // What a service needs if its GPUs are slow is the same on any terms.
-      return (request.work.kind == WorkKind::kServing
-                  ? change.plan.cost * (change.plan.price.high / change.plan.price.likely)
-                  : change.plan.cost_high) <= first.cost;
     case RequestChangeKind::kFp4Weights:
       return change.plan.offer.gpu->peak(catalog::NumberFormat::kFp4).supported && request.job.serve.osl > 1;
     case RequestChangeKind::kInt4Weights:
@@ -142,35 +135,34 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
     case plan::Decision::kClose: {
       std::vector<std::string> names;
       for (const Plan* plan : found.close_calls()) names.push_back(plan->offer.gpu->name);
-      return fmt::format("Close call: {} {} within 5 %; choose by availability or {}.{}", list_of_names(names),
+      return fmt::format("Close call: {} {} within 5 %; choose by availability or {}.", list_of_names(names),
                          names.size() == 1 ? "is" : "are",
-                         request.work.kind == WorkKind::kServing ? "latency" : "speed", why_first(request, found));
+                         request.work.kind == WorkKind::kServing ? "latency" : "speed");
     }
     default:
       break;
   }
-  const Plan* next = found.rival();
+  const Plan *next = next_in_table(found), *rival = found.rival();
   if (next == nullptr) return {};  // there was no choice
   const plan::Decision decision = found.decision();
   const double confidence = found.confidence.value_or(1);
-  const char* verdict = decision == plan::Decision::kClear   ? "Clear winner"
-                        : decision == plan::Decision::kAhead ? "Ahead"
-                                                             : "Best estimate, but uncertain";
-  std::string doubt;
-  if (decision != plan::Decision::kClear)
-    doubt = confidence < 0.8 ? fmt::format("; {:.0f} % likely to stay the cheapest", 100 * confidence)
-            : first.resizing > 0.2
-                ? fmt::format("; {:.0f} % likely to need more machines for your limits", 100 * first.resizing)
-                : fmt::format("; its price is {:.0f} days old", in_days(*first.price.age));
-  return fmt::format("{}: the next GPU{}, {}, costs {}{}.", found.confidence ? verdict : "Cheapest",
-                     left_out_sooner(found, *next), next->offer.gpu->name, compare(next->cost / first.cost), doubt) +
-         why_first(request, found);
-}
-
-std::string speed_sentence(const Recommendation& found) {
-  const Plan& first = found.plans.front();
-  if (first.benchmarked || found.decision() == plan::Decision::kExtrapolation || first.relative.empty()) return {};
-  return fmt::format("Speed: transferred from {}, no benchmark for {}.", first.relative, first.offer.gpu->name);
+  const char* verdict = !found.confidence || rival == nullptr ? "Cheapest"
+                        : decision == plan::Decision::kClear  ? "Clear winner"
+                        : decision == plan::Decision::kAhead  ? "Ahead"
+                                                              : "Uncertain";
+  std::string text = fmt::format("{}: the next GPU, {}, costs {}{}", verdict, next->offer.gpu->name,
+                                 compare(next->cost / first.cost), doubt_of(*next));
+  if (rival != nullptr && rival->offer.gpu != next->offer.gpu)
+    text += fmt::format(", and the next with a {}, {}, {}", next->extrapolated ? "benchmark" : "confirmed price",
+                        rival->offer.gpu->name, compare(rival->cost / first.cost));
+  if (rival != nullptr && decision != plan::Decision::kClear)
+    text += confidence < 0.8 ? fmt::format("; this one stays the cheapest with a chance of {:.0f} %", 100 * confidence)
+            : first.resizing > 0.2 ? fmt::format(
+                                         "; with a chance of {:.0f} % this one needs more machines to meet "
+                                         "your limits",
+                                         100 * first.resizing)
+                                   : fmt::format("; its price is {:.0f} days old", in_days(*first.price.age));
+  return text + ".";
 }
 
 std::string doubt_sentence(const Recommendation& found) {
@@ -194,22 +186,21 @@ std::string held_back_sentence(const Recommendation& found) {
                      price_doubt(plan.price), plan.benchmarked ? "" : "; no benchmark for the GPU");
 }
 
-std::string ranked_lower_sentence(const Recommendation& found) {
-  std::string text;
-  for (std::size_t i = 1; i < found.plans.size(); ++i) {
-    const Plan& plan = found.plans[i];
-    if (plan.price.may_lead() || !(plan.cost < found.plans.front().cost)) continue;
-    text +=
-        fmt::format("{} plan {} ({})", text.empty() ? "Cheaper, but ranked lower:" : ",", i + 1, held_back(plan.price));
-  }
-  return text.empty() ? text : text + ".";
+std::string ranked_lower_sentence(const plan::Request& request, const Recommendation& found) {
+  constexpr double kLess = 0.999;
+  std::vector<std::string> parts;
+  const Plan& first = found.plans.front();
+  for (std::size_t i = 1; i < found.plans.size(); ++i)
+    if (found.plans[i].cost < first.cost * kLess)
+      parts.push_back(fmt::format("plan {} ({})", i + 1, why_lower(request, first, found.plans[i])));
+  return parts.empty() ? std::string() : fmt::format("Cheaper, but ranked lower: {}.", fmt::join(parts, ", "));
 }
 
 std::string evidence_sentence(const Recommendation& found) {
   std::vector<std::pair<std::string, std::vector<std::string>>> bases;  // with the plans' numbers, in order
   std::vector<std::string> ages;
   for (const Plan& plan : found.plans) {
-    const std::string basis = plan.benchmarked ? describe_basis(plan) : "no benchmark";
+    const std::string basis = plan.benchmarked && !plan.extrapolated ? describe_basis(plan) : "no benchmark";
     auto same = std::find_if(bases.begin(), bases.end(), [&](const auto& known) { return known.first == basis; });
     if (same == bases.end()) same = bases.insert(bases.end(), {basis, {}});
     const bool listed = !plan.offer.is_own() && plan.price.age;
@@ -226,22 +217,48 @@ std::string evidence_sentence(const Recommendation& found) {
   return fmt::format("Speed: {}.{}", fmt::join(parts, "; "),
                      !priced            ? std::string()
                      : ages.size() == 1 ? fmt::format(" All prices are {} days old.", ages.front())
-                                        : fmt::format(" Age of prices by plan: {} days.", fmt::join(ages, ", ")));
+                                        : fmt::format(" Price ages: {} days.", fmt::join(ages, ", ")));
 }
 
 std::string sooner_sentence(const plan::Request& request, const Recommendation& found) {
-  constexpr double kLittleMore = 1.03, kMuchSooner = 0.75;
+  constexpr double kLittleMore = 1.05, kMuchSooner = 0.75;
   const Plan& first = found.plans.front();
   if (request.work.kind == WorkKind::kServing || request.objective != plan::Objective::kCost) return {};
   const Plan* best = nullptr;
-  for (const Plan& p : found.pareto) {
-    if (p.cost > first.cost * kLittleMore || p.extrapolated || !p.price.may_lead()) continue;
-    if (p.elapsed() < (best == nullptr ? first.elapsed() * kMuchSooner : best->elapsed())) best = &p;
+  for (const std::vector<Plan>* list : {&found.plans, &found.pareto}) {
+    for (const Plan& p : *list) {
+      if (p.cost > first.cost * kLittleMore || !p.price.may_lead()) continue;
+      const Seconds time = p.elapsed() * (p.extrapolated ? p.speed.high : 1);
+      if (time < (best == nullptr ? first.elapsed() * kMuchSooner : best->elapsed())) best = &p;
+    }
   }
   if (best == nullptr) return {};
   const double more = best->cost / first.cost;
-  return fmt::format("Sooner: {}, done in {} for {}{}.", describe_machines(*best), format_duration(best->elapsed()),
-                     short_usd(best->cost), std::abs(more - 1) < 0.005 ? "" : ", " + compare(more));
+  return fmt::format("Sooner: {}, {} for {}{}{}.", in_short(*best), format_duration(best->elapsed()),
+                     short_usd(best->cost), std::abs(more - 1) < 0.005 ? "" : ", " + compare(more), doubt_of(*best));
+}
+
+std::string safer_sentence(const plan::Request& request, const Recommendation& found) {
+  constexpr double kMostMore = 2, kLikely = 0.25;
+  const Plan& first = found.plans.front();
+  const bool service = request.work.kind == WorkKind::kServing;
+  const auto keeps_limits = [&](const Plan& p) {
+    if (service) return plan::limit_used(request, p) * p.speed.high <= 1;
+    return !request.limits.deadline || p.elapsed() * p.speed.high <= *request.limits.deadline;
+  };
+  if (keeps_limits(first) || request.objective != plan::Objective::kCost) return {};
+  const Plan* safest = nullptr;
+  for (const std::vector<Plan>* list : {&found.plans, &found.pareto})
+    for (const Plan& p : *list)
+      if (keeps_limits(p) && p.price.may_lead() && !p.extrapolated && (safest == nullptr || p.cost < safest->cost))
+        safest = &p;
+  if (safest == nullptr || safest->cost < first.cost) return {};
+  // What the first plan costs if it is slow is the other way to meet the limits.
+  const bool pays = first.misses_if_slow || safest->cost < first.cost_high;
+  if (service ? first.resizing < kLikely || !pays : safest->cost > first.cost * kMostMore) return {};
+  return fmt::format("Safe even at the slow end of its speed: {}, {}{}{}, {}.", in_short(*safest),
+                     service ? "" : format_duration(safest->elapsed()) + " for ", short_usd(safest->cost),
+                     service ? "/month" : "", compare(safest->cost / first.cost));
 }
 
 std::string asked_terms_sentence(const plan::Request& request, const Recommendation& found) {
@@ -249,12 +266,18 @@ std::string asked_terms_sentence(const plan::Request& request, const Recommendat
   std::vector<std::string> parts, missing;
   for (const std::string& terms : found.missing_terms)
     missing.push_back(terms_words(catalog::parse_purchase(terms).value_or(Purchase::kOnDemand)));
-  for (const Plan& p : found.other_terms)
-    parts.push_back(fmt::format("{}: {} x {} from {}, {}{}, {}", terms_words(p.offer.price->purchase), p.gpus,
-                                p.offer.gpu->name, p.offer.machine->provider, short_usd(p.cost), each,
-                                compare(p.cost / found.plans.front().cost)));
+  for (const Plan& p : found.other_terms) {
+    // A commitment is paid to its end.
+    const bool longer = *each == '\0' && plan::term_of(p.offer.price->purchase) > p.time.total();
+    parts.push_back(fmt::format(
+        "{}: {} x {} from {}, {}{}, {}", terms_words(p.offer.price->purchase), p.gpus, p.offer.gpu->name,
+        p.offer.machine->provider, short_usd(p.cost), each,
+        longer ? fmt::format("as the whole term is paid and the job needs {} of it", format_duration(p.time.total()))
+               : compare(p.cost / found.plans.front().cost)));
+  }
   std::string text;
-  if (!missing.empty()) text = fmt::format("No {} price on file for your choices.", fmt::join(missing, " or "));
+  if (!missing.empty())
+    text = fmt::format("No {} price on file for your choices (--catalog DIR adds yours).", fmt::join(missing, " or "));
   if (!parts.empty())
     text += fmt::format("{}On the other terms you asked for: {}.", text.empty() ? "" : " ", fmt::join(parts, "; "));
   return text;
@@ -275,9 +298,13 @@ std::string scale_sentence(const plan::Request& request, const Recommendation& f
   const bool serves = request.work.kind == WorkKind::kServing && request.work.rate > RequestsPerSecond{};
   if (serves && first.load > 0 && first.load < kLittleLoad)
     return fmt::format(
-        "The GPUs work at {} of their capacity: a shared GPU ('rightsize mig'), scaling to zero "
+        "The GPUs work at {} of their capacity: {}a shared GPU ('rightsize mig'), scaling to zero "
         "('rightsize autoscale') or an API costs less.",
-        format_percent(Ratio::fraction(first.load)));
+        format_percent(Ratio::fraction(first.load)),
+        first.machines_by_hour.empty() && plan::follows_hours(first.offer)
+            ? fmt::format("{} hours a day ({}/month, --hours-per-day {}), ", plan::kWorkingHours,
+                          short_usd(first.cost * (plan::kWorkingHours / 24.0)), plan::kWorkingHours)
+            : "");
   return {};
 }
 
@@ -297,7 +324,8 @@ std::string unpriced_words(const plan::Request& request, const Recommendation& f
 }
 
 std::string change_words(const plan::Request& request, RequestChangeKind kind) {
-  if (kind == RequestChangeKind::kTwiceTtft && is_one_pass(request)) return "twice the latency limit";
+  if (kind == RequestChangeKind::kLongerTtft && is_one_pass(request))
+    return describe_change(RequestChangeKind::kLongerLatency).what;
   return describe_change(kind).what;
 }
 
@@ -318,7 +346,7 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
   for (const plan::RequestChange& c : found.changes) {
     // A commitment that costs more than on-demand is a mistake, even by a small amount.
     const double worth = c.kind == RequestChangeKind::kOnDemand ? kAnySaving : kWorthALine;
-    if (c.plan.cost <= first.cost * worth && can_be_used(request, first, c)) levers.push_back(&c);
+    if (c.plan.cost <= first.cost * worth && can_be_used(request, c)) levers.push_back(&c);
   }
   std::sort(levers.begin(), levers.end(), [](const auto* a, const auto* b) {
     const bool commits = a->kind == RequestChangeKind::kOnDemand, other = b->kind == RequestChangeKind::kOnDemand;
@@ -340,11 +368,17 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
   }
   if (levers.size() > kMost) levers.resize(kMost);
   std::vector<std::string> parts;
-  for (const plan::RequestChange* c : levers)
-    parts.push_back(fmt::format("{} {}{}, {:.0f} % less ({}{})", lever_words(request, c->kind), short_usd(c->plan.cost),
+  for (const plan::RequestChange* c : levers) {
+    const Plan& p = c->plan;
+    // The price of spot machines moves.
+    const Usd high = p.cost * (p.price.high / p.price.likely);
+    const bool moves = c->kind == RequestChangeKind::kSpot && high > first.cost;
+    parts.push_back(fmt::format("{}{} {}{}, {:.0f} % less ({}{}{})", lever_words(request, c->kind),
+                                p.offer.gpu == first.offer.gpu ? "" : " on " + p.offer.gpu->name, short_usd(p.cost),
                                 request.work.kind == WorkKind::kServing ? "/month" : "",
-                                100 * (1 - c->plan.cost / first.cost), c->flags,
-                                c->plan.price.may_lead() ? "" : "; price " + price_doubt(c->plan.price)));
+                                100 * (1 - p.cost / first.cost), c->flags, moves ? "; up to " + short_usd(high) : "",
+                                p.price.may_lead() ? "" : "; price " + price_doubt(p.price)));
+  }
   return parts.empty() ? std::string() : fmt::format("To pay less: {}.", fmt::join(parts, "; "));
 }
 

@@ -121,7 +121,7 @@ std::string lengths_of(const plan::Request& request) {
   if (request.work.sessions) {
     const std::optional<Seconds> wait = plan::waiting_in(request);
     return fmt::format("{}, {} tokens in and {} out on average",
-                       wait ? fmt::format(", each waits {} for an answer", format_duration(*wait)) : "",
+                       wait ? fmt::format(", an answer takes {}", format_duration(*wait)) : "",
                        count(request.job.serve.isl), count(request.job.serve.osl));
   }
   if (request.work.trace)
@@ -280,10 +280,10 @@ const ChangeWords& describe_change(plan::RequestChangeKind kind) {
       {"fp8 weights", "usually within 1 % of the 16-bit model; check your own tasks", ""},
       {"4-bit weights (AWQ, GPTQ)", "a few percent on hard tasks; check your own", ""},
       {"4-bit weights (NVFP4, MXFP4)", "a few percent on hard tasks; check your own", ""},
-      {"twice the TTFT limit", "answers start later", ""},
-      {"twice the TPOT limit", "answers come more slowly", ""},
-      {"twice the latency limit", "answers take longer", ""},
-      {"twice the deadline", "done later", ""},
+      {"a longer TTFT limit", "answers start later", ""},
+      {"a longer TPOT limit", "answers come more slowly", ""},
+      {"a longer latency limit", "answers take longer", ""},
+      {"a later deadline", "done later", ""},
       {"spot machines", "occasional interruptions; the cost includes repeated work", ""},
       {"on-demand machines", "no commitment", ""},
       {"more GPUs", "", ""},
@@ -292,10 +292,12 @@ const ChangeWords& describe_change(plan::RequestChangeKind kind) {
       {"optimizer states in host memory", "same result; the CPU updates the weights", ""},
       {"parameters in host memory", "same result; every layer is copied to the GPU in every pass", ""},
       {"a larger batch for more GPUs", "fewer, larger steps: may need more tokens for the same loss", ""},
-      {"no deadline", "", ""},
-      {"no budget limit", "", ""},
-      {"no limits", "", ""}};
-  static_assert(std::size(kChanges) == static_cast<std::size_t>(plan::RequestChangeKind::kNoLimits) + 1);
+      {"the soonest plan", "", ""},
+      {"a larger budget", "", ""},
+      {"no limits", "", ""},
+      {"machines that are off at night", "no answers in the other hours", ""},
+      {"requests of one length", "if yours do not vary", ""}};
+  static_assert(std::size(kChanges) == static_cast<std::size_t>(plan::RequestChangeKind::kSameLengths) + 1);
   return kChanges[static_cast<std::size_t>(kind)];
 }
 
@@ -397,7 +399,8 @@ std::string describe_evidence(const market::PriceOutlook& price) {
   text += price.unconfirmed    ? std::string("unconfirmed")
           : price.sources == 1 ? std::string("one source")
                                : fmt::format("{} sources agree", price.sources);
-  if (price.others > 0) text += fmt::format(" ({} at other providers)", price.others);
+  if (price.others > 0)
+    text += fmt::format(" ({} from {})", price.others, price.others == 1 ? "another provider" : "other providers");
   return text;
 }
 

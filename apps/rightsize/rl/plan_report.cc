@@ -306,8 +306,9 @@ std::string evidence_line(const RlPlansView& v) {
     ages.push_back(plan.priced.price->age ? fmt::format("{:.0f}", in_days(*plan.priced.price->age)) : "-");
   }
   const bool same = std::adjacent_find(speeds.begin(), speeds.end(), std::not_equal_to()) == speeds.end();
-  return fmt::format("Speed{}: {}. Age of prices by plan: {} days.", same ? " of all plans" : " by plan",
-                     same ? speeds.front() : fmt::format("{}", fmt::join(speeds, ", ")), fmt::join(ages, ", "));
+  return fmt::format("Speed{}: {}{}. Age of prices by plan: {} days.", same ? "" : " by plan",
+                     same ? speeds.front() : fmt::format("{}", fmt::join(speeds, ", ")), same ? " for all plans" : "",
+                     fmt::join(ages, ", "));
 }
 
 // What --explain adds: where a step, and the time that is paid for, go.
@@ -333,15 +334,19 @@ void add_details(report::Report& report, const RlPlansView& v) {
 
 report::Report plans_report(const RlPlansView& v, bool explain) {
   report::Report report;
-  const std::optional<Seconds> deadline = v.request.request.limits.deadline;
-  report.title = fmt::format("Reinforcement learning: {}{}", describe_rl(v.input),
-                             deadline ? " within " + format_duration(*deadline) : "");
+  const plan::PlanLimits& limits = v.request.request.limits;
+  report.title = fmt::format("Reinforcement learning: {}{}{}", describe_rl(v.input),
+                             limits.deadline ? " within " + format_duration(*limits.deadline) : "",
+                             limits.budget ? " for at most " + format_usd(*limits.budget) : "");
   report.document = kPlansDocument.of(v);
   if (v.found.plans.empty()) {
+    const bool tried = v.found.considered > 0;
     report.say(
-        fmt::format("No machine runs {} within your limits. {} layouts were compared; --max-gpus allows more GPUs "
-                    "({} now).",
-                    describe_rl(v.input), format_count(v.found.considered), v.request.request.limits.max_gpus));
+        fmt::format("Nothing meets your limits: {}.",
+                    tried ? fmt::format("{} layouts on up to {} GPUs were compared (--max-gpus)",
+                                        format_count(v.found.considered), limits.max_gpus)
+                          : std::string("no machine with a price fits --gpu, --provider, --region and --purchase")));
+    if (!v.assumed.empty()) report.say(fmt::format("Assumed: {}.", fmt::join(v.assumed, "; ")));
     return report;
   }
   report.say(headline(v));

@@ -110,7 +110,14 @@ Result<> read_amounts(const JobFlags& given, const RlFlags& flags, rl::RlJob& jo
   RIGHTSIZE_TRY(job.prompts, read_one(flags.settings, "prompts", kUsualPrompts));
   const bool one = job.algorithm == rl::Algorithm::kPpo || job.algorithm == rl::Algorithm::kDistill;
   RIGHTSIZE_TRY(job.samples, read_one(flags.settings, "samples", one ? 1 : kUsualSamples));
-  constexpr double kMostAnswers = 1e8;
+  constexpr double kMostAnswers = 1e8, kMostOfOne = 1024;
+  if (job.samples > kMostOfOne) {
+    return fail(bad_input(fmt::format("--samples {} must be at most {:.0f}: it is the number of answers per prompt",
+                                      format_count(job.samples), kMostOfOne))
+                    .with_hint(fmt::format("write --samples {:.0f}; --prompts is the number of prompts per step, and "
+                                           "--steps the number of steps",
+                                           kUsualSamples)));
+  }
   if (job.sequences() > kMostAnswers) {
     return fail(bad_input(fmt::format("--prompts {} and --samples {} are more than 100 million answers per step",
                                       format_count(job.prompts), format_count(job.samples)))
