@@ -157,7 +157,8 @@ std::string emit_metrics(const FleetAnalysis& a, double share_read, bool trusted
   page.add("rightsize_fleet_gpus", "GPUs seen in the window", static_cast<double>(a.totals.gpus));
   page.add("rightsize_fleet_window_seconds", "length of the window", in_seconds(a.totals.window));
   page.add("rightsize_fleet_read_ratio", "share of the fleet that could be read", share_read);
-  page.add("rightsize_fleet_trusted", "0 when the numbers would mislead", trusted ? 1 : 0);
+  const bool instant = std::ranges::all_of(a.gpus, [](const GpuRow& gpu) { return gpu.use.is_one_reading(); });
+  page.add("rightsize_fleet_trusted", "0 when the numbers would mislead", trusted && !instant ? 1 : 0);
   const auto category = [](const LedgerLine& line) { return "category=" + quoted(name_of(line.category)); };
   page.add("rightsize_fleet_usd", "dollars of the window by category", a.ledger, category,
            [](const LedgerLine& line) { return in_usd(line.spend); });

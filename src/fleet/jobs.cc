@@ -113,6 +113,7 @@ using WordLines = std::map<telemetry::Word, GroupLine>;
 void add_to(WordLines& lines, const telemetry::Word& name, const Costed& costed) {
   GroupLine& line = lines[name];
   ++line.jobs;
+  line.waste_known = false;
   line.gpu_time += costed.gpu_time;
   line.priced = line.priced || costed.spend;
   line.spend += costed.spend.value_or(Usd{});

@@ -33,7 +33,8 @@ const Fields<Costs> kCostFields = {
     {"billed_usd", "charged on invoices", [](const Costs& c) { return cents(c.billed); }},
     {"effective_usd", "after discounts, with the amortised part of commitments",
      [](const Costs& c) { return cents(c.effective); }},
-    {"list_usd", "at list prices", [](const Costs& c) { return cents(c.list); }},
+    {"list_usd", "at list prices; null: not in the bill",
+     [](const Costs& c) { return report::when(c.listed, cents(c.list)); }},
 };
 
 const Fields<MachineCost> kMachineFields = {
@@ -46,22 +47,19 @@ const Fields<MachineCost> kMachineFields = {
      [](const MachineCost& m) { return format_number(m.hours); }},
     {"usd_per_hour", "$/h", "effective price of the machine",
      [](const MachineCost& m) { return m.rate() ? std::optional(in_usd_per_machine_hour(*m.rate())) : std::nullopt; },
-     [](const MachineCost& m) { return m.rate() ? fmt::format("${:.4g}", in_usd_per_machine_hour(*m.rate())) : "?"; }},
+     [](const MachineCost& m) { return m.rate() ? format_usd_per_hour(*m.rate()) : "?"; }},
     {"usd_per_gpu_hour", "$/GPU-h", "effective price of one of its GPUs",
      [](const MachineCost& m) {
        return m.rate() ? std::optional(in_usd_per_machine_hour(*m.rate()) / m.machine->gpus) : std::nullopt;
      },
      [](const MachineCost& m) {
-       return m.rate() ? fmt::format("${:.3g}", in_usd_per_machine_hour(*m.rate()) / m.machine->gpus) : "?";
+       return m.rate() ? format_usd_per_hour(in_usd_per_machine_hour(*m.rate()) / m.machine->gpus) : "?";
      }},
-    {"discount", "off list", "share that the effective cost is below the list cost",
+    {"discount", "off list", "share that the effective cost is below the list cost; null: no list cost in the bill",
+     [](const MachineCost& m) { return m.costs.discount(); },
      [](const MachineCost& m) {
-       const double list = m.costs.list.amount();
-       return report::when(list > 0, 1 - m.costs.effective.amount() / std::max(list, 1e-9));
-     },
-     [](const MachineCost& m) {
-       const double list = m.costs.list.amount();
-       return list > 0 ? format_percent(Ratio::fraction(1 - m.costs.effective.amount() / list)) : "?";
+       const std::optional<double> discount = m.costs.discount();
+       return discount ? format_percent(Ratio::fraction(*discount)) : "-";
      }},
     {kCostFields, [](const MachineCost& m) { return &m.costs; }},
     {"cost", "effective", "", [](const MachineCost& m) { return cents(m.costs.effective); },
@@ -76,7 +74,7 @@ const Fields<Commitment> kCommitmentFields = {
      [](const Commitment& c) { return dollars(c.used); }},
     {"unused_usd", "unused", "amortised cost that covered nothing", [](const Commitment& c) { return cents(c.unused); },
      [](const Commitment& c) { return dollars(c.unused); }},
-    {"unused_share", "share", "unused part of the amortised cost", &Commitment::unused_share,
+    {"unused_share", "unused share", "unused part of the amortised cost", &Commitment::unused_share,
      [](const Commitment& c) { return format_percent(Ratio::fraction(c.unused_share())); }},
 };
 
@@ -93,7 +91,8 @@ const Fields<BudgetLine> kBudgetFields = {
     {"team", "team", "the team; * for all", &BudgetLine::team, [](const BudgetLine& b) { return team_name(b.team); }},
     {"budget_usd", "budget", "dollars per month", &BudgetLine::budget},
     {"spent_usd", "spent", "in this month so far", &BudgetLine::spent},
-    {"forecast_usd", "forecast", "for the whole month, at the mean of the last seven days", &BudgetLine::forecast},
+    {"forecast_usd", "forecast", "for the whole month, at the mean of the last seven days", &BudgetLine::forecast,
+     [](const BudgetLine& b) { return b.is_past() ? "-" : format_usd(b.forecast); }},
     {"low_usd", "80 % interval, low end", &BudgetLine::low},
     {"high_usd", "80 % interval, high end", &BudgetLine::high},
     {"over", "whether the forecast exceeds the budget", &BudgetLine::is_over},
@@ -173,8 +172,8 @@ std::string headline(const Bill& bill) {
 }
 
 std::string budget_sentence(const BudgetLine& b) {
-  const bool all = b.team == "*", past = b.days >= b.of_days;  // a month that is over has no forecast
-  const std::string team = all ? "All teams" : team_name(b.team);
+  const bool all = b.team == "*", past = b.is_past();
+  const std::string team = all ? "All teams together" : team_name(b.team);
   const char* verb = past          ? b.is_over() ? "exceeded" : "stayed within"
                      : b.is_over() ? all ? "exceed" : "exceeds"
                      : all         ? "stay within"

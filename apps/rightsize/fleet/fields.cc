@@ -105,7 +105,7 @@ const Fields<GroupLine> kAmountFields = {
     {"spend_usd", "spent", "cost; null: no price known",
      [](const GroupLine& line) { return when(line.priced, line.spend); }, dollars},
     {"waste_usd?", "wasted", "of it wasted",
-     [](const GroupLine& line) { return when(line.jobs == 0 && line.priced, line.waste); }, dollars},
+     [](const GroupLine& line) { return when(line.waste_known && line.priced, line.waste); }, dollars},
     {"energy_kwh?", "kWh", "energy of its GPUs, measured", &GroupLine::energy, kwh},
     {"waste_share", "share", "wasted share of the cost",
      [](const GroupLine& line) { return line.spend > Usd{} ? line.waste / line.spend : 0; }, percent, kTableOnly},

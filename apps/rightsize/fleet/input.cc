@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "catalog/words.h"
+#include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
 namespace {
@@ -95,6 +96,10 @@ Checked<FleetRequest> read_request(const FleetFlags& flags, const catalog::Catal
       !flags.from.empty() && !server.end && flags.command != nullptr && !flags.command->given("--window").empty();
   server.interval = flags.step;
   server.matchers = flags.match;
+  if (!flags.gpu.empty()) {
+    RIGHTSIZE_TRY(const catalog::Gpu* gpu, named_gpu(catalog, flags.gpu));
+    request.gpu = gpu->name;
+  }
   server.shard = flags.shard;
   server.parallel = flags.parallel;
   server.resume = flags.resume;
@@ -132,6 +137,7 @@ void add_fleet_flags(FlagSet& command, FleetFlags& f) {
   command.add("step", f.step);
   command.add("name", f.names)
       ->meaning("your own metric or label name: gpu_util=MY_METRIC*0.01 or host=MY_LABEL; may be repeated");
+  command.add("gpu", f.gpu)->one_value()->meaning("the GPU, if the source does not name it");
   add_price_flag(command, f.prices);
   command.add("jobs", f.jobs);
   command.add("user", f.users);

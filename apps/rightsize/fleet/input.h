@@ -20,7 +20,7 @@ struct FleetFlags : ServerFlags {
   std::vector<std::string> users, accounts, partitions, namespaces;
   std::string since, until;
   PriceFlag prices;
-  std::string jobs, resume, catalog;
+  std::string jobs, resume, catalog, gpu;
   std::optional<Seconds> step;
   std::size_t shard = 96;
   int parallel = 2;
@@ -39,6 +39,7 @@ struct FleetRequest {
   fleet::Thresholds thresholds;
   market::OwnPrices prices;
   market::OfferFilter where;  // providers and regions of alternatives
+  std::string gpu;            // of sources that do not name it
   bool show_progress = false;
   bool to_last_reading = false;         // the window of files ends with their newest reading
   std::optional<Watts> power_cap = {};  // what it would do to every GPU

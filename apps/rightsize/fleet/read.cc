@@ -17,6 +17,7 @@
 #include "base/long_work.h"
 #include "fleet/jobs.h"
 #include "gpu_use/accumulate.h"
+#include "rightsize/fleet/report.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/input/size_of.h"
 #include "telemetry/feeds/read_feed.h"
@@ -114,8 +115,18 @@ Result<> keep_asked(const FleetRequest& request, Telemetry& telemetry) {
   if (!telemetry.cluster.empty() && !request.from.empty())
     return fail(bad_input("a kubectl list is a snapshot: --since, --until, --window and --end do not apply to it"));
   const bool only_jobs = telemetry.gpus.empty() && !telemetry.jobs.jobs.empty();
+  const std::size_t jobs = telemetry.jobs.jobs.size();
+  TimePoint first = jobs > 0 ? telemetry.jobs.jobs.front().start : TimePoint{}, last = {};
+  for (const telemetry::SlurmJob& job : telemetry.jobs.jobs)
+    first = std::min(first, job.start), last = std::max(last, job.end);
   fleet::clip_jobs(telemetry.jobs, *cut);
-  if (only_jobs && telemetry.jobs.jobs.empty()) return fail(bad_input("no GPU job ran in this period"));
+  if (only_jobs && telemetry.jobs.jobs.empty()) {
+    const std::string from = time_text(first).substr(0, 10);
+    return fail(
+        bad_input(fmt::format("no GPU job ran in this period; the {} of the log ran from {} to {}",
+                              jobs == 1 ? "job" : fmt::format("{} jobs", jobs), from, time_text(last).substr(0, 10)))
+            .with_hint(fmt::format("use --since {}", from)));
+  }
   return {};
 }
 
@@ -147,6 +158,17 @@ bool has_job_table(const std::optional<fleet::JobLedger>& jobs, const std::strin
       {"state", &fleet::JobLedger::states}};
   const auto found = kTables.find(word);
   return jobs && found != kTables.end() && fleet::any_named((*jobs).*found->second);
+}
+
+// The waste on GPUs of a job log, by the same rule as the totals.
+void add_waste(const FleetResult& result, const fleet::OwnerKey& key, std::vector<fleet::GroupLine>& lines) {
+  std::map<std::string, Usd> waste;
+  for (const fleet::GroupLine& line : fleet::make_owners(result.analysis.gpus, key)) waste[line.name] = line.waste;
+  for (fleet::GroupLine& line : lines) {
+    const auto found = waste.find(line.name);
+    line.waste_known = found != waste.end();
+    if (line.waste_known) line.waste = found->second;
+  }
 }
 
 void group_owners(const std::vector<std::string>& labels, FleetResult& result) {
@@ -211,6 +233,12 @@ Checked<FleetResult> run_fleet(const FleetRequest& asked, const Facts& facts) {
   if (!request.jobs.empty()) {
     if (Result<> read = read_job_log(request.jobs, telemetry.jobs); !read) return fail(std::move(read).error());
   }
+  for (fleet::GpuUse& gpu : telemetry.gpus) {
+    if (gpu.device.name.empty()) gpu.device.name = request.gpu;
+  }
+  for (telemetry::SlurmJob& job : telemetry.jobs.jobs) {
+    if (job.gpu_model.empty() && !request.gpu.empty()) job.gpu_model = telemetry::Word(request.gpu);
+  }
   if (Result<> kept = keep_asked(request, telemetry); !kept) return fail(std::move(kept).error());
   std::vector<std::string> notes = std::move(telemetry.notes);
   auto add_notes = [&notes](const std::vector<std::string>& more) {
@@ -249,6 +277,12 @@ Checked<FleetResult> run_fleet(const FleetRequest& asked, const Facts& facts) {
   add_notes(result.analysis.notes);
   if (any_jobs && !only_log) count_jobs();
   result.analysis.jobs = std::move(jobs);
+  if (any_jobs && only_log && result.analysis.jobs->measured > 0) {
+    add_waste(
+        result, [](const auto& owner, const auto&) { return owner.user; }, result.analysis.jobs->users);
+    add_waste(
+        result, [](const auto& owner, const auto&) { return owner.team; }, result.analysis.jobs->accounts);
+  }
   add_notes(job_notes);
   result.analysis.notes = std::move(notes);
   group_owners(request.by_labels, result);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -82,11 +83,16 @@ report::Table gpus_table(const FleetAnalysis& a, std::size_t top) {
 
 void add_jobs(report::Report& report, const fleet::JobLedger& jobs, std::size_t top) {
   auto add = [&](const char* title, const char* name, const std::vector<fleet::GroupLine>& lines) {
-    report.blocks.emplace_back(titled(title,
-                                      table_of(kGroupFields, lines,
-                                               {cut(renamed("name", name, name), 30), "jobs", "gpu_hours",
-                                                "idle_gpu_hours", "unsuccessful_gpu_hours", "spend_usd"}),
-                                      top));
+    const std::vector<report::ColumnOf> without = {cut(renamed("name", name, name), 30),
+                                                   "jobs",
+                                                   "gpu_hours",
+                                                   "idle_gpu_hours",
+                                                   "unsuccessful_gpu_hours",
+                                                   "spend_usd"};
+    std::vector<report::ColumnOf> columns = without;
+    columns.emplace_back("waste_usd");
+    const bool wasted = std::ranges::any_of(lines, &fleet::GroupLine::waste_known);
+    report.blocks.emplace_back(titled(title, table_of(kGroupFields, lines, wasted ? columns : without), top));
   };
   if (fleet::any_named(jobs.users)) add("By user", "user", jobs.users);
   if (fleet::any_named(jobs.accounts)) add("By account", "account", jobs.accounts);
@@ -169,28 +175,45 @@ std::string jobs_headline(const FleetAnalysis& a) {
   std::string text = fmt::format("{} GPU jobs, {} GPU-hours in {}", format_count(static_cast<double>(jobs.jobs)),
                                  format_number(in_gpu_hours(jobs.gpu_time)), format_duration(a.totals.window));
   if (priced) text += fmt::format(": {} spent", dollars(jobs.spend));
-  const double share = jobs.gpu_time > GpuTime{} ? jobs.unsuccessful / jobs.gpu_time : 0;
+  const double share = priced && jobs.spend > Usd{} ? jobs.unsuccessful_spend / jobs.spend
+                       : jobs.gpu_time > GpuTime{}  ? jobs.unsuccessful / jobs.gpu_time
+                                                    : 0;
   text += ". ";
   if (share > 0) {
     std::vector<std::string> parts;
     for (const fleet::JobIssueLine& line : jobs.issues) {
       if (line.issue > fleet::JobIssue::kPreempted || line.lost <= GpuTime{}) continue;
+      const std::string one = line.jobs == 1 ? fmt::format(" (job {})", line.examples.front().id) : "";
       parts.push_back(
-          fmt::format("{} {}", fleet::name_of(line.issue),
-                      line.spend ? dollars(*line.spend) : format_number(in_gpu_hours(line.lost)) + " GPU-hours"));
+          fmt::format("{} {}{}", fleet::name_of(line.issue),
+                      line.spend ? dollars(*line.spend) : format_number(in_gpu_hours(line.lost)) + " GPU-hours", one));
     }
     text += fmt::format(
-        "{} ({} of the GPU-hours) went to jobs without a result: {}. ",
+        "{} ({} of the {}) went to jobs without a result: {}. ",
         priced ? dollars(jobs.unsuccessful_spend) : format_number(in_gpu_hours(jobs.unsuccessful)) + " GPU-hours",
-        percent(share), fmt::join(parts, ", "));
+        percent(share), priced ? "cost" : "GPU-hours", fmt::join(parts, ", "));
   } else {
     text += "No job ended without a result. ";
   }
   if (jobs.measured == 0) return text + "How busy the GPUs were is unknown: the log has no GPU utilization.";
-  return text +
-         fmt::format("{} of the cost was wasted on idle, oversized or inefficient GPUs ({} of {} jobs were measured).",
-                     percent(a.totals.waste_share()), format_count(static_cast<double>(jobs.measured)),
-                     format_count(static_cast<double>(jobs.jobs)));
+  return text + fmt::format(
+                    "{} of the cost was wasted on idle, oversized or inefficient GPUs ({} of {} jobs were "
+                    "measured){}.",
+                    percent(a.totals.waste_share()), format_count(static_cast<double>(jobs.measured)),
+                    format_count(static_cast<double>(jobs.jobs)),
+                    share > 0 ? "; 'useful' below includes busy GPUs of jobs without a result" : "");
+}
+
+// Why savings are not counted, for the actions to which it applies.
+std::string reservations_about(const std::vector<FleetAction>& actions) {
+  std::set<std::string> reasons;
+  for (const FleetAction& action : actions) {
+    if (action.counted) continue;
+    reasons.insert(action.kind == fleet::ActionKind::kWatch  ? "only a longer recording would show it"
+                   : action.kind == fleet::ActionKind::kStop ? "the hours of work are irregular"
+                                                             : "work would slow down or move to another provider");
+  }
+  return fmt::format("{}", fmt::join(reasons, ", or "));
 }
 
 std::string headline(const FleetAnalysis& a) {
@@ -200,7 +223,7 @@ std::string headline(const FleetAnalysis& a) {
   std::string text = fmt::format("{}, {} GPU-hours in {}: ", fleet::count_of(t.gpus, "GPU"),
                                  format_number(in_gpu_hours(t.gpu_time)), format_duration(t.window));
   if (t.priced == 0 && t.gpus > 0) return text + "no price is known for these GPUs, so only hours are counted.";
-  text += fmt::format("{} spent, {}. At this rate {}", dollars(t.spend), waste, monthly(t.spend_rate));
+  text += fmt::format("{} spent, {}. At this rate the GPUs cost {}", dollars(t.spend), waste, monthly(t.spend_rate));
   double least = 1, most = 0;
   for (const FleetAction& action : a.actions) {
     if (!action.counted) continue;
@@ -214,9 +237,7 @@ std::string headline(const FleetAnalysis& a) {
   }
   text += ".";
   if (t.not_counted > UsdPerSecond{}) {
-    text += fmt::format(
-        " Another {} is possible, but would slow work down, change its provider or need a longer recording.",
-        monthly(t.not_counted));
+    text += fmt::format(" Another {} could be saved, but {}.", monthly(t.not_counted), reservations_about(a.actions));
   }
   return text;
 }

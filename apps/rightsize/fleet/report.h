@@ -11,9 +11,9 @@ report::Report fleet_report(const FleetResult& result, std::size_t top);
 report::Json fleet_document(const FleetResult& result);
 
 std::string percent(double share);
-std::string dollars(Usd value);                    // sums may be off by fractions of a cent
+std::string dollars(Usd value);                             // sums may be off by fractions of a cent
 std::string next_step(const fleet::UnplannedWaste& waste);  // for waste that no action removes
-std::string time_text(TimePoint time);             // "2026-01-03T08:30Z"
+std::string time_text(TimePoint time);                      // "2026-01-03T08:30Z"
 
 extern const report::Fields<fleet::LedgerLine> kLedgerFields;
 extern const report::Fields<fleet::FleetAction> kActionFields;

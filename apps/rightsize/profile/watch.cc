@@ -1,6 +1,8 @@
 #include "rightsize/profile/watch.h"
 
+#include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <thread>
@@ -9,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "rightsize/profile/child.h"
+#include "rightsize/typed/file_kind.h"
 #include "telemetry/feeds/read_feed.h"
 #include "telemetry/read.h"
 #include "telemetry/recording.h"
@@ -106,8 +109,26 @@ Result<ProfileRun> replay(const ProfileFlags& flags, ProfileSinks& sinks) {
   return ProfileRun{std::move(source), std::vector<bool>(sinks.observer.gpus().size(), true)};
 }
 
+Result<std::unique_ptr<telemetry::LiveSource>> open_gpus() {
+  Result<std::unique_ptr<telemetry::LiveSource>> gpus = telemetry::open_nvml();
+  if (gpus) return gpus;
+  std::error_code ignored;
+  constexpr std::size_t kMostFiles = 1000;
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(".", ignored)) {
+    if (names.size() < kMostFiles) names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  const auto found = std::ranges::find_if(names, [](const std::string& name) {
+    const std::vector<std::string> command = command_for_file(name);
+    return !command.empty() && command.front() == "profile";
+  });
+  if (found == names.end()) return gpus;
+  return fail(std::move(gpus).error().with_hint(fmt::format("{0} is a recording: --replay {0}", *found)));
+}
+
 Result<ProfileRun> watch(const ProfileFlags& flags, ProfileSinks& sinks) {
-  RIGHTSIZE_TRY(auto nvml, telemetry::open_nvml());
+  RIGHTSIZE_TRY(auto nvml, open_gpus());
   RIGHTSIZE_TRY(Tee tee, Tee::create(sinks, flags.record));
   InterruptGuard guard;
   unsigned root = flags.pid;

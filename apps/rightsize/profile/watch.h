@@ -8,6 +8,7 @@
 #include "diagnose/observer.h"
 #include "gpu_use/accumulate.h"
 #include "rightsize/profile/input.h"
+#include "telemetry/live.h"
 
 namespace rightsize::app {
 
@@ -33,6 +34,9 @@ struct ProfileSinks {
   diagnose::Observer observer;
   gpu_use::UseAccumulator use{{}};
 };
+
+// The GPUs of this machine. An error names a recording in the current folder, if there is one.
+Result<std::unique_ptr<telemetry::LiveSource>> open_gpus();
 
 // Fill the sinks, and the file of --record.
 Result<ProfileRun> replay(const ProfileFlags& flags, ProfileSinks& sinks);

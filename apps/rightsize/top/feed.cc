@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/observer.h"
+#include "rightsize/profile/watch.h"
 #include "telemetry/feeds/read_feed.h"
 #include "telemetry/read.h"
 #include "telemetry/sampler.h"
@@ -123,7 +124,7 @@ class ReplayFeed final : public TopFeed {
 }  // namespace
 
 Result<std::unique_ptr<TopFeed>> open_live_feed(Seconds period) {
-  RIGHTSIZE_TRY(auto source, telemetry::open_nvml());
+  RIGHTSIZE_TRY(auto source, open_gpus());
   return std::make_unique<LiveFeed>(std::move(source), period);
 }
 

@@ -78,7 +78,7 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_top(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add("once", flags->once)->meaning("print one screen and exit; the default if the output is not a terminal");
-  command.add("replay", flags->replay)->meaning("replay a recording or the log of a monitoring tool");
+  command.add("replay", flags->replay)->meaning("replay a recording or the log of a monitoring tool")->argument("file");
   command.add("speed", flags->speed);
   command.add("interval", flags->interval);
   command.add("hz", flags->hertz);
