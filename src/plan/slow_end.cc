@@ -56,10 +56,6 @@ void ServingSearch::find_slow_end(const std::vector<Option>& all, Option& option
     const int most = counts.most;
     if (!request_.limits.gpus) counts.at_least = least_replicas(tried.replica, rate * tried.speed.high);
     counts.most += counts.step;  // if this many are needed, no allowed number is enough
-    // Only numbers between the planned one and the best so far matter.
-    const auto replicas_on = [&](int machines) { return machines / tried.machines_each * tried.replicas_each; };
-    if (!request_.limits.gpus) counts.at_least = std::max(counts.at_least, replicas_on(option.machines));
-    if (best > 0) counts.most = std::min(counts.most, std::max(counts.at_least, replicas_on(best)));
     const int needed = slower.planner.at_least(replica_in(slower, tried.replica), counts);
     if (needed > most) continue;
     const int machines = std::max(option.machines, needed / tried.replicas_each * tried.machines_each);
