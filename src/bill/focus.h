@@ -1,6 +1,6 @@
 // Rows of cost exports in the FinOps Open Cost and Usage Specification (FOCUS) 1.0 to 1.3, as AWS, Google Cloud and
-// Azure write them: CSV, plain, gzip or zstd, of any size. AWS Cost and Usage Reports (cur.h) and exports of Google Cloud and
-// Azure in their own columns (cloud_export.h) are read the same way.
+// Azure write them: CSV, plain, gzip or zstd, of any size. AWS Cost and Usage Reports (cur.h) and exports of Google
+// Cloud and Azure in their own columns (cloud_export.h) are read the same way.
 //
 // Columns are found by name, so versions differ only in which exist and may be empty: ProviderName (until 1.2) or
 // ServiceProviderName and HostProviderName (from 1.3, with ProviderName empty in exports that still have it); the

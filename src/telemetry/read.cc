@@ -99,8 +99,9 @@ Error cannot_read(std::string_view name, std::string_view head, SampleFormat for
           "record one with: nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu,utilization.memory,memory.used,"
           "memory.total,power.draw --format=csv -l 1 > smi.csv")
       .with_hint(
-          "supported: nvidia-smi --query-gpu=... --format=csv, nvidia-smi dmon and pmon, nvidia-smi -q with or without -x, the "
-          "table of nvidia-smi, dcgmi dmon, dcgm-exporter's text, and recordings of 'rightsize profile --record'");
+          "supported: nvidia-smi --query-gpu=... --format=csv, nvidia-smi dmon and pmon, nvidia-smi -q with or without "
+          "-x, the table of nvidia-smi, dcgmi dmon, dcgm-exporter's text, and recordings of 'rightsize profile "
+          "--record'");
 }
 
 Error unnamed_columns(std::string_view name) {
