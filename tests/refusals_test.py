@@ -1,8 +1,9 @@
-"""Every refusal ends with a command that runs.
+"""Every refusal ends with a command that runs and keeps what was typed.
 
 Generates wrong command lines from the flags that each command declares: misspelt flags, values of another type or out of range, flags
-of another job, flags given twice, unknown words and missing ones. A command that is refused (exit code 1) must end with a line
-`try: rightsize ...`, and that command must exit 0.
+of another job, flags given twice, unknown words and missing ones, and workload files with a wrong key or value. A command that is
+refused (exit code 1) must end with a line `try: rightsize ...`, and that command must exit 0. Every other word that was typed is in the
+suggestion, or a note says that it is left out.
 
 Usage: refusals_test.py PROGRAM [--all] [--seed N]; by default a random sample of each kind."""
 import concurrent.futures
@@ -14,6 +15,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 PROGRAM = os.path.abspath(sys.argv[1])
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -120,6 +122,41 @@ def unknown_words():
         yield [word]
 
 
+# What a workload file says, as flags.
+WORKLOADS = [
+    {"job": "serve", "model": "llama-3.1-8b", "rate": "7/s", "isl": "1500"},
+    {"job": "serve", "model": "qwen2.5-7b", "rate": "3/s", "osl": "120", "gpu": "l40s"},
+    {"job": "train", "model": "llama-3.2-1b", "tokens": "40M", "seq": "4096"},
+]
+MISTAKES = ["frobnicate: 7", "max_load: banana", "budget: [", "isl: {}", "gpus: -3", "tokens_out: none"]
+FOLDER = tempfile.TemporaryDirectory()
+
+
+def wrong_file():
+    for i, workload in enumerate(WORKLOADS):
+        for j, mistake in enumerate(MISTAKES):
+            for nested in (False, True):
+                path = pathlib.Path(FOLDER.name) / f"w{i}_{j}_{nested}.yaml"
+                lines = [f"{key}: {value}" for key, value in workload.items()]
+                if nested:
+                    lines = lines[:2] + ["traffic:"] + ["  " + line for line in lines[2:]]
+                path.write_text("\n".join([*lines, mistake]) + "\n")
+                FILES[str(path)] = list(workload.values())
+                for command in ("recommend", "checklist"):
+                    yield [command, str(path)]
+
+
+FILES = {}  # the values in each file
+
+
+# The words of a line that its suggestion neither has nor names as left out.
+def lost(words, suggested, notes):
+    known = {part for word in suggested for part in (word, word.split("=", 1)[-1])}
+    typed = [value for word in words[1:] for value in FILES.get(word, [word])]
+    return [word for word in typed
+            if word not in known and word.split("=", 1)[-1] not in known and f" {word.split('=', 1)[0]}" not in notes]
+
+
 def check(words):
     done = run(words)
     if done.returncode != 1:
@@ -133,12 +170,16 @@ def check(words):
         return f"{typed}\n  {last}\n  exits {again.returncode}: {again.stderr[:300].strip()}"
     if found.group(1).endswith("--help") and words[0] not in ("fleet", "service", "mig"):
         return f"{typed}\n  is only answered with help: {done.stderr[:300].strip()}"
+    notes = " ".join(line for line in done.stderr.splitlines() if line.startswith("note:"))
+    if gone := lost(words, shlex.split(found.group(1)), notes.replace(",", "").replace("--", " --").replace("  ", " ")):
+        return f"{typed}\n  {last}\n  neither keeps nor names {gone}"
     return ""
 
 
 def main():
     chosen = []
-    for kind in (misspelt, wrong_type, out_of_range, twice, no_value, other_job, missing, unknown_words):
+    for kind in (misspelt, wrong_type, out_of_range, twice, no_value, other_job, missing, unknown_words,
+                 wrong_file):
         cases = list(kind())
         random.Random(SEED).shuffle(cases)
         chosen += cases if ALL else cases[:SAMPLE]

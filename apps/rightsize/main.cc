@@ -31,6 +31,7 @@
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/file_kind.h"
+#include "rightsize/typed/lists.h"
 #include "rightsize/typed/repair.h"
 #include "rightsize/typed/trial_time.h"
 #include "rightsize/typed/typed.h"
@@ -372,12 +373,15 @@ std::vector<std::string> names_and_topics() {
   return names;
 }
 
-// Commands that only read and print. A suggestion of such a command can be tried before it is shown.
+// Whether a command line only reads and prints, so that it can be tried before it is suggested.
 bool only_reads(const std::vector<std::string>& words) {
-  constexpr std::array<std::string_view, 18> kReaders = {
-      "portfolio", "recommend", "checklist", "estimate", "memory", "batch",  "cache", "autoscale", "bill",
+  constexpr std::array<std::string_view, 19> kReaders = {
+      "portfolio", "recommend", "checklist", "estimate", "memory", "batch",  "cache", "autoscale", "bill", "init",
       "window",    "commit",    "mig",       "gpus",     "models", "prices", "fleet", "service",   "diff"};
-  if (std::find(kReaders.begin(), kReaders.end(), words.front()) == kReaders.end()) return false;
+  const bool harmless = std::ranges::any_of(words, [](const std::string& word) {
+    return word == "--dry-run" || word == "--replay" || word.starts_with("--replay=") || word == "--once";
+  });
+  if (std::find(kReaders.begin(), kReaders.end(), words.front()) == kReaders.end() && !harmless) return false;
   constexpr std::array<std::string_view, 8> kActs = {"--prometheus", "--out",  "-",      "--record",
                                                      "import",       "update", "forget", "nvml"};
   return std::none_of(words.begin() + 1, words.end(), [&](const std::string& word) {
@@ -388,66 +392,57 @@ bool only_reads(const std::vector<std::string>& words) {
 
 constexpr double kSecondsOfTrials = 2;  // trying suggestions must not delay a refusal by more
 
-// Whether a command line has an answer. Tried without notes on standard error, and with --plans-only if possible.
-bool answers(const std::vector<std::string>& words) {
+// Empty if a command line has an answer, otherwise its errors. Tried without notes on standard error, with --plans-only
+// or --dry-run if possible. A command that acts is only parsed, where that is what failed (`parse_only`).
+std::optional<Errors> try_out(const std::vector<std::string>& words, bool parse_only = false) {
   const Command* command = find_command(words.front());
-  if (command == nullptr || !only_reads(words)) return false;
+  if (command == nullptr) return Errors{};
   const QuietNotes quiet;
-  const std::deque<FlagInfo> known = DeclaredCommand(*command).describe().flags;
+  DeclaredCommand declared(*command);
+  const std::deque<FlagInfo> known = declared.describe().flags;
   const Typed meant = meant_work(meant_flags({words}, known), known);
   std::vector<std::string> rest(meant.words.begin() + 1, meant.words.end());
   if (words.front() == "recommend") rest.emplace_back("--plans-only");
+  const bool dry = !only_reads(words) && find_flag(known, "--dry-run") != nullptr;
+  if (dry) rest.emplace_back("--dry-run");
+  std::vector<std::string> all = rest;
+  all.insert(all.begin(), words.front());
+  if (!only_reads(all)) {
+    if (!parse_only) return Errors{};
+    const Checked<void> parsed = parse(declared, rest);
+    return parsed ? std::nullopt : std::optional(parsed.error());
+  }
   const Checked<Outcome> outcome = call(words.front(), rest);
+  if (!outcome) return outcome.error();
   // A check that did not pass is an answer, and so is a plan that does not exist.
-  return outcome && (outcome->exit_code == kDone || outcome->exit_code == kCheckFailed ||
-                     (outcome->exit_code == kNoFeasibleAnswer && words.front() == "recommend"));
+  const bool answered = outcome->exit_code == kDone || outcome->exit_code == kCheckFailed ||
+                        (outcome->exit_code == kNoFeasibleAnswer && words.front() == "recommend");
+  return answered ? std::nullopt : std::optional(Errors{});
 }
 
-// Whether a command that writes or measures would accept these words; it is not run.
-bool accepts(const std::vector<std::string>& words) {
-  DeclaredCommand declared(*find_command(words.front()));
-  return !only_reads(words) && parse(declared, {words.begin() + 1, words.end()}).has_value();
-}
-
-// Corrects a command line with several misspelt flags and values.
-std::optional<std::vector<std::string>> corrected(const std::vector<std::string>& words) {
-  const Command* command = find_command(words.front());
-  if (command == nullptr) return std::nullopt;
-  const QuietNotes quiet;
-  const std::deque<FlagInfo> known = DeclaredCommand(*command).describe().flags;
-  const std::vector<std::string> spelled =
-      meant_work(meant_flags({with_known_flags(words, known)}, known), known).words;
-  if (!only_reads(spelled)) return std::nullopt;
-  const Checked<Outcome> outcome = call(spelled.front(), {spelled.begin() + 1, spelled.end()});
-  if (outcome) return spelled;
-  return repaired(spelled, outcome.error(), known, answers);
-}
+bool answers(const std::vector<std::string>& words) { return only_reads(words) && !try_out(words); }
 
 // Ends a refusal with a command that runs: what was typed with as few changes as possible, or the command's help.
 int refuse(const Errors& errors, const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
   const int code = print_error(errors);
   if (errors.front().code == ErrorCode::kBug) return code;
   const TrialTime time(kSecondsOfTrials);
-  const Runs runs = [&](const std::vector<std::string>& tried) {
-    return !time.is_over() && answers(tried) && !time.is_over();
+  DeclaredCommand again(*find_command(words.front()));
+  const bool misspelt = !parse(again, {words.begin() + 1, words.end()});
+  const Trial trial = [&](const std::vector<std::string>& tried) {
+    std::optional<Errors> refused = time.is_over() ? Errors{} : try_out(tried, misspelt);
+    return time.is_over() ? Errors{} : refused;
   };
   std::optional<std::vector<std::string>> nearest;
   for (const std::string& word : words) {
     const std::vector<std::string> reader = command_for_file(word);
-    if (!reader.empty() && reader.front() != words.front() && runs(reader)) nearest = reader;
+    if (!reader.empty() && reader.front() != words.front() && !trial(reader)) nearest = reader;
   }
-  if (!nearest) nearest = repaired(words, errors, declared, runs);
-  if (!nearest) nearest = corrected(words);
-  if (const std::vector<std::string> known = with_known_flags(words, declared);
-      !nearest && !left_out(words, known).empty() && known.size() > 1 && accepts(known))
-    nearest = known;
-  if (const std::vector<std::string> list = models_like(errors); !nearest && !list.empty() && runs(list))
+  if (!nearest) nearest = repaired(words, declared, trial);
+  if (const std::vector<std::string> list = models_like(errors); !nearest && !list.empty() && !trial(list))
     nearest = list;
   if (nearest && nearest->front() == words.front()) {
-    if (const std::vector<std::string> without = left_out(words, *nearest); !without.empty())
-      std::cerr << fmt::format("note: the command below leaves out {}\n", fmt::join(without, ", "));
-    if (const std::vector<std::string> added = put_in(words, *nearest); !added.empty())
-      std::cerr << fmt::format("note: replace the example: {}\n", fmt::join(added, ", "));
+    for (const std::string& line : changes(words, *nearest, declared)) std::cerr << "note: " << line << '\n';
   }
   // Otherwise an example of the command, if all its files exist. If the user named a model, a GPU or a file, the
   // example must have the same name; any other would answer a different question.
@@ -460,7 +455,7 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
         return std::find(shown.begin(), shown.end(), name) != shown.end();
       });
       if (nearest || (other && !named.empty()) || std::string_view(example).find('\'') != std::string_view::npos ||
-          !runs(shown))
+          trial(shown))
         continue;
       nearest = shown;
     }
@@ -506,7 +501,9 @@ int refuse_command(const std::vector<std::string>& words) {
   for (const std::string& name : suggest(words.front(), command_names())) {
     candidates.push_back(words);
     candidates.back().front() = name;
-    if (const auto whole = corrected(candidates.back())) candidates.push_back(*whole);
+    const std::deque<FlagInfo> known = DeclaredCommand(*find_command(name)).describe().flags;
+    if (const auto whole = repaired(candidates.back(), known, [](const auto& tried) { return try_out(tried); }))
+      candidates.push_back(*whole);
     candidates.push_back({name});
   }
   const WordKind kind = kind_of_word(words.front());

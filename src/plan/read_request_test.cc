@@ -149,10 +149,14 @@ TEST(WorkloadFile, OneWorkloadOrSeveralOverDefaults) {
 }
 
 TEST(WorkloadFile, MistakesAreReportedWithTheirPlace) {
-  const auto wrong = read_workload_file("w.yaml", "model: gpt2\ntokens: {a: 1}\nseq: 1\nseq: 2\n");
+  const auto wrong = read_workload_file("w.yaml", "model: gpt2\ntokens:\nseq: 1\nseq: 2\n");
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().size(), 2U);
   EXPECT_EQ(wrong.error()[0].place.line, 2);
+  const auto nested = read_workload_file("w.yaml", "model: gpt2\ntraffic:\n  rps: 8\n");
+  ASSERT_TRUE(nested);
+  EXPECT_EQ((*nested)[0][1].name, "traffic.rps");
+  EXPECT_EQ((*nested)[0][1].place.line, 3);
   EXPECT_THAT(describe(read_workload_file("w.yaml", "- a\n").error()), HasSubstr("mapping of settings"));
   EXPECT_THAT(describe(read_workload_file("w.yaml", "workloads: []\n").error()), HasSubstr("at least one"));
   EXPECT_THAT(describe(read_workload_file("w.yaml", "modle: x\nworkloads: [{model: a}]\n").error()),

@@ -10,7 +10,8 @@ namespace {
 using model::Setting;
 using Settings = std::vector<Setting>;
 
-// One mapping as settings; a list of scalars becomes "a,b", and limits under one key (slo: {ttft: 1s}) "ttft=1s".
+// One mapping as settings; a list of scalars becomes "a,b", limits under one key (slo: {ttft: 1s}) "ttft=1s", and
+// members of other groups have names with a dot (traffic: {rps: 8} is "traffic.rps").
 Settings read_settings(const YamlDocument& document, const YamlValue& mapping, Errors& errors) {
   Settings settings;
   for_each_entry(document, mapping, errors, [&](const YamlValue& key, const YamlValue& value) {
@@ -26,9 +27,15 @@ Settings read_settings(const YamlDocument& document, const YamlValue& mapping, E
     } else if (value.kind == YamlValue::Kind::kMapping && (key.scalar == "slo" || key.scalar == "slos")) {
       for (const Setting& limit : read_settings(document, value, errors))
         text += fmt::format("{}{}={}", text.empty() ? "" : ",", limit.name, limit.value);
+    } else if (value.kind == YamlValue::Kind::kMapping) {
+      for (Setting& member : read_settings(document, value, errors)) {
+        member.name = key.scalar + "." + member.name;
+        settings.push_back(std::move(member));
+      }
+      return;
     } else if (value.kind != YamlValue::Kind::kScalar) {
       errors.push_back(bad_input(fmt::format("'{}' must be a value, not {}", key.scalar, name_of(value.kind)))
-                           .at(document.place(value.kind == YamlValue::Kind::kNull ? key : value)));
+                           .at(document.place(key)));
       return;
     }
     settings.push_back({key.scalar, text, document.place(value)});

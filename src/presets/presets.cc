@@ -131,7 +131,11 @@ FoundPreset find_preset(std::string_view text) {
     if (const JsonMember* entry = preset_called(plain)) return {entry, format_in_name(name), 0, {}};
   }
   const auto named = shape_of_name(name, preset_names());
-  if (!named) return {};
+  if (!named) {
+    std::string joined(text);  // ViT-L/16 is no organisation's model
+    std::replace(joined.begin(), joined.end(), '/', '-');
+    return {preset_called(joined), {}, 0, {}};
+  }
   return {preset_called(named->preset), named->format, named->context, named->note};
 }
 

@@ -295,8 +295,8 @@ Checked<Outcome> run(const Flags& flags) {
   if (asks_for_rl(flags.job, flags.rl)) return estimate_rl(flags.job, flags.rl, facts);
   RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, flags.job));
   if (input.job.parallel.tensor > 1 && !flags.job.settings.contains("tp") && !input.job.serve.disaggregated)
-    note(fmt::format("{} does not fit one {}: split over {} GPUs (--tp {})", input.model.name, input.gpu->name,
-                     input.job.parallel.tensor, input.job.parallel.tensor));
+    note(fmt::format("{} and the KV cache of its requests do not fit one {}: split over {} GPUs (--tp {})",
+                     input.model.name, input.gpu->name, input.job.parallel.tensor, input.job.parallel.tensor));
   shard(flags.job, input, compares);
   if (compares && input.job.kind == model::JobKind::kTrain && input.job.parallel.gpus == 1)
     note("training on one GPU is assumed; --gpus N is for more, --job serve for serving");

@@ -93,7 +93,11 @@ bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, c
     if (flags.settings.contains(layout)) return false;
   }
   constexpr double kWeightShare = 0.85;  // the rest is for the engine and the KV cache
-  if (memory::served_weight_bytes(model, job) <= gpu.capacity() * kWeightShare) return false;
+  // One copy must also hold the KV cache of the requests.
+  const bool small = memory::served_weight_bytes(model, job) <= gpu.capacity() * kWeightShare;
+  const bool crowded = job.parallel.gpus > 1 &&
+                       memory::fits(memory::estimate_memory(model, job, &gpu), gpu).verdict == memory::Verdict::kNo;
+  if (small && !crowded) return false;
   constexpr int kMostGpus = 16;
   for (int gpus = add ? 2 : job.parallel.gpus; gpus <= (add ? kMostGpus : job.parallel.gpus); gpus *= 2) {
     model::Job split = job;

@@ -11,6 +11,7 @@
 #include "rightsize/input/job_flags.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/typed/amounts.h"
+#include "rightsize/typed/foreign_keys.h"
 #include "rightsize/typed/work.h"
 
 namespace rightsize::app {
@@ -56,18 +57,18 @@ std::vector<model::Setting> by_our_names(const std::vector<model::Setting>& sett
   WorkloadFlags unused;
   FlagSet command;
   add_workload_flags(command, unused);
+  const std::deque<FlagInfo> declared = command.declared();
   Typed typed{{"recommend"}};
   std::map<std::string, Place> places;
   Place foreign;
   for (const model::Setting& setting : settings) {
-    std::string name = to_lower(setting.name);
-    std::replace(name.begin(), name.end(), '_', '-');
-    if (is_setting(setting.name)) name = setting.name;
-    places["--" + name] = setting.place;
-    if (!is_setting(name)) foreign = setting.place;
-    typed.words.push_back(fmt::format("--{}={}", name, setting.value));
+    const std::string flag =
+        is_setting(setting.name) ? "--" + setting.name : flag_of_key(setting.name, setting.value, declared);
+    places[flag] = setting.place;
+    if (!is_setting(flag.substr(2))) foreign = setting.place;
+    typed.words.push_back(flag + "=" + setting.value);
   }
-  const Typed meant = meant_work(meant_flags(std::move(typed), command.declared()), command.declared());
+  const Typed meant = meant_work(meant_flags(std::move(typed), declared), declared);
   for (const std::string& text : meant.notes) note(text);
   std::vector<model::Setting> ours;
   for (std::size_t i = 1; i < meant.words.size(); ++i) {
@@ -84,7 +85,6 @@ std::vector<model::Setting> by_our_names(const std::vector<model::Setting>& sett
     add_workload_flags(flags, one);
     const auto unknown = flags.parse(follows ? std::vector{word, value} : std::vector{word});
     if (!unknown || !unknown->empty() || !one.prices.empty()) {
-      const std::deque<FlagInfo> declared = flags.declared();
       const FlagInfo* own = find_flag(declared, flag);
       one.settings = {{own == nullptr ? flag.substr(2) : std::string(own->setting->name), value}};
     }

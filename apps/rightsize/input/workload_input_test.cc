@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,6 +33,21 @@ TEST_F(WorkloadInput, FlagsAloneAreOneWorkload) {
   ASSERT_TRUE(workloads);
   ASSERT_EQ(workloads->size(), 1u);
   EXPECT_EQ(value_of(workloads->front(), "model"), "llama-2-7b");
+}
+
+// Groups are read by their members, whatever they are called.
+TEST_F(WorkloadInput, MembersOfGroupsAreSettings) {
+  for (const char* group : {"traffic", "load", "limits", "workload_spec"}) {
+    const std::string path =
+        file(fmt::format("job: serve\nmodel:\n  name: llama-3.1-8b\n{}:\n  rps: 8\n"
+                         "  input_tokens: 1500\n  ttft: 1s\nslo: {{tpot: 50ms}}\n",
+                         group));
+    const auto workloads = read_workloads({path, {}, {}});
+    ASSERT_TRUE(workloads) << describe(workloads.error());
+    const std::pair<const char*, const char*> expected[] = {
+        {"model", "llama-3.1-8b"}, {"rate", "8"}, {"isl", "1500"}, {"ttft-slo", "1s"}, {"tpot-slo", "50ms"}};
+    for (const auto& [name, value] : expected) EXPECT_EQ(value_of(workloads->front(), name), value) << group << name;
+  }
 }
 
 TEST_F(WorkloadInput, FlagsOverrideEveryWorkloadOfTheFile) {

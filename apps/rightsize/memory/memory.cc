@@ -68,7 +68,7 @@ Checked<Outcome> run(const Flags& flags) {
   const Gpu* only = gpus.size() == 1 ? gpus.front() : nullptr;
   if (only != nullptr) use_formats_of(*only, flags.job, input.job);
   if (only != nullptr && split_if_too_large(flags.job, input.model, *only, input.job))
-    note(fmt::format("{} does not fit one {}: split over all {} GPUs (--tp {})", input.model.name, only->name,
+    note(fmt::format("{} and the KV cache of its requests do not fit one {}: split over all {} GPUs (--tp {})", input.model.name, only->name,
                      input.job.parallel.tensor, input.job.parallel.tensor));
   if (only != nullptr && shard_if_too_large(flags.job, input.model, *only, input.job))
     note(sharded_words(input.model, *only, input.job));

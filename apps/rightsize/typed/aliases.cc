@@ -27,9 +27,10 @@ constexpr FlagAlias kFlags[] = {
     {"--instance-type --machine-type --vm-size --vm --sku --flavor --shape -t", "--instance"},
     {"--instance-type --machine-type --instance", "--machine"},
     {"--instance-type --machine-type --vm-size --vm --sku --instance --machine", "--gpu"},
-    {"--compare", "argument"},
+    {"--compare --active-params --active-parameters", "argument"},
     {"--enable-prefix-caching --enable-chunked-prefill --trust-remote-code", "default"},
     {"--speculative --spec --speculative-decoding", "--speculate"},
+    {"--base --base-ref --ref --rev --revision --branch", "--against"},
     {"--fail-above --max-increase --max-cost-increase --threshold --budget", "--fail-over"},
     {"--all-regions --all-clouds --all-providers --any-region --any-cloud", "default"},
     {"--own --owned --on-premises --onprem --own-hardware", "--on-prem"},
@@ -66,8 +67,10 @@ constexpr FlagAlias kFlags[] = {
     {"--lora-target-modules --target-modules", "--lora-targets"},
     {"--engine --framework --backend", "--stack"},
     {"--optim", "--optimizer"},
+    {"--batch-size --bs -b", "--batch", When::kServing},
+    {"--batch-size --bs -b", "--global-batch"},
     {"--batch-size --bs -b --micro-batch-size --per-device-batch-size --per-device-train-batch-size", "--batch"},
-    {"--gradient-accumulation-steps --grad-accum --accumulation-steps", "--accumulate"},
+    {"--gradient-accumulation-steps --grad-accum --accumulation-steps --ga", "--accumulate"},
     {"--global-batch-size --train-batch-size --tokens-per-step --global-batch-tokens --batch-tokens", "--global-batch"},
     {"--grad-reduce-in-bf16", "--gradients=bf16"},
     {"--main-grads-dtype", "--gradients"},
@@ -98,7 +101,7 @@ constexpr FlagAlias kFlags[] = {
     // Lengths of a served request, or of a training sequence.
     {"--input-len --input-length --input-tokens --random-input-len --prompt-len --prompt-length --prompt-tokens "
      "--prompt-size --avg-input-tokens --mean-input-tokens --tokens-in --in-tokens --doc-tokens --tokens-per-doc "
-     "--tokens-per-document --chunk-tokens --tokens-per-prompt --tokens-per-request --doc-length --avg-prompt-tokens",
+     "--chunk-tokens --doc-length --avg-prompt-tokens",
      "--isl"},
     {"--output-len --output-length --output-tokens --random-output-len --max-new-tokens --tokens-out --out-tokens "
      "--gen-tokens --generated-tokens --completion-tokens --response-tokens --answer-tokens --avg-output-tokens "
@@ -137,7 +140,8 @@ constexpr FlagAlias kFlags[] = {
     {"--slices --layout --mig-layout --partition", "--check"},
     {"--hours --max-hours", "--deadline=*h"},
     {"--days", "--deadline=*d"},
-    {"--max-time --time-limit --time --within --by --due --finish-by --until --done-by --max-duration --walltime",
+    {"--max-time --time-limit --time --within --by --due --finish-by --until --done-by --max-duration --walltime "
+     "--completion-window",
      "--deadline"},
     {"--max-cost --max-budget --cost-limit --max-usd --spend", "--budget"},
     {"--minimize --optimize-for", "--objective"},
@@ -167,7 +171,18 @@ constexpr FlagAlias kFlags[] = {
     {"--sacct --slurm-jobs --accounting --metrics --metrics-file --logs", "--from"},
     {"--colocate --colocated --hybrid-engine", "--layout=colocated"},
     {"--budget --monthly-budget --budgets", "--team-budget"},
-    {"--since --start --start-date --from-day", "--from-date"},
+    {"--since --start --start-date --from-day --last --lookback --period", "--from-date"},
+    {"--fail-if --fail-when --fail-above", "--fail-on"},
+    {"--idle-threshold --idle-below-percent --idle-percent", "--idle-below=*%"},
+    {"--hours --hours-per-month --monthly-hours", "--job-hours=*h"},
+    {"--canary --percent --rollout-percent", "--stage"},
+    {"--per", "--sort"},
+    {"--context --context-length --min-ctx --ctx", "--min-context"},
+    {"--ttft --p95-ttft", "--measured=ttft_seconds=*"},
+    {"--tpot --itl --p95-tpot", "--measured=tpot_seconds=*"},
+    {"--latency --p95-latency", "--measured=latency_seconds=*"},
+    {"--cost --bill --usd --monthly-cost", "--measured=usd=*"},
+    {"--tokens-per-second --tps --throughput", "--measured=tokens_per_second=*"},
     {"--until --end-date --to-day", "--to-date"},
     {"--fail-over --max-waste", "--fail-on=waste>*%"},
     {"--electricity-price --electricity --kwh --power-price", "--kwh-price"},
@@ -178,6 +193,8 @@ constexpr FlagAlias kFlags[] = {
     {"--prompts-per-step --prompts-per-batch --rollout-batch-size", "--prompts"},
     {"--cheapest --hourly --per-hour --per-gpu-hour", "--sort=usd-per-gpu-hour"},
     {"--algo --rl-algorithm", "--algorithm"},
+    {"--passages-per-query --documents-per-query --candidates-per-query --chunks-per-query --pairs-per-query",
+     "--docs-per-query"},
     {"--prefix-cache --cache-hit --cache-hit-rate --prefix-cache-hit-rate --hit-rate", "--prefix-hit"},
     {"--speculative --speculative-decoding --spec --draft", "--speculate"},
     {"--demand --steady --baseline --min --minimum --floor --always-on", "--base"},
@@ -196,7 +213,7 @@ constexpr FlagAlias kFlags[] = {
      "ignored"},
     {"--enforce-eager --disable-log-requests --disable-log-stats --enable-auto-tool-choice --enable-reasoning --no-log "
      "--no-upfront --llm-d --dynamo --packing --push-to-hub --use-flash-attn --use-mcore-models --overlap-grad-reduce "
-     "--overlap-param-gather",
+     "--overlap-param-gather --monthly --per-month --yearly --annual",
      "default"},
 };
 
@@ -235,7 +252,8 @@ constexpr ValueAliases kValues[] = {
     {"--precision",
      "bfloat16=bf16 float16=fp16 half=fp16 float32=fp32 float=fp32 float8=fp8 awq=int4 gptq=int4 "
      "w4a16=int4 4bit=int4 q4=int4 q4km=int4 q4ks=int4 q40=int4 iq4xs=int4 q80=int8 8bit=int8 q8=int8 w8a8=int8 "
-     "bitsandbytes=nf4 nvfp4=fp4 mxfp4=fp4"},
+     "bitsandbytes=nf4 bitsandbytesnf4=nf4 bnb4bit=nf4 bitsandbytesfp4=fp4 eetq=int8 nvfp4=fp4 mxfp4=fp4 "
+     "awqmarlin=int4 gptqmarlin=int4 marlin=int4 fbgemmfp8=fp8 modelopt=fp8 modeloptfp4=fp4"},
     {"--bits", "4=int4 8=int8 16=bf16 32=fp32"},
     {"--mixed-precision", "bf16=amp-bf16 fp16=amp-fp16 no=fp32"},
     {"--kv-precision", "fp8e4m3=fp8 fp8e5m2=fp8 bfloat16=bf16"},
@@ -252,7 +270,7 @@ constexpr ValueAliases kValues[] = {
      "nemo=megatron"},
     {"--zero", "zero1=1 zero2=2 zero3=3 stage1=1 stage2=2 stage3=3 fullshard=3 shardgradop=2 noshard=0"},
     {"--purchase", "all=on-demand,spot,1y,3y any=on-demand,spot,1y,3y"},
-    {"--objective", "price=cost speed=time"},
+    {"--objective", "price=cost speed=time co2=energy carbon=energy emissions=energy"},
     {"--emit", "k8s=kubernetes yaml=kubernetes sbatch=slurm tf=terraform sky=skypilot"},
 };
 

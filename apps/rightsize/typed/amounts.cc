@@ -60,7 +60,7 @@ constexpr JobWords kJobWords[] = {
     {"serve",
      "serve serving inference infer textgeneration rag chat online realtime chatbot api deploy deployment host hosting "
      "llm "
-     "completion generation generate production"},
+     "completion generation generate production decode prefill"},
     {"batch",
      "batch offline batchinference offlineinference bulk batchprocessing processing summarize summarization "
      "classify classification labeling labelling annotate annotation synthetic syntheticdata textclassification "

@@ -14,40 +14,29 @@
 #include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
+#include "rightsize/typed/foreign_file.h"
+#include "rightsize/typed/foreign_keys.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/sentence.h"
-#include "rightsize/typed/training_config.h"
 
 namespace rightsize::app {
 namespace {
-
-// Endings of verl's configuration keys, and our flags.
-constexpr std::pair<std::string_view, std::string_view> kVerlKeys[] = {
-    {"data.train_batch_size", "--prompts"},
-    {"data.max_response_length", "--max-response-length"},
-    {"model.path", "--model"},
-    {"rollout.n", "--samples"},
-    {"rollout.tensor_model_parallel_size", "--rollout-tp"},
-    {"rollout.name", ""},
-    {"actor.ppo_mini_batch_size", "--train-batch"},
-    {"algorithm.adv_estimator", "--algorithm"},
-    {"trainer.n_gpus_per_node", "--gpus-per-node"},
-    {"trainer.nnodes", "--nodes"},
-    {"trainer.total_training_steps", "--steps"},
-};
 
 class Combiner {
  public:
   Combiner(Typed& typed, const std::deque<FlagInfo>& declared) : typed_(typed), declared_(declared) {}
 
   void run() {
+    put_foreign_files(typed_, declared_);
     if (has("--resolution")) put_resolution();
     if (has("--listen")) put_address();
     if (has("--base")) put_peak();
     if (has("--speculate")) put_draft();
     if (has("--algorithm")) put_rl();
     if (has("--provider")) put_place();
-    if (has("--zero")) put_training_config(typed_, declared_);
+    if (has("--carbon")) put_grid();
+    if (has("--slo") || has("--ttft-slo")) put_goodput();
+    if (has("--scaling-policy")) put_target();
     if (has("--audio-hours")) put_audio();
     if (has("--images")) put_pages();
     if (has("--team-tag") && !has("--by")) put_group();
@@ -167,6 +156,15 @@ class Combiner {
       put("--samples", *samples);
       say("--rollout-n is --samples");
     }
+    // verl counts the prompts of a mini-batch, each with all its answers.
+    if (const auto prompts = take("--ppo-mini-batch-size")) {
+      double samples = 1;
+      for (std::size_t i = 1; i < typed_.words.size(); ++i) {
+        if (typed_.words[i - 1] == "--samples") samples = std::atof(typed_.words[i].c_str());
+        if (typed_.words[i].starts_with("--samples=")) samples = std::atof(typed_.words[i].c_str() + 10);
+      }
+      put("--train-batch", fmt::format("{:.0f}", std::atof(prompts->c_str()) * std::max(1.0, samples)));
+    }
     // A limit on the length of an answer is not its mean.
     constexpr std::string_view kLimits =
         "--max-response-length --max-completion-length --max-new-tokens --max-response-len --response-length "
@@ -200,16 +198,58 @@ class Combiner {
     std::erase_if(typed_.words, [&](const std::string& word) {
       const std::size_t equals = word.find('='), dot = word.find('.');
       if (is_flag_word(word) || equals == std::string::npos || dot > equals) return false;
-      const std::string_view key = std::string_view(word).substr(0, equals);
-      for (const auto& [ours, flag] : kVerlKeys) {
-        if (!key.ends_with(ours)) continue;
-        say(fmt::format("{} is {}", key, flag.empty() ? "not needed" : flag));
-        if (!flag.empty()) flags.insert(flags.end(), {std::string(flag), word.substr(equals + 1)});
-        return true;
-      }
-      return false;
+      const std::string key = word.substr(0, equals);
+      const std::optional<std::string> flag = flag_of_foreign_key(key);
+      if (!flag) return false;
+      say(fmt::format("{} is {}", key, flag->empty() ? "not needed" : *flag));
+      if (!flag->empty()) flags.insert(flags.end(), {*flag, word.substr(equals + 1)});
+      return true;
     });
     typed_.words.insert(typed_.words.end(), flags.begin(), flags.end());
+  }
+
+  // --carbon alone: the grid of each plan's region.
+  void put_grid() {
+    for (std::size_t i = 1; i < typed_.words.size(); ++i) {
+      std::string& word = typed_.words[i];
+      const bool alone = i + 1 == typed_.words.size() || is_flag_word(typed_.words[i + 1]);
+      if (alone && lists_word("--carbon --co2", word)) word = "--carbon=region", say("--carbon is --carbon region");
+    }
+  }
+
+  // vLLM's benchmark: --goodput ttft:500 tpot:30, in milliseconds.
+  void put_goodput() {
+    std::vector<std::string>& words = typed_.words;
+    const auto flag = std::ranges::find(words, "--goodput");
+    if (flag == words.end()) return;
+    std::string limits;
+    auto end = flag + 1;
+    for (; end != words.end() && !is_flag_word(*end) && end->find(':') != std::string::npos; ++end) {
+      const std::size_t colon = end->find(':');
+      const std::string name = end->substr(0, colon) == "e2el" ? "latency" : end->substr(0, colon);
+      const bool bare = std::isdigit(static_cast<unsigned char>(end->back())) != 0;
+      limits += fmt::format("{}{}={}{}", limits.empty() ? "" : ",", name, end->substr(colon + 1), bare ? "ms" : "");
+    }
+    if (limits.empty()) return;
+    words.erase(flag, end);
+    say(fmt::format("--goodput is --slo {}", limits));
+    put("--slo", limits);
+  }
+
+  // Knative's settings: a target of requests in flight, no replica without traffic, and how long the last one stays.
+  void put_target() {
+    const auto target = take("--target-concurrency --concurrency-target --target-in-flight");
+    const auto idle = take("--idle-timeout --scale-down-delay --scale-to-zero-grace-period");
+    const std::size_t words = typed_.words.size();
+    std::erase(typed_.words, "--scale-to-zero");
+    const bool zero = typed_.words.size() < words;
+    if (!target && !idle && !zero) return;
+    constexpr const char* kUsual = "8";
+    const std::string policy = fmt::format("knative:target={}{}{}", target.value_or(kUsual), zero ? ",min=0" : "",
+                                           idle ? ",grace=" + *idle : "");
+    put("--policy", policy);
+    say("the target of each replica is --policy " + policy);
+    if (!target) typed_.notes.emplace_back("assumed: 8 requests in flight on each replica (--policy knative:target=8)");
   }
 
   // SkyPilot: --infra gcp/europe-west4 or aws/us-east-1/us-east-1a.

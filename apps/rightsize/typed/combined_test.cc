@@ -128,7 +128,7 @@ TEST_F(TrainingConfigs, DeepSpeed) {
     const Typed typed = combined("memory llama-3.1-8b --gpu a100 --deepspeed " + path);
     EXPECT_THAT(typed.words, IsSupersetOf({fmt::format("--zero={}", stage), std::string("--offload=optimizer"),
                                            fmt::format("--batch={}", stage + 1), std::string("--accumulate=8")}));
-    EXPECT_THAT(typed.notes, Contains(testing::HasSubstr("not used: wall_clock_breakdown")));
+    EXPECT_THAT(typed.notes, Contains(testing::HasSubstr("not used: wall-clock-breakdown")));
   }
 }
 
@@ -198,7 +198,7 @@ TEST_F(TrainingConfigs, MicroBatchesTimesAccumulationAreAStep) {
       const std::string path = file("axolotl.yml", fmt::format("base_model: Qwen/Qwen2.5-7B\nmicro_batch_size: {}\n"
                                                                "gradient_accumulation_steps: {}\n",
                                                                micro, passes));
-      const std::string step = micro * passes == 1 ? "" : std::to_string(micro * passes);
+      const std::string step = std::to_string(micro * passes);
       EXPECT_EQ(combined_value(combined("recommend " + path + " --tokens 10M"), "--global-batch"), step);
     }
   }
@@ -289,10 +289,18 @@ TEST(Names, AFamilyAndASizeAreTheNewestModel) {
   }
 }
 
-TEST(LeftOut, EveryFlagThatASuggestionDrops) {
-  EXPECT_EQ(left_out({"fleet", "--from", "a", "--partition=gpu", "--top=3"}, {"fleet", "--from", "a", "--top", "3"}),
-            std::vector<std::string>{"--partition"});
-  EXPECT_TRUE(left_out({"gpus", "h100"}, {"gpus"}).empty());
+TEST(Changes, EveryDifferenceIsNamed) {
+  const std::deque<FlagInfo> flags = describe_command("memory")->flags;
+  const auto changed = [&](std::vector<std::string> typed, std::vector<std::string> suggested) {
+    return fmt::format("{}", fmt::join(changes(typed, suggested, flags), "; "));
+  };
+  EXPECT_EQ(changed({"memory", "gpt2", "--partition=gpu", "--batch=3"}, {"memory", "--model", "gpt2", "--batch", "3"}),
+            "the command below leaves out --partition gpu");
+  EXPECT_EQ(changed({"memory", "gpt2", "--batch", "x"}, {"memory", "gpt2", "--batch", "4"}),
+            "the command below has --batch 4 instead of x");
+  EXPECT_EQ(changed({"memory", "now"}, {"memory", "--model", "gpt2"}),
+            "the command below leaves out now; replace the example: --model gpt2");
+  EXPECT_EQ(changed({"memory", "gpt2"}, {"memory", "--model=gpt2"}), "");
 }
 
 TEST(FileKind, NamesTheCommandThatReadsAFile) {

@@ -46,6 +46,37 @@ void put_passes(Typed& typed, double samples) {
 
 }  // namespace
 
+void put_trainer(Typed& typed, bool work_given) {
+  const double passes = number_of(typed, "--accumulate", 0), steps = number_of(typed, "--steps", 0);
+  if (passes <= 0 && steps <= 0) return;
+  const double gpus = number_of(typed, "--gpus", 1), batch = std::max(1.0, number_of(typed, "--batch", 1));
+  double samples = number_of(typed, "--global-batch", 0);
+  if (samples <= 0 && (passes > 0 || number_of(typed, "--batch", 0) > 0)) {
+    samples = batch * std::max(1.0, passes) * gpus;
+    typed.words.push_back(fmt::format("--global-batch={:.0f}", samples));
+    typed.notes.push_back(
+        fmt::format("{:g} x {:g} samples per step on {} GPU{}: --global-batch {:.0f}; more GPUs share "
+                    "them",
+                    batch, std::max(1.0, passes), gpus, gpus == 1 ? "" : "s", samples));
+  }
+  constexpr double kUsual = 128;
+  if (samples <= 0) samples = kUsual;
+  for (const std::string& word : typed.words) {
+    for (const char* amount : {"--tokens=", "--samples=", "--dataset-tokens=", "--dataset-samples="})
+      work_given |= word.starts_with(amount);
+  }
+  if (steps > 0 && !work_given) {
+    typed.words.push_back(fmt::format("--samples={:.0f}", steps * samples));
+    typed.notes.push_back(fmt::format("{} steps of {} samples: --samples {:.0f}", format_count(steps),
+                                      format_count(samples), steps * samples));
+  } else if (steps > 0) {
+    typed.notes.push_back(fmt::format("the amount of data decides, not {} steps", format_count(steps)));
+  }
+  std::erase_if(typed.words, [](const std::string& word) {
+    return word.starts_with("--batch=") || word.starts_with("--accumulate=") || word.starts_with("--steps=");
+  });
+}
+
 void put_global_batch(Typed& typed, const std::deque<FlagInfo>& declared, bool language_model) {
   const auto has = [&](std::string_view name) {
     return std::any_of(declared.begin(), declared.end(), [&](const FlagInfo& flag) { return flag.name == name; });

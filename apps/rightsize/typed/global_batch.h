@@ -12,4 +12,8 @@ namespace rightsize::app {
 // Expects the output of meant_flags().
 void put_global_batch(Typed& typed, const std::deque<FlagInfo>& declared, bool language_model);
 
+// Hugging Face's Trainer in a plan: the samples of a pass and the passes of a step are its --global-batch, and the
+// steps an amount of data, unless one was given.
+void put_trainer(Typed& typed, bool work_given);
+
 }  // namespace rightsize::app

@@ -103,7 +103,7 @@ void join_names(Typed& typed) {
     const std::string count = joined.empty() ? "" : joined.back().substr(0, joined.back().find('x'));
     const bool counted = !count.empty() && count.find_first_not_of("0123456789") == std::string::npos &&
                          joined.back().size() <= count.size() + 1 && kind_of_word(joined.back()) != WordKind::kGpu;
-    if (counted && kind_of_word(name) == WordKind::kGpu) {
+    if (counted && kind_of_word(name) == WordKind::kGpu && !catalog::split_gpu_count(name).count) {
       name = count + "x" + name;
       joined.pop_back();
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,17 @@ inline bool lists_word(std::string_view words, std::string_view word) { return h
 // "--gpu" and "-g" are flags; "-" and "-5" are not.
 inline bool is_flag_word(std::string_view word) {
   return word.size() > 1 && word.front() == '-' && !(word[1] >= '0' && word[1] <= '9');
+}
+
+inline bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789.,") == std::string_view::npos;
+}
+
+// Lower case with hyphens, as in our flags and commands.
+inline std::string tidied(std::string_view name) {
+  std::string out = name.size() > 2 ? to_lower(name) : std::string(name);
+  std::replace(out.begin(), out.end(), '_', '-');
+  return out;
 }
 
 }  // namespace rightsize::app

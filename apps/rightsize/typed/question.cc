@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "catalog/hardware.h"
 #include "catalog/words.h"
+#include "presets/presets.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/typed.h"
@@ -52,10 +53,6 @@ std::string bare(std::string word) {
 const Checked<catalog::Catalog>& hardware() {
   static const Checked<catalog::Catalog> kFacts = catalog::load_hardware("");
   return kFacts;
-}
-
-bool is_vendor_or_provider(std::string_view word) {
-  return hardware() && catalog::match_names(word, *hardware()).has_value();
 }
 
 // The words of a question about prices: GPUs and their number, hours and providers. "16 H100s for 3 months on AWS" is
@@ -114,13 +111,76 @@ bool answer_memory(std::vector<std::string>& words) {
   return true;
 }
 
+// "at home", "on my gaming pc", "locally": removes the words that name the user's computer. Empty if there are none.
+std::string take_own_computer(std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::size_t end = i + 1;
+    if (lists_word("at on", bare(words[i]))) {
+      while (end < words.size() && lists_word("my our own gaming a the", bare(words[end]))) ++end;
+      if (end == words.size() || !lists_word("home pc desktop laptop computer workstation rig", bare(words[end])))
+        continue;
+      ++end;
+    } else if (bare(words[i]) != "locally") {
+      continue;
+    }
+    const auto from = words.begin() + static_cast<std::ptrdiff_t>(i),
+               to = words.begin() + static_cast<std::ptrdiff_t>(end);
+    const std::string phrase = fmt::format("{}", fmt::join(from, to, " "));
+    words.erase(from, to);
+    return phrase;
+  }
+  return {};
+}
+
+// Whether the word at `at` is part of a model's name: "large" in "whisper large v3".
+bool is_in_name(const std::vector<std::string>& words, std::size_t at) {
+  if (at == 0) return false;
+  const std::string two = bare(words[at - 1]) + "-" + bare(words[at]);
+  return model::is_known_name(two) || (at + 1 < words.size() && model::is_known_name(two + "-" + bare(words[at + 1])));
+}
+
+// "how much electricity do 8 H100s use per month at 60 % utilization": the data sheet, and its power over that time.
+bool answer_power(std::vector<std::string>& words, std::vector<std::string>* notes) {
+  double count = 1, share = 1;
+  std::string gpu;
+  bool power = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string word = bare(words[i]);
+    if (words[i].starts_with('-') || kind_of_word(words[i]) == WordKind::kModel) return false;
+    power |= lists_word("electricity power energy kwh watts watt", word);
+    if (word.ends_with('%')) share = std::atof(word.c_str()) / 100;
+    const catalog::CountedGpu counted = catalog::split_gpu_count(singular_gpu(word));
+    if (kind_of_word(counted.name) != WordKind::kGpu || parse_number(word)) continue;
+    gpu = counted.name;
+    if (counted.count) count = *counted.count;
+    if (i > 0 && parse_number(words[i - 1]) && !counted.count) count = *parse_number(words[i - 1]);
+  }
+  if (!power || gpu.empty() || !hardware()) return false;
+  const Result<std::vector<const catalog::Gpu*>> found = catalog::gpus_meant(gpu, *hardware());
+  if (!found || found->empty() || !(*found)[0]->tdp || !(share > 0) || !(count > 0)) return false;
+  const double watts = count * in_watts(*(*found)[0]->tdp) * share, hours_of_month = in_hours(kMonth);
+  if (notes != nullptr)
+    notes->push_back(
+        fmt::format("{:g} x {} at {:g} % of {:.0f} W draw {:.2f} kW, {:.0f} kWh per month, without hosts "
+                    "and cooling; 'rightsize estimate MODEL {}' gives the energy of a job",
+                    count, (*found)[0]->name, 100 * share, in_watts(*(*found)[0]->tdp), watts / 1e3,
+                    watts * hours_of_month / 1e3, gpu));
+  words = {"gpus", (*found)[0]->name};
+  return true;
+}
+
 }  // namespace
 
-std::string answer_question(std::vector<std::string>& words) {
-  if (answer_memory(words)) return words.front();
+bool is_vendor_or_provider(std::string_view word) {
+  return hardware() && catalog::match_names(word, *hardware()).has_value();
+}
+
+std::string answer_question(std::vector<std::string>& words, std::vector<std::string>* notes) {
+  if (answer_memory(words) || answer_power(words, notes)) return words.front();
   constexpr std::string_view kFirst =
       "how can could will would does do is are should what what's whats which i we rent buy";
   if (words.size() < 3 || !lists_word(kFirst, bare(words.front()))) return {};
+  const std::string own = take_own_computer(words);
   std::string command = "recommend";
   bool found = false, model = false, gpu = false, run = false, job = false;
   if (asks_speed(words)) command = "estimate", found = true;
@@ -139,7 +199,7 @@ std::string answer_question(std::vector<std::string>& words) {
     if (each) word = "per";  // "3 questions a day"
     if (!word.starts_with('-')) word = word.substr(0, bare(word).size());
     run |= bare(word) == "run" || bare(word) == "use";
-    if (word.empty() || lists_word(kAsking, bare(word))) continue;
+    if (word.empty() || (lists_word(kAsking, bare(word)) && !is_in_name(words, i))) continue;
     const WordKind kind = word.starts_with('-') ? WordKind::kOther : kind_of_word(singular_gpu(word));
     model |= kind == WordKind::kModel;
     gpu |= kind == WordKind::kGpu || !gpus_of_instance(word).empty();
@@ -149,6 +209,13 @@ std::string answer_question(std::vector<std::string>& words) {
   if (!found && run && gpu) command = "memory";  // "can I run mixtral on an a100"
   if (command == "memory" && gpu && !model && bare(words.front()) == "what")
     command = "models";  // "what can I run on ..."
+  if (!own.empty() && command == "recommend") {
+    command = "memory";
+    if (!gpu) kept.emplace_back("--gpu=rtx-4090");
+    if (notes != nullptr)
+      notes->push_back(fmt::format("'{}' is read as a GPU of your own{}; 'rightsize recommend' plans rented ones", own,
+                                   gpu ? "" : ", assumed: --gpu rtx-4090 (24 GB)"));
+  }
   const bool work =
       std::any_of(kept.begin(), kept.end(), [](const auto& word) { return thing_of(word) != Thing::kNone; });
   const bool sized = std::any_of(kept.begin(), kept.end(), [](const auto& word) {
@@ -156,6 +223,18 @@ std::string answer_question(std::vector<std::string>& words) {
   });
   if (command == "recommend" && gpu && !model && !job && !work && !sized) command = "prices";
   if (command == "prices") kept = price_words(words);
+  const bool buys = std::any_of(words.begin(), words.end(),
+                                [](const auto& word) { return lists_word("buy buying purchase own", bare(word)); });
+  if (buys && command == "prices" && notes != nullptr) {
+    const auto named =
+        std::ranges::find_if(kept, [](const auto& word) { return kind_of_word(word) == WordKind::kGpu; });
+    const std::string name = named == kept.end() ? "h100-sxm" : to_lower(catalog::split_gpu_count(*named).name);
+    notes->push_back(fmt::format(
+        "'buy': purchase prices are not on file. Buying costs less if the machines, their power and their hosting "
+        "cost less than the rent below; 'rightsize recommend llama-3.1-8b --rate 5/s --on-prem 8x{}=280000USD' "
+        "compares a purchase with renting",
+        name));
+  }
   // "How much CO2 does ... emit in Sweden": a place on file, otherwise that of each plan.
   const bool carbon = std::any_of(words.begin(), words.end(),
                                   [](const auto& word) { return lists_word("co2 carbon emissions", bare(word)); });

@@ -10,12 +10,16 @@
 namespace rightsize::app {
 
 // Finds the command that answers a question and drops the question words: `how many h100 for llama 70b` becomes
-// `recommend h100 for llama 70b`. Returns the words that imply the command; empty if this is not a question.
-std::string answer_question(std::vector<std::string>& words);
+// `recommend h100 for llama 70b`. Returns the command, and notes on parts of the question that change it; empty if this
+// is not a question.
+std::string answer_question(std::vector<std::string>& words, std::vector<std::string>* notes = nullptr);
 
 // Our flag with its value for a choice in a flag's name: --no-amd is --exclude=amd, --spot-only is --purchase=spot.
 // --not-provider takes the value that follows and is --exclude. Empty if the name is not a choice.
 std::string meant_choice(std::string_view flag, const std::deque<FlagInfo>& declared);
+
+// Whether a word names vendors of GPUs or a provider.
+bool is_vendor_or_provider(std::string_view word);
 
 // Our flag with its value for terms, a part of the world or a provider: spot is --purchase=spot, eu is --region=eu.
 // Empty if the word names none or the command does not take it.

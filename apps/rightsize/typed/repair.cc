@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "presets/hub_names.h"
+#include "rightsize/typed/foreign_file.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/typed.h"
 
@@ -48,22 +49,25 @@ WordParts parts_of(const std::vector<std::string>& words, const std::deque<FlagI
   return parts;
 }
 
-// Values that the row accepts, closest to the typed one first. A typed number is never replaced by an example.
+// Values that the row may accept, closest to the typed one first. What was typed is never replaced by something
+// unrelated: no example in place of a value, no other choice.
 std::vector<std::string> values_near(const settings::Setting& row, std::string typed) {
   std::vector<std::string> found;
   typed.erase(0, std::min(typed.find_first_not_of("<>=~ "), typed.size()));  // ">=80GB"
   if (row.kind == settings::Kind::kChoice) {
     std::vector<std::string> known;
     for (const std::string_view one : split_list(row.values, '|')) known.emplace_back(one);
-    found = suggest(typed, known);
-    found.insert(found.end(), known.begin(), known.end());
-    return found;
+    return typed.empty() ? known : suggest(typed, known);
   }
   if (row.kind == settings::Kind::kYesNo || row.kind == settings::Kind::kSwitch) return {"yes"};
   if (settings::is_number(row.kind)) {
-    // The end of the range that was exceeded, otherwise the readable part of the number.
-    std::string digits = typed.substr(std::min(typed.find_first_of("0123456789"), typed.size()));  // after a currency
+    // The end of the range that was exceeded, otherwise the readable part of the number, after a sign or a currency.
+    std::string digits = typed.substr(std::min(typed.find_first_of("0123456789"), typed.size()));
     digits = digits.substr(0, digits.find_first_not_of("0123456789."));
+    constexpr std::size_t kLongestSign = 3;
+    if (typed.size() > 0 && (digits.empty() || typed.find(digits) > kLongestSign ||
+                             (typed.front() >= 'A' && typed.find_first_of("./_") != std::string::npos)))
+      return {};
     // In Europe, $3.000 is three thousand.
     const bool grouped = row.kind == settings::Kind::kUsd && digits.size() > 4 && digits[digits.size() - 4] == '.';
     if (grouped) std::erase(digits, '.');
@@ -71,7 +75,8 @@ std::vector<std::string> values_near(const settings::Setting& row, std::string t
     const bool negative = typed.starts_with('-');
     if (!digits.empty()) found.insert(found.end(), {typed, digits});
     if (row.least != row.most && (negative || number < row.least || number == 0))
-      found.push_back(settings::format(row, row.least));
+      found.push_back(row.least >= 1 || row.example.empty() ? settings::format(row, row.least)
+                                                            : std::string(row.example));
     if (row.least != row.most && number > row.most) found.push_back(settings::format(row, row.most));
     if (!digits.empty()) return found;
   }
@@ -94,41 +99,32 @@ constexpr std::pair<std::string_view, std::string_view> kStandIns[] = {
 };
 
 struct WordEdit {
-  enum class Kind { kDrop, kSet } kind = Kind::kDrop;
-  WordPart part;  // to drop, or to set (replaces the flag's other values)
+  enum class Kind { kDrop, kSet, kExpand } kind = Kind::kDrop;
+  WordPart part;    // to drop, to set (replaces the flag's other values), or the file to replace by what it contains
+  double cost = 0;  // how far it is from what was typed
+};
+
+// A command line to try, and the errors that led to it.
+struct Candidate {
+  double cost = 0;
+  WordParts parts;
+  std::string cause = {};
 };
 
 class Repair {
  public:
-  Repair(const std::vector<std::string>& words, const Errors& errors, const std::deque<FlagInfo>& declared,
-         const Runs& runs)
-      : command_(words.front()), declared_(declared), runs_(runs), typed_(parts_of(words, declared)) {
-    for (const Error& error : errors) {
-      messages_ += error.message + "\n";
-      for (const std::string& hint : error.hints) hints_ += hint + "\n";
-    }
-  }
+  Repair(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared, const Trial& trial)
+      : command_(words.front()), declared_(declared), trial_(trial), typed_(parts_of(words, declared)) {}
 
   std::vector<std::string> with_known_flags() const { return words_of(accepted(typed_, 0)); }
 
+  // The nearest command that runs, found by following the errors of each one that does not.
   std::optional<std::vector<std::string>> run() {
-    WordParts base = accepted(typed_, 0);
-    for (std::size_t choice = 0; choice < 3; ++choice) {
-      base = accepted(typed_, choice);
-      if (try_parts(base)) return found_;
-    }
-    base = accepted(typed_, 0);
-    const std::vector<WordEdit> edits = edits_for(base);
-    for (const WordEdit& edit : edits) {
-      if (try_parts(changed(base, edit))) return found_;
-    }
-    constexpr std::size_t kPaired = 14;
-    for (std::size_t i = 0; i < std::min(edits.size(), kPaired); ++i) {
-      for (std::size_t j = i + 1; j < std::min(edits.size(), kPaired); ++j) {
-        if (try_parts(changed(changed(base, edits[i]), edits[j]))) return found_;
-      }
-    }
-    return essentials(base);
+    std::vector<Candidate> first;
+    for (std::size_t choice = 0; choice < 3; ++choice)
+      first.push_back({0.5 * static_cast<double>(choice), accepted(typed_, choice)});
+    if (auto found = search(first, kMostTrials)) return found;
+    return search({{0, essentials(first.front().parts)}}, kMostTrials + kLastTrials);
   }
 
  private:
@@ -184,25 +180,30 @@ class Repair {
            (part.value && part.value->starts_with("trace:") && text.find(part.value->substr(6)) != std::string::npos);
   }
 
-  // Flags with values in the hints: "add --gpus 8", "use --rate 50/s".
-  std::vector<WordEdit> hinted() const {
+  // Flags in a message, with their values: "add --gpus 8", "use --rate 50/s". A value that was typed is replaced only
+  // by one that the message has, never by an example.
+  std::vector<WordEdit> named_in(const std::string& text, const WordParts& base, double cost) const {
     std::vector<WordEdit> edits;
-    for (std::size_t at = hints_.find("--"); at != std::string::npos; at = hints_.find("--", at + 2)) {
-      const std::size_t end = std::min(hints_.find_first_of(" ,;:'\n)=", at), hints_.size());
-      const FlagInfo* flag = find_flag(declared_, hints_.substr(at, end - at));
+    for (std::size_t at = text.find("--"); at != std::string::npos; at = text.find("--", at + 2)) {
+      const std::size_t end = std::min(text.find_first_of(" ,;:'\n)=", at), text.size());
+      const FlagInfo* flag = find_flag(declared_, text.substr(at, end - at));
       if (flag == nullptr) continue;
       std::string value;
-      if (end < hints_.size() && (hints_[end] == ' ' || hints_[end] == '=')) {
-        const std::size_t stop = std::min(hints_.find_first_of(" ,;'\n)", end + 1), hints_.size());
-        value = hints_.substr(end + 1, stop - end - 1);
+      if (end < text.size() && (text[end] == ' ' || text[end] == '=')) {
+        const std::size_t stop = std::min(text.find_first_of(" ,;'\n)", end + 1), text.size());
+        value = text.substr(end + 1, stop - end - 1);
         while (value.ends_with(':') || value.ends_with('.')) value.pop_back();
       }
+      const bool given = std::ranges::any_of(base, [&](const WordPart& part) { return part.flag == flag->name; });
+      const double all = cost + (given ? kReplaced : 0);
       if (flag->values.empty())
-        edits.push_back({WordEdit::Kind::kSet, {flag->name, std::nullopt}});
+        edits.push_back({WordEdit::Kind::kSet, {flag->name, std::nullopt}, all});
+      else if (std::error_code ignored; !value.empty() && std::filesystem::exists(value, ignored))
+        continue;  // a file that was not typed
       else if (!value.empty() && is_accepted(*flag, value))
-        edits.push_back({WordEdit::Kind::kSet, {flag->name, value}});
-      else if (!flag->setting->example.empty())
-        edits.push_back({WordEdit::Kind::kSet, {flag->name, std::string(flag->setting->example)}});
+        edits.push_back({WordEdit::Kind::kSet, {flag->name, value}, all});
+      else if (!flag->setting->example.empty() && !given)
+        edits.push_back({WordEdit::Kind::kSet, {flag->name, std::string(flag->setting->example)}, all + kExample});
     }
     return edits;
   }
@@ -226,7 +227,11 @@ class Repair {
       const bool model = messages_.find("unknown model") != std::string::npos;
       for (const std::string& name : names) {
         if (name == *part.value || (model && !is_near_model(*part.value, name))) continue;
-        WordEdit edit{WordEdit::Kind::kSet, {part.flag, name}};
+        // poison:3 with "did you mean 'poisson'".
+        const std::size_t colon = std::min(part.value->find(':'), part.value->size());
+        if (colon < part.value->size() && !part.flag.empty())
+          edits.push_back({WordEdit::Kind::kSet, {part.flag, name + part.value->substr(colon)}, kNamed});
+        WordEdit edit{WordEdit::Kind::kSet, {part.flag, name}, kNamed};
         if (part.flag.empty()) edit.part = {"bare:" + *part.value, name};
         edits.push_back(edit);
       }
@@ -252,7 +257,7 @@ class Repair {
         if (messages_.find(fmt::format("'{}'", member)) == std::string::npos)
           kept += (kept.empty() ? "" : ",") + std::string(member);
       }
-      if (!kept.empty() && kept != *part.value) edits.push_back({WordEdit::Kind::kSet, {part.flag, kept}});
+      if (!kept.empty() && kept != *part.value) edits.push_back({WordEdit::Kind::kSet, {part.flag, kept}, kNamed});
     }
     return edits;
   }
@@ -260,39 +265,45 @@ class Repair {
   std::vector<WordEdit> edits_for(const WordParts& base) const {
     std::vector<WordEdit> edits = renamed(base);
     const auto add = [&](const std::vector<WordEdit>& more) { edits.insert(edits.end(), more.begin(), more.end()); };
-    std::vector<WordEdit> drops, other_drops, stand_ins;
+    add(shortened(base));
     for (const WordPart& part : base) {
       const bool second = part.flag == "--model" && std::ranges::any_of(base, [](const WordPart& other) {
                             return other.flag.empty() && kind_of_word(*other.value) == WordKind::kModel;
                           });
       if ((part.flag == "--model" && !second) || part.flag == "--format") continue;
-      (mentions(messages_, part) ? drops : other_drops).push_back({WordEdit::Kind::kDrop, part});
+      const bool wrong_file = part.value && holds(files_, *part.value);
+      if (wrong_file) edits.push_back({WordEdit::Kind::kExpand, part, kNamed});
+      edits.push_back({WordEdit::Kind::kDrop, part, mentions(messages_, part) || wrong_file ? kDropped : kUnasked});
     }
+    add(named_in(hints_, base, kNamed));
+    add(named_in(messages_, base, kNamed));
     // A stand-in must not replace what was typed: another model is another question.
     const bool names_model = std::any_of(typed_.begin(), typed_.end(), [](const WordPart& part) {
       std::error_code ignored;
       return part.flag == "--model" || (part.flag.empty() && !std::filesystem::exists(*part.value, ignored));
     });
     for (const auto& [flag, value] : kStandIns) {
-      const bool given = std::any_of(base.begin(), base.end(), [&](const WordPart& part) {
-        return part.flag == flag && !mentions(messages_, part);
-      });
-      if (given || (flag == "--model" && names_model)) continue;
-      if (find_flag(declared_, flag) != nullptr)
-        stand_ins.push_back({WordEdit::Kind::kSet, {std::string(flag), std::string(value)}});
+      const bool given = std::ranges::any_of(base, [&](const WordPart& part) { return part.flag == flag; });
+      if (given || (flag == "--model" && names_model) || find_flag(declared_, flag) == nullptr) continue;
+      const bool missing = messages_.find(flag) != std::string::npos;
+      edits.push_back({WordEdit::Kind::kSet, {std::string(flag), std::string(value)}, missing ? kNamed : kAdded});
     }
-    add(shortened(base));
-    add(hinted());
-    add(drops);
-    add(stand_ins);
-    std::reverse(other_drops.begin(), other_drops.end());
-    add(other_drops);
     return edits;
   }
 
   WordParts changed(WordParts parts, const WordEdit& edit) const {
     if (edit.kind == WordEdit::Kind::kDrop) {
       std::erase(parts, edit.part);
+      return parts;
+    }
+    if (edit.kind == WordEdit::Kind::kExpand) {
+      std::erase(parts, edit.part);
+      std::vector<std::string> words{command_};
+      for (const std::string& flag : flags_in_file(*edit.part.value, declared_)) words.push_back(flag);
+      for (const WordPart& part : parts_of(words, declared_)) {
+        if (std::ranges::none_of(parts, [&](const WordPart& other) { return other.flag == part.flag; }))
+          parts.push_back(part);
+      }
       return parts;
     }
     if (edit.part.flag.starts_with("bare:")) {
@@ -313,17 +324,40 @@ class Repair {
     return parts;
   }
 
-  // Only the model, the job and whatever else the command requires.
-  std::optional<std::vector<std::string>> essentials(const WordParts& base) {
+  // Only the model, the job and the GPU.
+  WordParts essentials(const WordParts& base) const {
     WordParts kept;
     for (const WordPart& part : base) {
       const bool named = part.flag == "--model" || part.flag == "--job" || part.flag == "--gpu" ||
                          (part.flag.empty() && kind_of_word(*part.value) != WordKind::kOther);
       if (named) kept.push_back(part);
     }
-    if (try_parts(kept)) return found_;
-    for (const WordEdit& edit : edits_for(kept)) {
-      if (try_parts(changed(kept, edit))) return found_;
+    return kept;
+  }
+
+  void read_errors(const Errors& errors) {
+    messages_.clear(), hints_.clear(), files_.clear();
+    for (const Error& error : errors) {
+      messages_ += error.message + "\n";
+      for (const std::string& hint : error.hints) hints_ += hint + "\n";
+      if (!error.place.file.empty()) files_.push_back(error.place.file);
+    }
+  }
+
+  // The cheapest change first. A change that leaves the errors as they were is not pursued.
+  std::optional<std::vector<std::string>> search(std::vector<Candidate> open, std::size_t most_trials) {
+    while (!open.empty() && tried_.size() < most_trials) {
+      const auto nearest = std::ranges::min_element(open, {}, &Candidate::cost);
+      const Candidate next = std::move(*nearest);
+      open.erase(nearest);
+      const std::vector<std::string> words = words_of(next.parts);
+      if (!tried_.insert(words).second) continue;
+      const std::optional<Errors> refused = trial_(words);
+      if (!refused) return words;
+      read_errors(*refused);
+      if (messages_.empty() || messages_ == next.cause) continue;
+      for (const WordEdit& edit : edits_for(next.parts))
+        open.push_back({next.cost + edit.cost, changed(next.parts, edit), messages_});
     }
     return std::nullopt;
   }
@@ -337,30 +371,25 @@ class Repair {
     return words;
   }
 
-  bool try_parts(const WordParts& parts) {
-    std::vector<std::string> words = words_of(parts);
-    if (tried_.size() >= kMostTrials || !tried_.insert(words).second) return false;
-    if (!runs_(words)) return false;
-    found_ = std::move(words);
-    return true;
-  }
-
   std::string command_;
   const std::deque<FlagInfo>& declared_;
-  const Runs runs_;
+  const Trial trial_;
   WordParts typed_;
-  std::string messages_, hints_;
+  std::string messages_, hints_;    // of the last trial
+  std::vector<std::string> files_;  // in which it found mistakes
   std::set<std::vector<std::string>> tried_;
-  std::vector<std::string> found_;
-  static constexpr std::size_t kMostTrials = 40;
+  static constexpr std::size_t kMostTrials = 60, kLastTrials = 20;
+  // Costs of a change: to what the error names, to an example, replacing or dropping what was typed, and changes that
+  // no error suggests.
+  static constexpr double kNamed = 1, kExample = 0.5, kReplaced = 0.5, kDropped = 2, kAdded = 5, kUnasked = 6;
 };
 
 }  // namespace
 
-std::optional<std::vector<std::string>> repaired(const std::vector<std::string>& words, const Errors& errors,
-                                                 const std::deque<FlagInfo>& declared, const Runs& runs) {
+std::optional<std::vector<std::string>> repaired(const std::vector<std::string>& words,
+                                                 const std::deque<FlagInfo>& declared, const Trial& trial) {
   if (words.empty()) return std::nullopt;
-  return Repair(words, errors, declared, runs).run();
+  return Repair(words, declared, trial).run();
 }
 
 std::vector<std::string> models_like(const Errors& errors) {
@@ -388,36 +417,49 @@ std::vector<std::string> named_things(const std::vector<std::string>& words) {
 }
 
 std::vector<std::string> with_known_flags(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
-  return Repair(words, {}, declared, {}).with_known_flags();
+  return Repair(words, declared, {}).with_known_flags();
 }
 
-std::vector<std::string> left_out(const std::vector<std::string>& typed, const std::vector<std::string>& suggested) {
-  std::vector<std::string> without;
-  const auto flag_of = [](const std::string& word) {
-    return is_flag_word(word) ? word.substr(0, word.find('=')) : std::string();
+std::vector<std::string> changes(const std::vector<std::string>& typed, const std::vector<std::string>& suggested,
+                                 const std::deque<FlagInfo>& declared) {
+  const auto named = [&](const std::vector<std::string>& words) {
+    WordParts parts = parts_of(words, declared);
+    for (WordPart& part : parts) {
+      if (const FlagInfo* flag = find_flag(declared, part.flag)) part.flag = flag->name;
+    }
+    return parts;
   };
-  for (const std::string& word : typed) {
-    const std::string flag = flag_of(word);
-    const bool kept = flag.empty() || std::any_of(suggested.begin(), suggested.end(),
-                                                  [&](const std::string& other) { return flag_of(other) == flag; });
-    if (!kept && !holds(without, flag)) without.push_back(flag);
-  }
-  return without;
-}
-
-std::vector<std::string> put_in(const std::vector<std::string>& typed, const std::vector<std::string>& suggested) {
-  std::vector<std::string> added;
-  for (std::size_t i = 1; i < suggested.size(); ++i) {
-    const std::string flag = suggested[i].substr(0, suggested[i].find('='));
-    const bool valued =
-        suggested[i].size() == flag.size() && i + 1 < suggested.size() && !is_flag_word(suggested[i + 1]);
-    const bool given = !is_flag_word(flag) || std::ranges::any_of(typed, [&](const std::string& word) {
-      return word == flag || word.starts_with(flag + "=");
+  const auto shown = [](const WordPart& part) {
+    return part.flag + (part.flag.empty() || !part.value ? "" : " ") + part.value.value_or("");
+  };
+  WordParts added = named(suggested), dropped;
+  for (const WordPart& part : named(typed)) {
+    // A bare word may now be the value of a flag, and the other way round.
+    const auto same = std::ranges::find_if(added, [&](const WordPart& other) {
+      return other == part || (other.value && other.value == part.value && (other.flag.empty() || part.flag.empty()));
     });
-    const bool word = valued && holds(typed, suggested[i + 1]);  // a bare word that is now a value
-    if (!given && !word) added.push_back(valued ? flag + " " + suggested[i + 1] : suggested[i]);
+    if (same != added.end())
+      added.erase(same);
+    else
+      dropped.push_back(part);
   }
-  return added;
+  std::vector<std::string> lost, replaced, examples;
+  for (const WordPart& part : dropped) {
+    const auto other = std::ranges::find_if(
+        added, [&](const WordPart& each) { return !part.flag.empty() && each.flag == part.flag && each.value; });
+    if (other == added.end() || !part.value) {
+      lost.push_back(shown(part));
+      continue;
+    }
+    replaced.push_back(fmt::format("{} instead of {}", shown(*other), *part.value));
+    added.erase(other);
+  }
+  for (const WordPart& part : added) examples.push_back(shown(part));
+  std::vector<std::string> lines;
+  if (!lost.empty()) lines.push_back(fmt::format("the command below leaves out {}", fmt::join(lost, ", ")));
+  if (!replaced.empty()) lines.push_back(fmt::format("the command below has {}", fmt::join(replaced, ", ")));
+  if (!examples.empty()) lines.push_back(fmt::format("replace the example: {}", fmt::join(examples, ", ")));
+  return lines;
 }
 
 std::string as_typed(const std::vector<std::string>& words) {

@@ -12,13 +12,15 @@
 
 namespace rightsize::app {
 
-// Whether a command line (without the program's name) gives an answer. Called many times.
-using Runs = std::function<bool(const std::vector<std::string>& words)>;
+// Runs a command line (without the program's name). Empty if it gives an answer, otherwise its errors; no errors mean
+// that it is not worth changing further. Called many times.
+using Trial = std::function<std::optional<Errors>(const std::vector<std::string>& words)>;
 
-// Changes as little as possible, as the errors and their hints suggest, until the command runs: replaces values that
-// are out of range or misspelt, adds missing flags, drops flags that do not belong. Empty if no change helps.
-std::optional<std::vector<std::string>> repaired(const std::vector<std::string>& words, const Errors& errors,
-                                                 const std::deque<FlagInfo>& declared, const Runs& runs);
+// Changes as little as possible until the command runs, led by the errors of each attempt and their hints: replaces
+// values that are out of range or misspelt, a wrong file by the flags that it contains, adds missing flags, drops flags
+// that do not belong. Empty if no change helps.
+std::optional<std::vector<std::string>> repaired(const std::vector<std::string>& words,
+                                                 const std::deque<FlagInfo>& declared, const Trial& trial);
 
 // The command that lists the models of a family, if the error is about an unknown model; otherwise empty.
 std::vector<std::string> models_like(const Errors& errors);
@@ -29,11 +31,9 @@ std::vector<std::string> named_things(const std::vector<std::string>& words);
 // Replaces flags and values by the nearest ones that the command accepts.
 std::vector<std::string> with_known_flags(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared);
 
-// The flags of `typed` that `suggested` does not have.
-std::vector<std::string> left_out(const std::vector<std::string>& typed, const std::vector<std::string>& suggested);
-
-// The flags of `suggested`, with their values, that `typed` lacks: examples for the user to replace.
-std::vector<std::string> put_in(const std::vector<std::string>& typed, const std::vector<std::string>& suggested);
+// How a suggestion differs from what was typed, in sentences: what it leaves out, replaces and adds as an example.
+std::vector<std::string> changes(const std::vector<std::string>& typed, const std::vector<std::string>& suggested,
+                                 const std::deque<FlagInfo>& declared);
 
 // "rightsize recommend --gpu 'a100 80gb'": the words quoted for a shell.
 std::string as_typed(const std::vector<std::string>& words);

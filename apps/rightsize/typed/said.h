@@ -28,6 +28,7 @@ struct Said {
   std::vector<LatencyLimit> limits;
   double concurrency = 0;
   double copies = 0;                   // --dp, where the command has no such flag
+  bool sentence = false;               // several words that are not flags
   bool asks_rate = false;              // "tokens per second" without a number
   std::optional<double> think, turns;  // seconds; messages of a user
   std::optional<Seconds> turns_per;

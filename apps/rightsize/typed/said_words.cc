@@ -37,11 +37,21 @@ bool is_unit_word(const std::string& word) {
 
 WordReader::WordReader(Typed typed, const std::deque<FlagInfo>& declared)
     : in_(std::move(typed.words)), declared_(declared) {
+  constexpr std::ptrdiff_t kFewest = 4;
+  out_.sentence = std::ranges::count_if(in_, [](const auto& word) { return !is_flag_word(word); }) > kFewest;
   out_.rest = std::move(typed);
   out_.rest.words.clear();
 }
 
-void WordReader::keep(const std::string& word) { out_.rest.words.push_back(word); }
+void WordReader::keep(const std::string& word) {
+  // "1 year vs 3 years", "in uk or germany": one list.
+  const std::size_t equals = std::min(word.find('='), word.size());
+  const FlagInfo* flag = equals < word.size() ? find(word.substr(0, equals)) : nullptr;
+  std::string* given = flag != nullptr && flag->list && !flag->repeatable ? kept(flag->name + "=") : nullptr;
+  if (given == nullptr) return out_.rest.words.push_back(word);
+  const std::string value = word.substr(equals + 1);
+  if (!holds(split_list(given->substr(equals + 1), ','), value)) *given += "," + value;
+}
 
 std::string* WordReader::kept(std::string_view beginning) {
   const auto found = std::find_if(out_.rest.words.begin(), out_.rest.words.end(),
@@ -49,7 +59,27 @@ std::string* WordReader::kept(std::string_view beginning) {
   return found == out_.rest.words.end() ? nullptr : &*found;
 }
 
-void WordReader::ignore(const std::string& word) { out_.ignored += (out_.ignored.empty() ? "" : ", ") + word; }
+void WordReader::ignore(const std::string& word) {
+  constexpr std::string_view kBefore = "in on at for with by from to of my our the a an during around under";
+  // What every answer has needs no note.
+  constexpr std::string_view kAnswered =
+      "energy time first throughput latency speed dollars usd month monthly way right now today currently starts "
+      "answering please thanks";
+  if (lists_word(kAnswered, to_lower(word))) return;
+  std::size_t from = at_;
+  while (from > std::max<std::size_t>(1, ignored_end_) && lists_word(kBefore, lower_at(from - 1))) --from;
+  const bool adjacent = ignored_end_ > 0 && from == ignored_end_;
+  out_.ignored += out_.ignored.empty() ? "" : adjacent ? " " : ", ";
+  for (std::size_t i = from; i < at_; ++i) out_.ignored += in_[i] + " ";
+  out_.ignored += word;
+  ignored_end_ = at_ + 1;
+}
+
+const FlagInfo* WordReader::flag_named(const std::string& name) const {
+  if (const FlagInfo* own = find("--" + name)) return own;
+  const std::string meant = meant_flag("--" + name, declared_, out_.job == "serve");
+  return meant.find('=') == std::string::npos ? find(meant) : nullptr;
+}
 
 const FlagInfo* WordReader::find(std::string_view name) const {
   for (const FlagInfo& flag : declared_) {
@@ -66,6 +96,7 @@ void WordReader::set_job(const std::string& job) {
 }
 
 bool WordReader::take_bare() {
+  in_[at_] = singular_gpu(in_[at_]);
   const std::string& word = in_[at_];
   if (has("--prometheus") && (word.starts_with("http://") || word.starts_with("https://"))) {
     keep((word.ends_with("/metrics") && has("--from") ? "--from=" : "--prometheus=") + word);
@@ -76,7 +107,7 @@ bool WordReader::take_bare() {
   if (has("--growth") && (take_growth(word) || take_peak(word))) return true;
   if (has("--supports") && take_hardware(word)) return true;
   if (!has("--job") && !has("--arrivals") && !has("--volume")) return false;
-  if (take_lengths(word) || take_stated_limit() || take_money(word)) return true;
+  if (take_range(word) || take_lengths(word) || take_stated_limit() || take_money(word)) return true;
   if (take_short_limit(word) || take_window(word)) return true;
   if (take_deadline(word)) return true;
   if (take_hours(word) || take_pair(word) || take_counted(word) || take_asked_rate()) return true;
@@ -99,6 +130,13 @@ bool WordReader::take_bare() {
                        (is_unit_word(lower_at(at_ + 1)) || is_adjective(at_ + 1));  // "5000 rows" is not an RTX 5000
   if (take_audio(word) || take_machines(word) || (!counted && take_name(word)) || skip_word(word)) return true;
   if (word.front() < '0' || word.front() > '9') return false;
+  if (out_.sentence && word.find_first_not_of('0') == std::string::npos) {
+    out_.rest.notes.push_back(
+        fmt::format("ignored: {}; if it was an amount such as $1{}, the shell replaced $1: use "
+                    "single quotes, or write 1{} USD",
+                    word, word, word));
+    return true;
+  }
   std::string text = word;
   std::size_t used = 0;
   bool together = false;  // "500 concurrent users", "10k daily active users"
@@ -153,66 +191,6 @@ bool WordReader::take_bare() {
 }
 
 std::string WordReader::lower_at(std::size_t at) const { return at < in_.size() ? to_lower(in_[at]) : std::string(); }
-
-bool WordReader::take_offer(const std::string& word) {
-  const bool verb = std::exchange(first_bare_, false) && out_.command == "prices";  // prices spot, prices compare
-  if (verb || !has("--provider")) return false;
-  // "on demand"; "on" may already be gone between names.
-  const std::string lower = to_lower(word);
-  const bool demand = lower == "demand" || (lower == "on" && lower_at(at_ + 1) == "demand");
-  const bool as_you_go = lower == "pay" && lower_at(at_ + 1) == "as" && lower_at(at_ + 3) == "go";
-  if (has("--purchase") && (demand || as_you_go || lower == "payg" || lower == "pay-as-you-go")) {
-    keep("--purchase=on-demand");
-    at_ += as_you_go ? 3 : lower == "on" ? 1 : 0;
-    return true;
-  }
-  // "reserved for 1 year", "1-year commitment": the years decide.
-  const auto is_years = [&](std::size_t at) {
-    const bool apart = lists_word("1 3", lower_at(at)) && lists_word("year years yr y", lower_at(at + 1));
-    return apart || lists_word("1-year 3-year 1-years 3-years one-year three-year 1y 3y 1yr 3yr", lower_at(at));
-  };
-  const bool reserved = lists_word("reserved reservation committed commitment commit contract", lower);
-  const bool stated = kept("--purchase=1y") != nullptr || kept("--purchase=3y") != nullptr;
-  if (reserved && has("--purchase") && (stated || is_years(at_ + 1) || is_years(at_ + 2))) return true;
-  if (is_years(at_) && has("--purchase")) {
-    keep(lower.starts_with('3') || lower.starts_with('t') ? "--purchase=3y" : "--purchase=1y");
-    at_ += lower == "1" || lower == "3";
-    return true;
-  }
-  // "for 2 weeks".
-  if (has("--hours") && !has("--job") && parse_number(word) && parse_duration(word + " " + lower_at(at_ + 1))) {
-    keep(fmt::format("--hours={:.6g}h", in_hours(*parse_duration(word + " " + lower_at(at_ + 1)))));
-    ++at_;
-    return true;
-  }
-  const bool gpus = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-  if (gpus && has("--base") && kind_of_word(word) != WordKind::kGpu) {
-    keep("--base=" + word);
-    at_ += lists_word("gpus gpu", lower_at(at_ + 1));
-    return true;
-  }
-  if (model::is_known_name(word)) return false;
-  const bool after = lists_word("in on from at using with via", to_lower(word));
-  const std::string& name = after && at_ + 1 < in_.size() ? in_[at_ + 1] : word;
-  std::string flag = is_link(name) && !after ? std::string() : offer_named(name, declared_);
-  const bool region = to_lower(word) == "in" && name.find('-') != std::string::npos && name.back() >= '0' &&
-                      name.back() <= '9' && kind_of_word(name) == WordKind::kOther;
-  if (flag.empty() && region && has("--region")) flag = "--region=" + name;
-  if (flag.empty()) {
-    const bool lists_offers = !has("--job") && !has("--model") && has("--gpu");
-    return lists_offers && in_.size() > 3 && is_link(word);
-  }
-  // "in uk or germany": one list.
-  const std::string name_of_flag = flag.substr(0, flag.find('=') + 1);
-  std::string* given = kept(name_of_flag);
-  if (given == nullptr)
-    keep(flag);
-  else if (("," + given->substr(name_of_flag.size()) + ",").find("," + flag.substr(name_of_flag.size()) + ",") ==
-           std::string::npos)
-    *given += "," + flag.substr(name_of_flag.size());
-  at_ += after;
-  return true;
-}
 
 bool WordReader::take_lengths(const std::string& word) {
   if (!has("--isl") || !has("--osl")) return false;
@@ -324,29 +302,10 @@ void WordReader::take_length_of_each() {
   at_ = at + 1 + (lower_at(at + 2) == "each");
 }
 
-bool WordReader::take_money(const std::string& typed) {
-  if (!has("--budget")) return false;
-  // "5000 dollars a month", "budget 5000 usd".
-  const bool dollars = lists_word("dollars dollar usd bucks", lower_at(at_ + 1)) && parse_amount(typed).has_value();
-  const std::string word = dollars ? "$" + typed : typed;
-  if (dollars) in_[++at_] = word;
-  if (word.size() < 2 || word.front() != '$') return false;
-  std::string text = word;
-  std::size_t at = at_;
-  if (lists_word("per a", lower_at(at + 1)) && continues_amount(lower_at(at + 2)))
-    text += "/" + lower_at(at + 2), at += 2;
-  else if (lists_word("monthly month", lower_at(at + 1)))
-    text += "/month", at += 1;
-  if (!parse_amount(std::string_view(text).substr(1))) return false;
-  keep("--budget=" + text);
-  at_ = at;
-  return true;
-}
-
 bool WordReader::take_pair(const std::string& word) {
   for (const std::size_t words : {2, 1}) {  // `global batch 512`, `batch 4`
     if (at_ + words >= in_.size()) continue;
-    const FlagInfo* flag = find("--" + to_lower(word) + (words == 2 ? "-" + lower_at(at_ + 1) : ""));
+    const FlagInfo* flag = flag_named(to_lower(word) + (words == 2 ? "-" + lower_at(at_ + 1) : ""));
     if (flag == nullptr || !settings::is_number(flag->setting->kind)) continue;
     if (!settings::read(*flag->setting, in_[at_ + words])) continue;
     keep(flag->name + "=" + in_[at_ + words]);
@@ -374,17 +333,23 @@ bool WordReader::take_deadline(const std::string& word) {
     return true;
   }
   const bool alone = lists_word("overnight tonight", to_lower(word));
-  if (!has("--deadline") || !(alone || lists_word("by before within until in over during", to_lower(word))))
+  const bool compared = lists_word("under below less", to_lower(word));  // only with a duration: "under 12 hours"
+  if (!has("--deadline") || !(alone || compared || lists_word("by before within until in over during", to_lower(word))))
     return false;
+  std::size_t before = at_;  // the last word before the time: "in under 12 hours"
+  while (!alone && lists_word("under below less than at most about around", lower_at(before + 1))) ++before;
   constexpr std::size_t kLongest = 5;  // "the end of the month"
-  for (std::size_t words = alone ? 0 : std::min(kLongest, in_.size() - at_ - 1); alone || words > 0; --words) {
+  const std::size_t most = before + 1 < in_.size() ? in_.size() - before - 1 : 0;
+  for (std::size_t words = alone ? 0 : std::min(kLongest, most); alone || words > 0; --words) {
     std::string text = alone ? word : std::string();
-    for (std::size_t i = 1; i <= words; ++i) text += (i == 1 ? "" : " ") + in_[at_ + i];
+    for (std::size_t i = 1; i <= words; ++i) text += (i == 1 ? "" : " ") + in_[before + i];
     const bool flag =
-        text.find(" -") != std::string::npos || text.starts_with('-') || (words > 0 && is_link(in_[at_ + words]));
-    if (!flag && (time_until(text, local_now()) || parse_duration(text))) {
+        text.find(" -") != std::string::npos || text.starts_with('-') || (words > 0 && is_link(in_[before + words]));
+    const Result<Seconds> time = parse_duration(text);
+    if (time && *time < seconds(60) && has("--ttft-slo")) return false;  // a latency
+    if (!flag && ((!compared && time_until(text, local_now())) || time)) {
       keep("--deadline=" + text);
-      at_ += words;
+      at_ = before + words;
       return true;
     }
     if (alone) return false;
@@ -434,59 +399,6 @@ bool WordReader::take_machines(const std::string& word) {
   return true;
 }
 
-bool WordReader::take_growth(const std::string& word) {
-  const bool named = lists_word("growing growth grows grow", to_lower(word));
-  const std::size_t at = at_ + 1 + lists_word("by of at", lower_at(at_ + 1));
-  if (!named || at >= in_.size() || !settings::read(settings::get("growth"), in_[at])) return named;
-  keep("--growth=" + in_[at]);
-  at_ = at;
-  if (lists_word("per a each every", lower_at(at_ + 1)) && lower_at(at_ + 2) == "year") at_ += 2;
-  if (lists_word("yearly annually", lower_at(at_ + 1))) ++at_;
-  return true;
-}
-
-bool WordReader::take_peak(const std::string& word) {
-  const bool up = lower_at(at_) == "up" && lower_at(at_ + 1) == "to";
-  const bool peak = lists_word("peak peaks peaking", to_lower(word));
-  const std::size_t at = at_ + (up ? 2 : 1 + lists_word("of at to", lower_at(at_ + 1)));
-  std::string* base = kept("--base=");
-  const bool number = at < in_.size() && in_[at].find_first_not_of("0123456789") == std::string::npos;
-  if ((up || peak) && number && base != nullptr) {
-    *base += fmt::format(",peak={},share=0.3", in_[at]);
-    out_.rest.notes.emplace_back("assumed: the peak lasts 30 % of the time (share=0.3)");
-    at_ = at;
-    return true;
-  }
-  constexpr std::size_t kSentence = 6;
-  if (in_.size() < kSentence || is_flag_word(word) || word.find_first_of("0123456789") != std::string::npos)
-    return false;
-  if (!is_link(word)) ignore(word);
-  return true;
-}
-
-bool WordReader::take_hardware(const std::string& word) {
-  constexpr std::size_t kSentence = 4;
-  if (in_.size() < kSentence || kind_of_word(singular_gpu(word)) == WordKind::kGpu) return false;
-  const auto amount = parse_amount(word + " " + lower_at(at_ + 1));
-  const auto joined = parse_amount(word);
-  const std::string unit = joined && !joined->thing.empty() ? joined->thing : amount ? amount->thing : std::string();
-  const bool apart = !(joined && !joined->thing.empty());
-  const double count = joined ? joined->count : 0;
-  if (count > 0 && lists_word("gb gib", unit) && has("--min-memory")) {
-    if (kept("--min-memory") == nullptr) keep(fmt::format("--min-memory={:g}GiB", count));
-    at_ += apart;
-  } else if (count > 0 && lists_word("w watt watts", unit) && has("--max-watts")) {
-    keep(fmt::format("--max-watts={:g}", count));
-    at_ += apart;
-  } else if (settings::read(settings::get("supports"), to_lower(word))) {
-    keep("--supports=" + to_lower(word));
-  } else if (!is_link(word) &&
-             !lists_word("have has support supports supporting memory vram ram between", to_lower(word))) {
-    ignore(word);
-  }
-  return true;
-}
-
 bool WordReader::take_counted(const std::string& word) {
   if (at_ + 1 >= in_.size() || word.find_first_not_of("0123456789.,kKmM") != std::string::npos) return false;
   const std::string noun = lower_at(at_ + 1);
@@ -501,6 +413,15 @@ bool WordReader::take_counted(const std::string& word) {
     keep("--samples=" + word);
     at_ += 3;
     return true;
+  }
+  // "64 prompts per step", "50 passages per query".
+  if (const std::string unit = lower_at(at_ + 3); lower_at(at_ + 2) == "per" && !parse_amount("1 x per " + unit)) {
+    const FlagInfo* ratio = flag_named(noun + "-per-" + unit);
+    if (ratio != nullptr && settings::is_number(ratio->setting->kind) && settings::read(*ratio->setting, word)) {
+      keep(ratio->name + "=" + word);
+      at_ += 3;
+      return true;
+    }
   }
   const FlagInfo* flag = find("--" + noun);
   if (flag == nullptr) flag = find("--" + noun + "s");
@@ -517,16 +438,6 @@ bool WordReader::take_asked_rate() {
   if (!spelled && !lists_word("tokens/s tok/s tokens/sec tokens/second t/s tps", lower_at(at_))) return false;
   out_.asks_rate = true;
   at_ += spelled ? 2 : 0;
-  return true;
-}
-
-bool WordReader::take_audio(const std::string& word) {
-  const auto hours = parse_amount(word);
-  if (!plans_ || !hours || at_ + 2 >= in_.size() || !lists_word("hours hour h", to_lower(in_[at_ + 1]))) return false;
-  const std::size_t what = at_ + (to_lower(in_[at_ + 2]) == "of" ? 3 : 2);
-  if (what >= in_.size() || !lists_word("audio speech podcasts calls recordings", to_lower(in_[what]))) return false;
-  out_.amounts.push_back({"", word + " hours of audio", Thing::kAudioHour, *hours, false});
-  at_ = what;
   return true;
 }
 
@@ -554,6 +465,17 @@ bool WordReader::take_name(const std::string& word) {
   for (const std::string& flag : {std::string("precision"), std::string("method"), std::string("stack")}) {
     if (!has("--" + flag) || !settings::read(settings::get(flag), value)) continue;
     keep("--" + flag + "=" + value);
+    return true;
+  }
+  if (const std::string stage = meant_value("--zero", word); stage != word && has("--zero")) {
+    keep("--zero=" + stage);
+    return true;
+  }
+  // A setting of another tool without a value: fsdp, gradient-checkpointing, fastest.
+  if (const std::string meant = meant_flag("--" + to_lower(word), declared_, out_.job == "serve");
+      meant.find('=') != std::string::npos && meant.find('*') == std::string::npos &&
+      lists_word("--zero --recompute --objective --method --compile --offload", meant.substr(0, meant.find('=')))) {
+    keep(meant);
     return true;
   }
   const bool named = std::any_of(in_.begin() + 1, in_.end(), [](const std::string& other) {

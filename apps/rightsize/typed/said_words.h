@@ -12,8 +12,10 @@ class WordReader {
   void keep(const std::string& word);
   // A word that was kept, by its beginning; nullptr if there is none.
   std::string* kept(std::string_view beginning);
-  // Drops a word with a note.
+  // Drops the current word with a note; adjacent ones become one phrase.
   void ignore(const std::string& word);
+  // The command's flag with this name, or another tool's name for it; nullptr if there is none.
+  const FlagInfo* flag_named(const std::string& name) const;
   const FlagInfo* find(std::string_view name) const;
   bool has(std::string_view name) const;
   void set_job(const std::string& job);
@@ -55,6 +57,8 @@ class WordReader {
   bool take_asked_rate();
   // A flag without its dashes: `estimate llama-3.1-8b l4 batch 4`.
   bool take_pair(const std::string& word);
+  // "from 2 to 30 rps": traffic that changes over the day.
+  bool take_range(const std::string& word);
   // "5000 hours of audio".
   bool take_audio(const std::string& word);
   // A word without a meaning next to a model: `estimate throughput llama-3.1-8b`. Paths and numbers are kept.
@@ -65,7 +69,7 @@ class WordReader {
   std::vector<std::string> in_;
   const std::deque<FlagInfo>& declared_;
   bool plans_ = false, first_bare_ = true;
-  std::size_t at_ = 0;
+  std::size_t at_ = 0, ignored_end_ = 0;  // the end: behind the last word that was ignored
   Said out_;
 };
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "base/text.h"
 #include "rightsize/call.h"
 #include "rightsize/typed/typed.h"
 #include "rightsize/typed/work.h"
@@ -150,6 +151,58 @@ TEST(Sentence, AnHourRangeIsItsLength) {
   }
   for (const char* other : {"22:00", "2026-11-20", "25:61-10:00", "8h", "", "22:00-06:00x", "8-16", "13pm-2am"})
     EXPECT_EQ(length_of_hours(other), "") << other;
+}
+
+// Two numbers of GPUs are the base and the peak, in either order; nothing is dropped.
+TEST(Sentence, TwoDemandsAreABaseAndAPeak) {
+  Random random(7);
+  const auto below = [&](int count) { return static_cast<int>(random.uniform() * count); };
+  const CommandInfo command = *describe_command("commit");
+  for (int i = 0; i < 8; ++i) {
+    const int base = 1 + below(50), peak = base + 1 + below(50);
+    const bool office = below(2) == 0;
+    const char* when = office ? "during office hours" : "at peak";
+    const std::string said =
+        below(2) == 0 ? fmt::format("we run {} H100s around the clock and {} {}, 1 year reservation?", base, peak, when)
+                      : fmt::format("we need {} h100 {} and {} at night, should we buy for 1 year", peak, when, base);
+    const Typed meant =
+        meant_work(meant_flags(meant_command({"commit", said}, command_names()), command.flags), command.flags);
+    EXPECT_THAT(meant.words, Contains(fmt::format("--base={},peak={},share={}", base, peak, office ? "0.27" : "0.3")))
+        << said << fmt::format("{}", fmt::join(meant.words, " "));
+  }
+}
+
+// Numbers in a sentence reach the flag that they belong to.
+TEST(Sentence, EveryNumberBecomesASetting) {
+  struct Said {
+    const char* line;
+    std::vector<std::string> flags;
+  };
+  Random random(11);
+  for (int i = 0; i < 3; ++i) {
+    const int n = 2 + static_cast<int>(random.uniform() * 60);
+    const std::string text = fmt::format("{}", n);
+    const Said said[] = {
+        {"recommend train resnet-50 for 3 epochs in under {} hours", {"--deadline={} hours"}},
+        {"recommend grpo on qwen2.5-7b group size {}, 64 prompts per step", {"--samples={}", "--prompts=64"}},
+        {"recommend rerank {} passages per query at 30 queries per second with bge-m3", {"--docs-per-query={}"}},
+        {"estimate llama-3-8b train 8xa100 seq 40{} fsdp", {"--seq=40{}", "--zero=3"}},
+        {"recommend llama-3.1-8b for {} requests per second on h100 or l40s", {"--gpu=h100,l40s", "--rate={}/s"}},
+        {"prices h100 1 year vs 3 year for {} days", {"--purchase=1y,3y"}},
+        {"recommend a chatbot for {} concurrent users", {"--model=llama-3.1-8b"}},
+    };
+    for (const Said& one : said) {
+      std::vector<std::string> words;
+      const std::string line = fmt::format(fmt::runtime(one.line), text);
+      for (const std::string_view word : split_list(line, ' ')) words.emplace_back(word);
+      Typed typed = meant_command(std::move(words), command_names());
+      const CommandInfo command = *describe_command(typed.words.front());
+      const Typed meant = meant_work(meant_flags(std::move(typed), command.flags), command.flags);
+      for (const std::string& flag : one.flags)
+        EXPECT_THAT(meant.words, Contains(fmt::format(fmt::runtime(flag), text)))
+            << line << ": " << fmt::format("{}", fmt::join(meant.words, " "));
+    }
+  }
 }
 
 }  // namespace

@@ -37,6 +37,8 @@ Typed WorkWriter::run() {
   put_copies();
   put_epochs();
   put_global_batch(out_, declared_, generates());
+  if (plans_ && (trains() || given("--job") == "train" || (said_.job.empty() && any_given(settings::Jobs::kTrain))))
+    put_trainer(out_, !said_.amounts.empty());
   put_gpu_range();
   infer_serving();
   put_job();
@@ -137,13 +139,13 @@ void WorkWriter::put_model() {
     put("--model", fmt::format("{} like {}", size, said_.like.empty() ? "llama" : said_.like));
   }
   if (said_.command == "models") return;
-  assume_model();
   // A size alone: `memory 70b --serve`.
   for (std::size_t at = 1; at < out_.words.size() && model_among(out_.words).empty(); ++at) {
     const std::string word = out_.words[at];
     const bool size = word.size() > 1 && word.find_first_not_of("0123456789.") == word.size() - 1;
     if (size && to_lower(word).ends_with('b')) out_.words[at] = "--model=" + word + " like llama";
   }
+  assume_model();
   if (const std::string said = model::note_on_name(model_among(out_.words)); !said.empty()) out_.notes.push_back(said);
 }
 

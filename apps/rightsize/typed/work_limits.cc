@@ -68,7 +68,7 @@ void WorkWriter::infer_job() {
 
 void WorkWriter::assume_model() {
   constexpr std::pair<std::string_view, std::string_view> kUsual[] = {
-      {"transcribe", "whisper-large-v3"}, {"embed", "bge-m3"}, {"rerank", "bge-reranker-v2-m3"}};
+      {"transcribe", "whisper-large-v3"}, {"embed", "bge-m3"}, {"rerank", "bge-reranker-v2-m3"}, {"image", "sdxl"}};
   if (!plans_ || !model_among(out_.words).empty() || !given("--help").empty()) return;
   const bool audio = std::any_of(said_.amounts.begin(), said_.amounts.end(),
                                  [](const SaidAmount& said) { return said.thing == Thing::kAudioHour; });
@@ -76,6 +76,10 @@ void WorkWriter::assume_model() {
     if (job == said_.job || (audio && job == "transcribe"))
       return assume("--model", std::string(model), "no model was named");
   }
+  // A sentence without a model, otherwise understood, is answered at once.
+  const bool work = !said_.amounts.empty() || !said_.limits.empty() || said_.concurrency > 0 || !said_.job.empty();
+  const bool file = std::any_of(out_.words.begin() + 1, out_.words.end(), is_workload_file);
+  if (said_.sentence && work && !file) assume("--model", "llama-3.1-8b", "no model was named");
 }
 
 void WorkWriter::put_lengths() {

@@ -1,0 +1,520 @@
+#include "rightsize/typed/foreign_file.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/format.h"
+#include "base/slurm_time.h"
+#include "base/text.h"
+#include "catalog/words.h"
+#include "presets/presets.h"
+#include "rightsize/typed/aliases.h"
+#include "rightsize/typed/amounts.h"
+#include "rightsize/typed/data_file.h"
+#include "rightsize/typed/foreign_keys.h"
+#include "rightsize/typed/foreign_text.h"
+#include "rightsize/typed/limits.h"
+#include "rightsize/typed/lists.h"
+
+namespace rightsize::app {
+namespace {
+
+// Keys by which a file is recognised as a workload of another tool.
+constexpr std::string_view kMarks =
+    "base-model model-name-or-path zero-optimization.stage micro-batch-size per-device-train-batch-size "
+    "train-micro-batch-size-per-gpu model.flavor resources.accelerators distributed-type tensor-parallel-size "
+    "gpu-memory-utilization max-num-seqs max-num-batched-tokens kv-cache-dtype mem-fraction-static "
+    "kv-cache-config.dtype "
+    "kv-cache-config.free-gpu-memory-fraction max-num-tokens num-generations algorithm.adv-estimator "
+    "actor-rollout-ref.model.path model-url model-id model-path finetuning-type instance-group.kind "
+    "instance-group.count "
+    "dynamic-batching.max-queue-delay-microseconds scale-target-ref.kind sbatch.nodes sbatch.gres sbatch.gpus "
+    "sbatch.gpus-per-node policy.model-name pretrain model.-component-";
+
+// What a tool does where its file is silent: a key by which it is recognised, the setting and its value.
+struct Default {
+  std::string_view mark, key, value;
+};
+constexpr Default kDefaults[] = {
+    {"finetuning-type", "gradient-checkpointing", "true"},  // LLaMA-Factory
+    {"finetuning-type", "cutoff-len", "2048"},
+    {"finetuning-type", "lora-rank", "8"},
+};
+
+// ---- files
+
+// A file, and those it names: `deepspeed: ds_z3.json`. A setting of the first file wins.
+Entries read_with_named(const std::string& path, int depth) {
+  std::error_code ignored;
+  constexpr std::uintmax_t kLargest = 4u << 20;
+  if (!std::filesystem::is_regular_file(path, ignored) || std::filesystem::file_size(path, ignored) > kLargest)
+    return {};
+  const Result<std::string> text = read_file(path);
+  if (!text || text->find('\0') != std::string::npos) return {};
+  Entries entries = read_entries(path, *text);
+  const Entries own = entries;
+  for (const auto& [key, value] : own) {
+    const std::string kind = to_lower(std::filesystem::path(value).extension().string());
+    if (depth == 0 || value.find('\n') != std::string::npos || !lists_word(".json .yaml .yml .toml", kind)) continue;
+    std::string named = (std::filesystem::path(path).parent_path() / value).string();
+    if (!std::filesystem::is_regular_file(named, ignored)) named = value;
+    for (auto& entry : read_with_named(named, depth - 1)) entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+bool is_model_config(const Entries& entries) {
+  return find(entries, "architectures") != nullptr ||
+         (find(entries, "model-type") != nullptr && find(entries, "hidden-size n-embd d-model") != nullptr);
+}
+
+bool is_workload(const Entries& entries) {
+  if (is_model_config(entries)) return false;
+  const std::string job = text_of(entries, "job");
+  const bool launched = find(entries, "stack") != nullptr && lists_word("rl serve train", job);
+  const bool toml = text_of(entries, "file.format") == "toml" && find(entries, "model") != nullptr;
+  return launched || toml || find(entries, kMarks) != nullptr;
+}
+
+bool is_rl(const Entries& entries) {
+  return text_of(entries, "job") == "rl" ||
+         find(entries,
+              "num-generations max-completion-length algorithm.adv-estimator rollout.n n-samples-per-prompt "
+              "grpo.num-prompts-per-step") != nullptr;
+}
+
+// ---- facts that several keys tell together
+
+class Reader {
+ public:
+  Reader(const std::string& path, Entries entries, const std::deque<FlagInfo>& declared)
+      : path_(path), entries_(std::move(entries)), declared_(declared) {}
+
+  void run() {
+    add_defaults();
+    put_model();
+    put_job();
+    put_machines();
+    put_policy();
+    // The format of quantized weights wins over the one of the others.
+    for (const bool quantized : {true, false}) {
+      for (const auto& [key, value] : entries_) {
+        if ((key.find("quant") != std::string::npos) == quantized) take(key, value);
+      }
+    }
+    complete();
+  }
+
+  std::vector<std::string> flags, notes, unused, unclear;
+
+  bool gives(std::string_view name) const {
+    return std::ranges::any_of(flags, [&](const std::string& flag) { return flag.substr(0, flag.find('=')) == name; });
+  }
+
+ private:
+  bool has(std::string_view name) const { return find_flag(declared_, name) != nullptr; }
+  std::string value(std::string_view names) const { return text_of(entries_, names); }
+
+  void put(const std::string& flag) {
+    if (!gives(flag.substr(0, flag.find('=')))) flags.push_back(flag);
+  }
+  std::string given(std::string_view name) const {
+    for (const std::string& flag : flags) {
+      if (flag.starts_with(fmt::format("{}=", name))) return flag.substr(name.size() + 1);
+    }
+    return {};
+  }
+  void drop(std::string_view name) {
+    std::erase_if(flags, [&](const std::string& flag) { return flag.substr(0, flag.find('=')) == name; });
+  }
+
+  void take(const std::string& key, const std::string& value) {
+    if (value.empty()) return;
+    // An engine's longest request, a trainer's sequence.
+    const bool longest = job_ == "serve" && lists_word("max-seq-len max-length seq-len", key);
+    const Meaning meaning = meaning_of(longest ? "max-model-len" : key, value, declared_, job_ == "serve");
+    if (meaning.kind == Meaning::Kind::kFlag) put(meaning.flag);
+    if (meaning.kind == Meaning::Kind::kUnclear) unclear.push_back(fmt::format("{}: {}", key, value));
+    // Keys of other groups describe the cluster, not the job.
+    if (meaning.kind == Meaning::Kind::kUnknown && !is_off(value) && key.find('.') == std::string::npos)
+      unused.push_back(key);
+  }
+
+  void add_defaults() {
+    for (const Default& row : kDefaults) {
+      const bool disabled = !is_off(value(fmt::format("disable-{}", row.key)));
+      const bool adapters = !row.key.starts_with("lora") || value("finetuning-type") == "lora";
+      if (find(entries_, row.mark) != nullptr && find(entries_, row.key) == nullptr && !disabled && adapters)
+        entries_.emplace_back(row.key, row.value);
+    }
+    // `distributed_type: FSDP` shards everything unless a strategy is named.
+    if (to_lower(value("distributed-type")) == "fsdp" && find(entries_, "fsdp-sharding-strategy") == nullptr)
+      entries_.emplace_back("fsdp-sharding-strategy", "FULL_SHARD");
+    for (auto& [key, text] : entries_) {  // Accelerate also numbers the strategies
+      if (key.ends_with("fsdp-sharding-strategy") && text.size() == 1)
+        text = text == "1" ? "FULL_SHARD" : text == "2" ? "SHARD_GRAD_OP" : "NO_SHARD";
+    }
+    // A DeepSpeed file that is not here is often named by its stage: ds_z3_config.json.
+    const std::string file = to_lower(value("deepspeed"));
+    const std::size_t at = file.find_last_of("0123");
+    if (file.empty() || find(entries_, "zero-optimization.stage") != nullptr) return;
+    const bool named =
+        at != std::string::npos && at > 0 && (file[at - 1] == 'z' || file[at - 1] == 'o' || file[at - 1] == 'e');
+    if (named) entries_.emplace_back("zero-optimization.stage", file.substr(at, 1));
+    notes.push_back(
+        named ? fmt::format("{}: assumed: ZeRO stage {}, after the name of {}", path_, file.substr(at, 1), file)
+              : fmt::format("{}: {} was not found: how the model is sharded is unknown (--zero)", path_, file));
+  }
+
+  // The model: a Hub id or a known name wins over a label.
+  void put_model() {
+    std::vector<std::string> named;
+    for (const std::string_view name : split_list(
+             "model-id model-path model-url storage-uri model-uri model-name-or-path base-model hf-model-id pretrain "
+             "model model.path policy.model-name envs.model envs.model-name env.model env.model-name model-name "
+             "model.name",
+             ' ')) {
+      for (const auto& [key, text] : entries_) {
+        const bool label = lists_word("model model-name", name) && !is_setting_of_job(key);  // of a Kubernetes object
+        if (text.empty() || label || !ends_with_name(key, name) || text.find('$') != std::string::npos) continue;
+        std::string id = text;
+        for (const std::string_view prefix : {"hf://", "https://huggingface.co/", "huggingface:"}) {
+          if (id.starts_with(prefix)) id = id.substr(prefix.size());
+        }
+        if (!lists_word("true false", id)) named.push_back(id);
+      }
+    }
+    if (const std::string flavor = value("model.flavor"); !flavor.empty() && find(entries_, "model.name") != nullptr) {
+      named = {value("model.name") + "-" + flavor};
+      put("--stack=torchtitan");
+    }
+    // torchtune: torchtune.models.llama3_1.lora_llama3_1_8b. A digit after a digit is a minor version.
+    if (std::string name = value("model.-component-"); !name.empty()) {
+      name = name.substr(name.rfind('.') + 1);
+      for (const char* method : {"qlora", "lora"}) {
+        if (!name.starts_with(std::string(method) + "_")) continue;
+        name = name.substr(std::strlen(method) + 1);
+        put(fmt::format("--method={}", method));
+      }
+      const std::size_t minor = name.find('_');
+      const bool version = minor != std::string::npos && minor > 0 && minor + 2 < name.size() &&
+                           name[minor + 2] == '_' && std::isdigit(static_cast<unsigned char>(name[minor - 1])) != 0;
+      if (version) name[minor] = '.';
+      std::ranges::replace(name, '_', '-');
+      named.push_back(name);
+    }
+    const auto known = std::ranges::find_if(named, [](const std::string& name) { return model::is_known_name(name); });
+    const auto id = std::ranges::find_if(named, [](const std::string& name) { return name.find('/') != name.npos; });
+    if (!named.empty())
+      return put("--model=" + (known != named.end() ? *known : id != named.end() ? *id : named.front()));
+    // Triton's name of a model is a label: bert_large_qa.
+    std::string label = plain_key(value("name"));
+    for (; find(entries_, "max-batch-size") != nullptr && !label.empty();
+         label.resize(std::min(label.rfind('-'), label.size()) == label.size() ? 0 : label.rfind('-'))) {
+      if (!model::is_known_name(label)) continue;
+      put("--model=" + label);
+      notes.push_back(fmt::format("{}: assumed: '{}' is {} (--model)", path_, value("name"), label));
+      return;
+    }
+  }
+
+  void put_job() {
+    job_ = is_rl(entries_) ? "rl" : job_of(value("job task"));
+    const bool engine =
+        find(entries_,
+             "tensor-parallel-size gpu-memory-utilization max-num-seqs kv-cache-dtype "
+             "max-num-tokens mem-fraction-static max-num-batched-tokens model-url vllm-config") != nullptr;
+    const bool trains = find(entries_,
+                             "per-device-train-batch-size micro-batch-size zero-optimization.stage base-model "
+                             "finetuning-type model.flavor train-micro-batch-size-per-gpu distributed-type") != nullptr;
+    if (job_.empty()) job_ = trains ? "train" : engine || find(entries_, "model-id") != nullptr ? "serve" : "";
+    if (lists_word("finetune dpo pretrain", job_)) job_ = "train";
+    if (has("--job") && !job_.empty()) put("--job=" + job_);
+    if (find(entries_, "kv-cache-config.free-gpu-memory-fraction max-num-tokens") != nullptr) put("--stack=trtllm");
+    if (const std::string stack = value("stack"); !stack.empty() && has("--stack")) {
+      const bool rl_stack = lists_word("verl trl openrlhf nemo-rl", stack);
+      if (rl_stack == (job_ == "rl")) put("--stack=" + stack);
+    }
+    if (job_ == "rl" && find(entries_, "num-generations") != nullptr) put("--stack=trl");
+    if (job_ == "rl" && find(entries_, "grpo.num-prompts-per-step") != nullptr) put("--stack=nemo-rl");
+  }
+
+  // GPUs: a name and a number for each machine, times the machines.
+  void put_machines() {
+    std::string gpu;
+    double count = 0, nodes = 1, pods = 0;
+    for (const auto& [key, text] : entries_) {
+      constexpr std::string_view kSky = "resources.accelerators.";
+      std::string said = key.starts_with(kSky) ? key.substr(kSky.size()) + ":" + text : text;
+      const bool holds_gpus =
+          key.starts_with(kSky) ||
+          ends_with_name(
+              key,
+              "resources.accelerators nvidia.com/gpu amd.com/gpu devices.count nproc-per-node n-gpus-per-node "
+              "gpus-per-node sbatch.gres sbatch.gpus sbatch.gpus-per-node num-gpus num-processes "
+              "actor-num-gpus-per-node");
+      if (ends_with_name(key, "nnodes num-nodes sbatch.nodes actor-num-nodes"))
+        nodes = std::max(nodes, std::atof(text.c_str()));
+      if (ends_with_name(key, "worker.replicas master.replicas")) pods += std::atof(text.c_str());  // Kubeflow
+      if (ends_with_name(key, "gpu.product gpu.product-name gke-accelerator accelerator-type") && gpu.empty())
+        gpu = text;
+      if (ends_with_name(key, "instance-type") && gpu.empty())
+        gpu = catalog::split_gpu_count(gpus_of_instance(text)).name;
+      if (!holds_gpus) continue;
+      said = said.substr(0, said.find(','));
+      if (to_lower(said).starts_with("gpu:")) said = said.substr(4);
+      const std::size_t colon = said.find(':');
+      const std::string number = colon == std::string::npos ? said : said.substr(colon + 1);
+      const bool is_count = !number.empty() && number.find_first_not_of("0123456789.") == std::string::npos;
+      if (is_count) count = std::max(count, std::atof(number.c_str()));
+      if (!is_count || colon != std::string::npos) gpu = said.substr(0, colon);
+      if (!is_count && count == 0 && key.find("accelerators") != std::string::npos) count = 1;
+      if (ends_with_name(key, "num-processes sbatch.gpus")) total_ = true;
+    }
+    if (gpu.find_first_of("$ ") == std::string::npos && !gpu.empty() && has("--gpu")) put("--gpu=" + gpu);
+    // The GPUs of a service follow from its tensor parallel size and its load.
+    gpus_ = std::max(1.0, count * (total_ ? 1 : std::max(nodes, pods)));
+    if (count > 0 && job_ != "serve" && has("--gpus")) put(fmt::format("--gpus={:.0f}", gpus_));
+    // TGI splits a model over all GPUs of its container.
+    if (job_ == "serve" && value("stack").empty() && count > 1 && has("--tp") &&
+        find(entries_, "tensor-parallel-size num-shard tp-size") == nullptr)
+      put(fmt::format("--tp={:.0f}", count));
+    if (const auto limit = parse_slurm_time(value("sbatch.time sbatch.t")); limit && has("--deadline"))
+      put(fmt::format("--deadline={:.4g}h", in_hours(*limit)));
+  }
+
+  // The rules of a HorizontalPodAutoscaler or of KServe.
+  void put_policy() {
+    const std::string target = value("scale-target average-value");
+    if (!has("--scaling-policy") || target.empty() || target.find_first_not_of("0123456789.") != std::string::npos)
+      return;
+    const bool concurrency = find(entries_, "scale-target") != nullptr;
+    std::string policy = fmt::format("--policy={}:target={}", concurrency ? "knative" : "hpa", target);
+    const std::string least = value("min-replicas"), most = value("max-replicas"),
+                      down = value("stabilization-window-seconds");
+    if (!least.empty()) policy += ",min=" + least;
+    if (!most.empty()) policy += ",max=" + most;
+    if (!down.empty() && !concurrency) policy += fmt::format(",down={}s", down);
+    if (!concurrency && to_lower(value("metric.name")).find("waiting") != std::string::npos)
+      policy += ",metric=waiting";
+    put(policy);
+    std::erase_if(entries_, [](const auto& entry) { return ends_with_name(entry.first, "min-replicas max-replicas"); });
+  }
+
+  void complete() {
+    // -1, torchtitan's default, shards over all ranks that the other kinds of parallelism leave.
+    if (find(entries_, "model.flavor") != nullptr) {
+      if (value("parallelism.data-parallel-shard-degree") != "1") put("--zero=3");
+      if (const int copies = std::atoi(value("parallelism.data-parallel-replicate-degree").c_str()); copies > 1)
+        notes.push_back(
+            fmt::format("{}: {} copies of the shards are not modelled: memory is that of sharding over all "
+                        "data-parallel GPUs",
+                        path_, copies));
+    }
+    if (const std::string bits = value("quantization-bit"); !bits.empty() && job_ != "serve") {
+      drop("--method");
+      if (bits == "4") put("--method=qlora");
+      if (bits != "4") unclear.push_back("quantization-bit: " + bits);
+    }
+    // axolotl and LLaMA-Factory ignore the rank of adapters that are not trained.
+    const bool full = given("--method") == "full" || (find(entries_, "base-model") != nullptr && !gives("--method"));
+    if (full) drop("--lora-rank"), drop("--lora-targets");
+    // Adapters are trained on a base that was loaded in 16 bits.
+    for (std::string& flag : flags) {
+      if (given("--method").ends_with("lora") && flag.starts_with("--precision=amp-"))
+        flag = "--precision=" + flag.substr(16);
+    }
+    // LLaMA-Factory: at most this many samples of each data set.
+    if (const double most = std::atof(value("max-samples").c_str()); most > 0 && gives("--dataset-samples")) {
+      drop("--dataset-samples");
+      put(fmt::format("--dataset-samples={:.0f}",
+                      most * static_cast<double>(split_list(value("dataset"), ',').size())));
+    }
+    if (job_ != "rl") return;
+    // TRL counts answers, not prompts: batch x passes x GPUs answers in each step.
+    const double answers = std::max(1.0, std::atof(given("--batch").c_str())) *
+                           std::max(1.0, std::atof(given("--accumulate").c_str())) * gpus_;
+    const double samples = std::atof(value("num-generations").c_str());
+    drop("--batch"), drop("--accumulate"), drop("--global-batch"), drop("--epochs");
+    if (samples <= 0 || gives("--prompts") || !has("--prompts")) return;
+    put(fmt::format("--prompts={:.0f}", std::max(1.0, answers / samples)));
+    notes.push_back(
+        fmt::format("{}: a step has {} answers, {:g} for each prompt", path_, format_count(answers), samples));
+  }
+
+  std::string path_;
+  Entries entries_;
+  const std::deque<FlagInfo>& declared_;
+  std::string job_;
+  double gpus_ = 1;
+  bool total_ = false;
+};
+
+// ---- the command line
+
+// The flags that were typed, by our names.
+std::vector<std::string> typed_flags(const Typed& typed, const std::deque<FlagInfo>& declared) {
+  std::vector<std::string> given;
+  for (std::size_t i = 1; i < typed.words.size(); ++i) {
+    const std::string& word = typed.words[i];
+    const std::string name = word.starts_with("--") ? "--" + plain_key(word.substr(2, word.find('=') - 2)) : word;
+    const std::string meant = find_flag(declared, name) != nullptr ? name : meant_flag(name, declared, false);
+    if (is_flag_word(word)) given.push_back(meant.empty() ? name : meant.substr(0, meant.find('=')));
+    if (is_flag_word(word) || is_flag_word(typed.words[i - 1])) continue;
+    const WordKind kind = kind_of_word(word);
+    if (kind == WordKind::kModel) given.emplace_back("--model");
+    if (kind == WordKind::kGpu) given.emplace_back("--gpu");
+  }
+  if (holds(given, "--rate") || holds(given, "--arrivals")) given.insert(given.end(), {"--rate", "--arrivals"});
+  return given;
+}
+
+std::string shown(const std::vector<std::string>& keys) {
+  constexpr std::size_t kMost = 10;
+  const std::vector<std::string> first(keys.begin(),
+                                       keys.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, keys.size())));
+  return fmt::format("{}{}", fmt::join(first, ", "),
+                     keys.size() > kMost ? fmt::format(" and {} more", keys.size() - kMost) : "");
+}
+
+std::string as_words(std::string flag) {
+  if (const std::size_t equals = flag.find('='); equals != std::string::npos) flag[equals] = ' ';
+  return flag;
+}
+
+// Training data, conversations or requests as amounts and lengths.
+std::vector<std::string> flags_of_data(const DataFile& data, const std::vector<std::string>& given, Typed& typed,
+                                       const std::deque<FlagInfo>& declared) {
+  const auto has = [&](const char* name) { return find_flag(declared, name) != nullptr; };
+  const bool serves = data.requests || lists_word("batch autoscale", typed.words.front()) || holds(given, "--rate") ||
+                      holds(given, "--concurrency") || holds(given, "--isl");
+  std::vector<std::string> flags;
+  const auto add = [&](const char* name, double amount) {
+    if (amount > 0 && has(name)) flags.push_back(fmt::format("{}={:.0f}", name, std::max(1.0, amount)));
+  };
+  if (!serves && has("--dataset-tokens") && holds(given, "--epochs")) {
+    add("--dataset-tokens", data.tokens);
+  } else if (!serves) {
+    // Commands without a setting for passes take all of them as one amount.
+    double passes = 1;
+    for (std::size_t i = 1; i < typed.words.size() && !has("--epochs"); ++i) {
+      const bool joined = typed.words[i].starts_with("--epochs=");
+      if (!joined && (typed.words[i] != "--epochs" || i + 1 == typed.words.size())) continue;
+      passes = std::max(1.0, std::atof(joined ? typed.words[i].c_str() + 9 : typed.words[i + 1].c_str()));
+      typed.words.erase(typed.words.begin() + static_cast<std::ptrdiff_t>(i),
+                        typed.words.begin() + static_cast<std::ptrdiff_t>(i + (joined ? 1 : 2)));
+    }
+    if (has("--job")) flags.emplace_back("--job=train");
+    flags.push_back(fmt::format("--tokens={:.0f}", passes * data.tokens));
+  } else {
+    if (!data.model.empty()) flags.push_back("--model=" + data.model);
+    if (has("--job")) flags.emplace_back("--job=serve");
+    if (data.requests) add("--items", data.samples);
+    add("--isl", data.prompt);
+    add("--osl", data.answer);
+  }
+  return flags;
+}
+
+}  // namespace
+
+bool is_foreign_workload(const std::string& path) { return is_workload(read_with_named(path, 1)); }
+
+std::string command_for_work(const std::vector<std::string>& words) {
+  if (words.empty() || !lists_word("estimate batch window", words.front())) return {};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (const auto data = read_data_file(words[i]); data && data->requests) return "recommend";
+    if (const Entries entries = read_with_named(words[i], 1); is_workload(entries) && is_rl(entries))
+      return "recommend";
+  }
+  return {};
+}
+
+std::vector<std::string> flags_in_file(const std::string& path, const std::deque<FlagInfo>& declared) {
+  std::vector<std::string> flags;
+  constexpr std::size_t kMostKeys = 100;  // more are data, such as the JSON of a plan
+  const auto entries = read_with_named(path, 0);
+  if (entries.size() > kMostKeys) return flags;
+  for (const auto& [key, value] : entries) {
+    const std::string name = flag_of_key(key, value, declared);
+    const Meaning meaning = value.empty() ? Meaning{} : flag_for(name.substr(2), value, declared, true);
+    if (meaning.kind == Meaning::Kind::kFlag)
+      flags.push_back(meaning.flag);
+    else if (!value.empty() && (read_work_flag(name) || read_limit_name(name.substr(2))))
+      flags.push_back(name + "=" + value);
+  }
+  return flags;
+}
+
+void put_foreign_files(Typed& typed, const std::deque<FlagInfo>& declared) {
+  const std::string command = typed.words.front();
+  if (!lists_word("recommend checklist estimate memory batch autoscale init", command)) return;
+  const bool reads_workloads = find_flag(declared, "WORKLOAD") != nullptr;
+  for (std::size_t i = 1; i < typed.words.size(); ++i) {
+    const std::string word = typed.words[i];
+    const bool joined = is_flag_word(word);
+    const std::size_t equals = word.find('=');
+    if (joined && equals == std::string::npos) continue;
+    const std::string path = joined ? word.substr(equals + 1) : word;
+    const std::string before = joined                             ? word.substr(0, equals)
+                               : is_flag_word(typed.words[i - 1]) ? typed.words[i - 1]
+                                                                  : "";
+    const FlagInfo* owner = find_flag(declared, before);  // a flag that takes a file itself
+    if (owner != nullptr && !lists_word("--from --zero --dataset-tokens", owner->name)) continue;
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) continue;
+    const std::optional<DataFile> data = read_data_file(path);
+    const Entries entries = data ? Entries() : read_with_named(path, 1);
+    const bool config = !data && is_model_config(entries);
+    const bool workload =
+        !data && (is_workload(entries) || (!reads_workloads && !config && find(entries, "model job") != nullptr));
+    if ((config && (!before.empty() || !reads_workloads)) || (!data && !config && !workload)) continue;
+    const bool drops_flag = !joined && !before.empty();
+    typed.words.erase(typed.words.begin() + static_cast<std::ptrdiff_t>(drops_flag ? i - 1 : i),
+                      typed.words.begin() + static_cast<std::ptrdiff_t>(i + 1));
+    i = 0;  // the words before it may change too
+    const std::vector<std::string> given = typed_flags(typed, declared);
+    std::vector<std::string> flags;
+    if (config) {
+      flags.push_back("--model=" + path);
+    } else if (data) {
+      flags = flags_of_data(*data, given, typed, declared);
+      typed.notes.push_back(fmt::format("{}: {} samples, about {} tokens (assumed: 4 characters per token{})", path,
+                                        format_count(data->samples), format_count(data->tokens),
+                                        data->answer_is_limit ? "; answers as long as max_tokens" : ""));
+    } else {
+      Reader reader(path, entries, declared);
+      reader.run();
+      flags = reader.flags;
+      typed.notes.insert(typed.notes.end(), reader.notes.begin(), reader.notes.end());
+      if (!reader.unclear.empty())
+        typed.notes.push_back(
+            fmt::format("{}: not understood, although it may change the answer: {}", path, shown(reader.unclear)));
+      if (!reader.unused.empty()) typed.notes.push_back(fmt::format("{}: not used: {}", path, shown(reader.unused)));
+    }
+    std::vector<std::string> taken;
+    // An amount that was typed replaces the one of the file.
+    const bool amount = holds(given, "--tokens") || holds(given, "--samples") || holds(given, "--dataset-tokens");
+    const bool rl = holds(flags, "--job=rl");
+    for (const std::string& flag : flags) {
+      const std::string name = flag.substr(0, flag.find('='));
+      if (holds(given, name) && name != "--policy") continue;
+      if (amount && !rl && lists_word("--tokens --samples --epochs --steps --dataset-tokens --dataset-samples", name) &&
+          !(name == "--epochs" && holds(given, "--dataset-tokens")))
+        continue;
+      typed.words.push_back(flag);
+      taken.push_back(as_words(flag));
+    }
+    if (!taken.empty()) typed.renamed.push_back(fmt::format("{} is {}", path, fmt::join(taken, " ")));
+  }
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,280 @@
+// Settings written as other tools' files and read back are the same settings as on the command line.
+#include "rightsize/typed/foreign_file.h"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "rightsize/call.h"
+#include "rightsize/command.h"
+#include "rightsize/typed/data_file.h"
+#include "rightsize/typed/foreign_text.h"
+#include "rightsize/typed/work.h"
+
+namespace rightsize::app {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+class ForeignFiles : public testing::Test {
+ protected:
+  ForeignFiles() { std::filesystem::create_directories(folder_); }
+  ~ForeignFiles() override { std::filesystem::remove_all(folder_); }
+
+  // Names tell nothing: every file has the same ending.
+  std::string write(const std::string& text, const std::string& name = "settings.txt") const {
+    std::ofstream(folder_ + name) << text;
+    return folder_ + name;
+  }
+  static Typed read(const std::vector<std::string>& words) {
+    const CommandInfo command = *describe_command(words.front());
+    return meant_work(meant_flags({words}, command.flags), command.flags);
+  }
+  static std::string value(const Typed& typed, const std::string& flag) {
+    for (std::size_t i = 1; i < typed.words.size(); ++i) {
+      if (typed.words[i] == flag && i + 1 < typed.words.size()) return typed.words[i + 1];
+      if (typed.words[i].starts_with(flag + "=")) return typed.words[i].substr(flag.size() + 1);
+    }
+    return {};
+  }
+  int number(int least, int most) { return least + static_cast<int>(random_.uniform() * (most - least + 1)); }
+  template <class List>
+  auto one_of(const List& list) {
+    return list[static_cast<std::size_t>(number(0, static_cast<int>(std::size(list)) - 1))];
+  }
+
+  std::string folder_ = testing::TempDir() + "foreign_files/";
+  Random random_{7};
+};
+
+struct Service {
+  std::string model;
+  int tp = 1, length = 0, batch = 0;
+  double share = 0;
+  std::string flags(std::string_view separator) const {
+    return fmt::format(
+        "--tensor-parallel-size {1}{0}--max-model-len {2}{0}--max-num-seqs {3}{0}--gpu-memory-utilization {4}",
+        separator, tp, length, batch, share);
+  }
+};
+
+TEST_F(ForeignFiles, ServicesOfEveryTool) {
+  constexpr const char* kModels[] = {"Qwen/Qwen2.5-14B-Instruct", "meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen3-8B"};
+  for (int round = 0; round < 20; ++round) {
+    const Service s{one_of(kModels), 1 << number(0, 3), 1024 * number(2, 30), 8 * number(1, 64),
+                    0.5 + 0.05 * number(0, 9)};
+    const std::string line = fmt::format("vllm serve {} {}", s.model, s.flags(" "));
+    std::string args = line;
+    for (std::size_t at = args.find(' '); at != std::string::npos; at = args.find(' ', at + 4))
+      args.replace(at, 1, "\", \"");
+    const std::map<std::string, std::string> files = {
+        {"vLLM", fmt::format("model: {}\nhost: 0.0.0.0\ntensor-parallel-size: {}\nmax-model-len: {}\nmax-num-seqs: {}\n"
+                             "gpu-memory-utilization: {}\n",
+                             s.model, s.tp, s.length, s.batch, s.share)},
+        {"Helm", fmt::format("servingEngineSpec:\n  modelSpec:\n  - name: x\n    modelURL: {}\n    requestGPU: {}\n"
+                             "    vllmConfig:\n      tensorParallelSize: {}\n      maxModelLen: {}\n"
+                             "      extraArgs: [--max-num-seqs, \"{}\", --gpu-memory-utilization, \"{}\"]\n",
+                             s.model, s.tp, s.tp, s.length, s.batch, s.share)},
+        {"KServe",
+         fmt::format("apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: q}}\nspec:\n"
+                     "  predictor:\n    model:\n      modelFormat: {{name: huggingface}}\n      args:\n"
+                     "      - --model_name=q\n      - --model_id={}\n      - --tensor-parallel-size={}\n"
+                     "      - --max_model_len={}\n      - --max-num-seqs={}\n      - --gpu-memory-utilization={}\n",
+                     s.model, s.tp, s.length, s.batch, s.share)},
+        {"Deployment",
+         fmt::format("apiVersion: apps/v1\nkind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n"
+                     "      - name: e\n        command: [\"{}\"]\n",
+                     args)},
+        {"Compose", fmt::format("services:\n  e:\n    image: vllm/vllm-openai:v0.9\n    command: --model {} {}\n",
+                                s.model, s.flags(" "))},
+        {"Shell", fmt::format("set -e\nMODEL={}\nexport X=1\nvllm serve $MODEL {}\n", s.model, s.flags(" \\\n  "))},
+        {"Docker", fmt::format("FROM vllm/vllm-openai:latest\nENV A=b\nCMD [\"{}\"]\n", args)},
+        {"Slurm", fmt::format("#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:h100:{}\nsrun {}\n", s.tp, line)},
+        {"SkyPilot", fmt::format("resources:\n  accelerators: H100:{}\nrun: |\n  {}\n", s.tp, line)},
+        {"TOML", fmt::format("model = \"{}\"\njob = \"serve\"\ntensor_parallel_size = {}\nmax_model_len = {}\n"
+                             "max_num_seqs = {}\ngpu_memory_utilization = {}\n",
+                             s.model, s.tp, s.length, s.batch, s.share)},
+    };
+    for (const auto& [tool, text] : files) {
+      const Typed typed = read({"recommend", write(text), "--rate=1/s"});
+      EXPECT_EQ(value(typed, "--model"), s.model) << tool;
+      EXPECT_EQ(value(typed, "--job"), "serve") << tool;
+      EXPECT_EQ(value(typed, "--tp"), std::to_string(s.tp)) << tool << "\n" << text;
+      EXPECT_EQ(value(typed, "--max-model-len"), std::to_string(s.length)) << tool << "\n" << text;
+      EXPECT_EQ(value(typed, "--max-batch"), std::to_string(s.batch)) << tool << "\n" << text;
+      EXPECT_EQ(value(typed, "--memory-share"), fmt::format("{}", s.share)) << tool << "\n" << text;
+      // Every command reads the same settings, and a flag wins over the file.
+      for (const char* command : {"estimate", "memory", "checklist", "init"})
+        EXPECT_EQ(value(read({command, write(text), "--gpu=h100", "--rate=1/s"}), "--tp"), std::to_string(s.tp))
+            << tool << command;
+      EXPECT_EQ(value(read({"estimate", write(text), "--tp=16", "--gpu=h100"}), "--tp"), "16") << tool;
+    }
+  }
+}
+
+TEST_F(ForeignFiles, TrainingOfEveryTool) {
+  for (int round = 0; round < 20; ++round) {
+    const int batch = number(1, 16), passes = number(1, 8), seq = 512 * number(1, 8), rank = 4 * number(1, 16);
+    const int zero = number(1, 3), nodes = number(1, 4), gpus = 1 << number(0, 3);
+    const bool lora = number(0, 1) == 1, checkpoints = number(0, 1) == 1;
+    const std::string deepspeed = "ds_config.json";
+    write(fmt::format(R"({{"zero_optimization": {{"stage": {}}}, "bf16": {{"enabled": true}}}})", zero), deepspeed);
+    const std::string hf = fmt::format(
+        "--model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size {} --gradient_accumulation_steps {} "
+        "--max_seq_length {} --bf16 {} --deepspeed {}",
+        batch, passes, seq, checkpoints ? "--gradient_checkpointing" : "", deepspeed);
+    const std::string launch = fmt::format("torchrun --nnodes {} --nproc_per_node {} train.py {}", nodes, gpus, hf);
+    const std::map<std::string, std::string> files = {
+        {"axolotl",
+         fmt::format("base_model: Qwen/Qwen2.5-7B\nadapter: {}\nlora_r: {}\nmicro_batch_size: {}\n"
+                     "gradient_accumulation_steps: {}\nsequence_len: {}\ngradient_checkpointing: {}\ndeepspeed: {}\n"
+                     "bf16: auto\n",
+                     lora ? "lora" : "", rank, batch, passes, seq, checkpoints, deepspeed)},
+        {"LLaMA-Factory",
+         fmt::format("model_name_or_path: Qwen/Qwen2.5-7B\nfinetuning_type: {}\nlora_rank: {}\ncutoff_len: {}\n"
+                     "per_device_train_batch_size: {}\ngradient_accumulation_steps: {}\n{}bf16: true\n"
+                     "deepspeed: {}\n",
+                     lora ? "lora" : "full", rank, seq, batch, passes,
+                     checkpoints ? "" : "disable_gradient_checkpointing: true\n", deepspeed)},
+        {"arguments", fmt::format(R"({{"model_name_or_path": "Qwen/Qwen2.5-7B", "per_device_train_batch_size": {},
+            "gradient_accumulation_steps": {}, "max_seq_length": {}, "bf16": true, "gradient_checkpointing": {},
+            "deepspeed": "{}"}})",
+                                  batch, passes, seq, checkpoints, deepspeed)},
+        {"torchrun", launch + "\n"},
+        {"sbatch", fmt::format("#!/bin/bash\n#SBATCH -p gpu\n#SBATCH --nodes={}\n#SBATCH --gpus-per-node=a100:{}\n"
+                               "#SBATCH --time=2-00:00:00\nsrun {}\n",
+                               nodes, gpus, launch)},
+    };
+    for (const auto& [tool, text] : files) {
+      const Typed typed = read({"memory", write(text), "--gpu=h100"});
+      const bool launched = tool == "torchrun" || tool == "sbatch", adapters = lora && !launched && tool != "arguments";
+      EXPECT_EQ(value(typed, "--model"), "Qwen/Qwen2.5-7B") << tool;
+      EXPECT_EQ(value(typed, "--batch"), std::to_string(batch)) << tool;
+      EXPECT_EQ(value(typed, "--accumulate"), std::to_string(passes)) << tool;
+      EXPECT_EQ(value(typed, "--seq"), std::to_string(seq)) << tool;
+      EXPECT_EQ(value(typed, "--zero"), std::to_string(zero)) << tool;
+      EXPECT_EQ(value(typed, "--recompute"), checkpoints ? "full" : "") << tool << text;
+      EXPECT_EQ(value(typed, "--method") == "lora", adapters) << tool;
+      EXPECT_TRUE(!adapters || value(typed, "--lora-rank") == std::to_string(rank)) << tool;
+      EXPECT_EQ(value(typed, "--precision"), adapters ? "bf16" : "amp-bf16") << tool;
+      EXPECT_TRUE(!launched || value(typed, "--gpus") == std::to_string(nodes * gpus)) << tool;
+    }
+  }
+}
+
+// Reinforcement learning is never priced as plain training.
+TEST_F(ForeignFiles, AnswersOfReinforcementLearning) {
+  for (int round = 0; round < 20; ++round) {
+    const int samples = 1 << number(1, 4), prompts = number(1, 64), longest = 256 * number(1, 8);
+    const Typed trl =
+        read({"recommend", write(fmt::format("model_name_or_path: Qwen/Qwen2.5-1.5B\nnum_generations: {}\n"
+                                             "max_completion_length: {}\nper_device_train_batch_size: {}\n"
+                                             "gradient_accumulation_steps: {}\nmax_steps: 50\n",
+                                             samples, longest, samples, prompts))});
+    const Typed verl =
+        read({"recommend", write(fmt::format("set -x\npython3 -m verl.trainer.main_ppo \\\n"
+                                             "  algorithm.adv_estimator=grpo \\\n  data.train_batch_size={} \\\n"
+                                             "  data.max_response_length={} \\\n"
+                                             "  actor_rollout_ref.model.path=Qwen/Qwen2.5-1.5B \\\n"
+                                             "  actor_rollout_ref.rollout.n={} \\\n"
+                                             "  trainer.n_gpus_per_node=8 trainer.total_training_steps=50\n",
+                                             prompts, longest, samples))});
+    for (const Typed& typed : {trl, verl}) {
+      EXPECT_EQ(value(typed, "--job"), "rl");
+      EXPECT_EQ(value(typed, "--model"), "Qwen/Qwen2.5-1.5B");
+      EXPECT_EQ(value(typed, "--samples"), std::to_string(samples));
+      EXPECT_EQ(value(typed, "--prompts"), std::to_string(prompts));
+      EXPECT_EQ(value(typed, "--osl"), fmt::format("max={}", longest));
+      EXPECT_EQ(value(typed, "--steps"), "50");
+    }
+    EXPECT_EQ(value(verl, "--gpus"), "8");
+    EXPECT_EQ(value(verl, "--stack"), "verl");
+  }
+}
+
+TEST_F(ForeignFiles, SamplesAndLengthsOfData) {
+  for (int round = 0; round < 10; ++round) {
+    const int samples = number(1, 50), prompt = number(1, 100), answer = number(1, 100);
+    const std::string asked(static_cast<std::size_t>(4 * prompt), 'a'), said(static_cast<std::size_t>(4 * answer), 'b');
+    std::string chats, requests;
+    for (int i = 0; i < samples; ++i) {
+      chats += fmt::format(
+                   R"({{"messages": [{{"role": "user", "content": "{}"}}, {{"role": "assistant", "content": "{}"}}]}})",
+                   asked, said) +
+               "\n";
+      requests +=
+          fmt::format(R"({{"custom_id": "{}", "body": {{"model": "Qwen/Qwen3-8B", "max_tokens": {}, )", i, answer) +
+          fmt::format(R"("messages": [{{"role": "user", "content": "{}"}}]}}}})", asked) + "\n";
+    }
+    const std::string file = write(chats);
+    const std::string tokens = std::to_string(samples * (prompt + answer));
+    EXPECT_EQ(value(read({"recommend", "--model=llama-3.1-8b", "--data", file, "--epochs=2"}), "--dataset-tokens"),
+              tokens);
+    EXPECT_EQ(value(read({"estimate", "llama-3.1-8b", "--gpu=h100", "--dataset=" + file, "--epochs", "1"}), "--tokens"),
+              tokens);
+    const Typed served = read({"batch", "llama-3.1-8b", "h100", "--dataset", file, "--arrivals=5/s"});
+    EXPECT_EQ(value(served, "--isl"), std::to_string(prompt));
+    EXPECT_EQ(value(served, "--osl"), std::to_string(answer));
+    const Typed offline = read({"recommend", write(requests), "--deadline=1h"});
+    EXPECT_EQ(value(offline, "--model"), "Qwen/Qwen3-8B");
+    EXPECT_EQ(value(offline, "--items"), std::to_string(samples));
+    EXPECT_EQ(value(offline, "--isl"), std::to_string(prompt));
+    EXPECT_EQ(value(offline, "--osl"), std::to_string(answer));
+  }
+}
+
+TEST_F(ForeignFiles, PoliciesAndQueues) {
+  const std::string scaler = write(
+      "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nspec:\n  scaleTargetRef: {kind: Deployment, name: "
+      "v}\n"
+      "  minReplicas: 2\n  maxReplicas: 7\n  metrics:\n  - type: Pods\n    pods:\n      metric: {name: "
+      "requests_in_flight}\n"
+      "      target: {type: AverageValue, averageValue: \"5\"}\n"
+      "  behavior: {scaleDown: {stabilizationWindowSeconds: 120}}\n");
+  EXPECT_EQ(value(read({"autoscale", "llama-3.1-8b", "l4", "--hpa", scaler}), "--policy"),
+            "hpa:target=5,min=2,max=7,down=120s");
+  const std::string triton = write(
+      "name: \"bert_large_qa\"\nmax_batch_size: 32\ninput [\n  { name: \"ids\" dims: [ 384 ] },\n  { name: \"mask\" "
+      "dims: [ 384 ] }\n"
+      "]\ndynamic_batching { max_queue_delay_microseconds: 5000 }\ninstance_group [ { count: 2 kind: KIND_GPU } ]\n");
+  const Typed queue = read({"batch", triton, "--gpu=t4", "--arrivals=9/s"});
+  EXPECT_EQ(value(queue, "--model"), "bert-large");
+  EXPECT_EQ(value(queue, "--max-batch"), "32");
+  EXPECT_EQ(value(queue, "--max-delay"), "5000us");
+  EXPECT_EQ(value(queue, "--instances"), "2");
+  EXPECT_EQ(value(queue, "--isl"), "384");
+}
+
+// Values that change the answer are named when they are not understood; other keys are listed.
+TEST_F(ForeignFiles, NamesWhatIsNotRead) {
+  const Typed typed =
+      read({"estimate", write("model: Qwen/Qwen3-8B\nmax-num-seqs: 8\nquantization: mystery\nsome-logger: x\n"),
+            "--gpu=h100"});
+  EXPECT_THAT(typed.notes, Contains(HasSubstr("quantization: mystery")));
+  EXPECT_THAT(typed.notes, Contains(HasSubstr("not used: some-logger")));
+}
+
+// A file that ends anywhere is read or refused, never a crash.
+TEST_F(ForeignFiles, DamagedFiles) {
+  for (const std::string text :
+       {"#!/bin/bash\n#SBATCH --gres=gpu:a100:4\nA=${B:-c}\nsrun python -m x --model \"$A\" \\\n --bf16 a.b='c d'\n",
+        "name: \"x\"\ninput [ { dims: [ 3, -1 ] } ]\ninstance_group [ { count: 2 } ]\n",
+        "[a]\nb = \"c\" # d\n[[e]]\nf = 1\n",
+        "spec: {containers: [{args: [--model, x, --tp=2], env: [{name: A, value: b}]}]}\n"}) {
+    for (std::size_t end = 0; end <= text.size(); ++end) {
+      const std::string path = write(text.substr(0, end));
+      is_foreign_workload(path);
+      read_data_file(path);
+      read({"recommend", path});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::app

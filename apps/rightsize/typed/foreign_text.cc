@@ -1,0 +1,374 @@
+#include "rightsize/typed/foreign_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "base/yaml.h"
+#include "rightsize/typed/lists.h"
+
+namespace rightsize::app {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// Keys under which tools keep a command line or a part of one.
+constexpr std::string_view kCommandKeys = "command args entrypoint extra-args run script cmd";
+
+bool is_identifier(std::string_view text) {
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+         std::ranges::all_of(text, [](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '+' || c == '-';
+         });
+}
+
+// ---- command lines
+
+// The words of a shell line, up to the end of its first command list: quotes are removed.
+Words shell_words(std::string_view line) {
+  Words words;
+  std::string word;
+  bool in_word = false;
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote != 0) {
+      if (c == quote)
+        quote = 0;
+      else
+        word += c;
+    } else if (c == '"' || c == '\'') {
+      quote = c, in_word = true;
+    } else if (c == '\\' && i + 1 < line.size()) {
+      word += line[++i], in_word = true;
+    } else if (std::isspace(static_cast<unsigned char>(c)) != 0 || c == ';' || c == '|' || c == '&') {
+      if (in_word || !word.empty()) words.push_back(word);
+      word.clear(), in_word = false;
+    } else {
+      word += c, in_word = true;
+    }
+  }
+  if (in_word || !word.empty()) words.push_back(word);
+  return words;
+}
+
+// The engine, trainer or image that a word names: its stack and its job.
+struct Program {
+  std::string_view text, stack, job;
+};
+constexpr Program kPrograms[] = {
+    {"main_ppo", "verl", "rl"},
+    {"main_grpo", "verl", "rl"},
+    {"openrlhf", "openrlhf", "rl"},
+    {"grpo", "trl", "rl"},
+    {"rloo", "trl", "rl"},
+    {"sglang", "sglang", "serve"},
+    {"trtllm", "trtllm", "serve"},
+    {"tensorrt_llm", "trtllm", "serve"},
+    {"vllm", "vllm", "serve"},
+    {"text-generation", "", "serve"},
+    {"torchtitan", "torchtitan", "train"},
+    {"pretrain_gpt", "megatron", "train"},
+    {"run_clm", "", "train"},
+    {"llamafactory-cli", "", "train"},
+    {"axolotl", "", "train"},
+    {"full_finetune", "", "train"},
+    {"lora_finetune", "", "train"},
+};
+
+void name_program(const std::string& word, Entries& entries) {
+  if (word.starts_with('-') || word.find('=') != std::string::npos) return;
+  const std::string name = to_lower(word);
+  for (const Program& program : kPrograms) {
+    if (name.find(program.text) == std::string::npos) continue;
+    entries.emplace_back("job", program.job);
+    if (!program.stack.empty()) entries.emplace_back("stack", program.stack);
+    return;
+  }
+}
+
+// "vllm serve X --tensor-parallel-size 2", "torchrun train.py --bf16", "main_ppo data.train_batch_size=1024": the
+// program, its model, and each flag with its value.
+void read_words(const Words& words, Entries& entries) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const std::size_t equals = word.find('=');
+    const bool follows = i + 1 < words.size() && !is_flag_word(words[i + 1]) && !words[i + 1].empty();
+    const bool starts = (word == "serve" || word.ends_with("trtllm-serve")) && follows && words[i + 1] != "serve";
+    name_program(word, entries);
+    if (starts) entries.emplace_back("model", words[++i]);
+    if (word == "-m") continue;  // python -m MODULE
+    const std::size_t begin = word.find_first_not_of('-');
+    if (begin == word.npos) continue;
+    if (begin > 0) {
+      const std::string name = plain_key(word.substr(begin, equals == word.npos ? equals : equals - begin));
+      entries.emplace_back(name, equals != word.npos ? word.substr(equals + 1) : follows ? words[i + 1] : "true");
+      if (equals == word.npos && follows) ++i;
+    } else if (equals != word.npos && is_identifier(std::string_view(word).substr(0, equals))) {
+      const std::size_t plus = std::min(word.find_first_not_of('+'), equals);  // hydra: +a.b=c adds a key
+      entries.emplace_back(plain_key(word.substr(plus, equals - plus)), word.substr(equals + 1));
+    } else if (!starts && (word.ends_with(".yaml") || word.ends_with(".yml"))) {
+      entries.emplace_back("config", word);  // llamafactory-cli train FILE
+    }
+  }
+}
+
+// Replaces $NAME, ${NAME} and ${NAME:-value}; names that the script does not set stay.
+std::string with_values(std::string_view line, const std::map<std::string, std::string>& values) {
+  std::string out;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool braces = line[i] == '$' && i + 1 < line.size() && line[i + 1] == '{';
+    std::size_t end = i + (braces ? 2 : 1);
+    while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) != 0 || line[end] == '_')) ++end;
+    const std::string name(line.substr(std::min(i + (braces ? 2 : 1), line.size()), end - i - (braces ? 2 : 1)));
+    if (line[i] != '$' || name.empty()) {
+      out += line[i];
+      continue;
+    }
+    const std::size_t close = braces ? std::min(line.find('}', end), line.size() - 1) : end - 1;
+    const auto value = values.find(name);
+    std::string_view otherwise = line.substr(end, close > end ? close - end : 0);
+    if (value != values.end())
+      out += value->second;
+    else if (otherwise.starts_with(":-") || otherwise.starts_with(":="))
+      out += otherwise.substr(2);
+    else
+      out += line.substr(i, close + 1 - i);
+    i = close;
+  }
+  return out;
+}
+
+bool launches(const Words& words) {
+  constexpr std::string_view kLaunchers =
+      "torchrun accelerate deepspeed vllm sglang trtllm-serve tune trl llamafactory-cli axolotl srun mpirun "
+      "text-generation-launcher docker podman";
+  return std::ranges::any_of(words, [&](const std::string& word) {
+    const std::string name = word.substr(word.rfind('/') + 1);
+    return lists_word(kLaunchers, name) || name.starts_with("python") || name.ends_with(".py");
+  });
+}
+
+// Batch scripts, shell scripts and Dockerfiles: directives, and the commands that launch something.
+Entries read_script(std::string_view text) {
+  Entries entries;
+  std::map<std::string, std::string> values;
+  std::string joined;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = trim(text.substr(at, end - at));
+    at = end + 1;
+    if (line.starts_with("#SBATCH")) {
+      Entries directives;
+      read_words(shell_words(line.substr(7)), directives);
+      for (auto& [key, value] : directives) entries.emplace_back("sbatch." + key, value);
+      continue;
+    }
+    if (line.starts_with('#') || line.empty()) continue;
+    if (line.ends_with('\\')) {
+      joined += std::string(trim(line.substr(0, line.size() - 1))) + " ";
+      continue;
+    }
+    std::string whole = with_values(joined + std::string(line), values);
+    joined.clear();
+    // Dockerfiles: CMD ["vllm", "serve"], ENV NAME=value.
+    for (const std::string_view keyword : {"CMD ", "ENTRYPOINT ", "ENV ", "ARG ", "export "}) {
+      if (!whole.starts_with(keyword)) continue;
+      whole = whole.substr(keyword.size());
+      if (trim(whole).starts_with('['))
+        std::ranges::replace_if(
+            whole, [](char c) { return c == '[' || c == ']' || c == ','; }, ' ');
+      if (keyword == "CMD " || keyword == "ENTRYPOINT ") whole = "docker " + whole;
+    }
+    if (whole.starts_with("FROM ")) name_program(whole.substr(5), entries);
+    const Words words = shell_words(whole);
+    for (const std::string& word : words) {
+      const std::size_t equals = word.find('=');
+      if (equals == word.npos || !is_identifier(std::string_view(word).substr(0, equals)) ||
+          word.substr(0, equals).find_first_of(".-+") != word.npos)
+        break;
+      values[word.substr(0, equals)] = word.substr(equals + 1);
+    }
+    if (launches(words)) read_words(words, entries);
+  }
+  return entries;
+}
+
+// ---- structured text
+
+void flatten(const YamlValue& value, const std::string& name, Entries& entries);
+
+void flatten_mapping(const YamlValue& value, const std::string& name, Entries& entries) {
+  // Kubernetes: the variables of a container.
+  const YamlValue* variable = value.find("name");
+  const YamlValue* content = value.find("value");
+  if (variable != nullptr && content != nullptr && content->kind == YamlValue::Kind::kScalar &&
+      value.mapping.size() == 2) {
+    entries.emplace_back(name + "." + plain_key(variable->scalar), content->scalar);
+    return;
+  }
+  // The words of one command line are under several keys.
+  Words words;
+  std::string script;
+  for (const auto& [key, inner] : value.mapping) {
+    if (!lists_word(kCommandKeys, plain_key(key.scalar))) continue;
+    for (const YamlValue& word : inner.kind == YamlValue::Kind::kList ? inner.list : std::vector{inner}) {
+      if (word.scalar.find('\n') != std::string::npos) {
+        script += word.scalar + "\n";
+        continue;
+      }
+      for (std::string& part : shell_words(word.scalar)) words.push_back(std::move(part));
+    }
+  }
+  read_words(words, entries);
+  for (auto& entry : read_script(script)) entries.push_back(std::move(entry));
+  for (const auto& [key, inner] : value.mapping) {
+    const std::string plain = plain_key(key.scalar);
+    if (plain == "image") name_program(inner.scalar, entries);
+    const bool command = lists_word(kCommandKeys, plain) && inner.kind != YamlValue::Kind::kMapping;
+    if (!command) flatten(inner, name.empty() ? plain : name + "." + plain, entries);
+  }
+}
+
+void flatten(const YamlValue& value, const std::string& name, Entries& entries) {
+  if (value.kind == YamlValue::Kind::kMapping) {
+    flatten_mapping(value, name, entries);
+  } else if (value.kind == YamlValue::Kind::kList) {
+    std::string all;
+    for (const YamlValue& item : value.list) {
+      if (item.kind != YamlValue::Kind::kScalar)
+        flatten(item, name, entries);
+      else
+        all += (all.empty() ? "" : ",") + item.scalar;
+    }
+    if (!all.empty()) entries.emplace_back(name, all);
+  } else {
+    entries.emplace_back(name, value.scalar);
+  }
+}
+
+std::string unquoted(std::string_view text) {
+  const bool quoted = text.size() > 1 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
+  return std::string(quoted ? text.substr(1, text.size() - 2) : text);
+}
+
+Entries read_toml(std::string_view text) {
+  Entries entries;
+  std::string table;
+  for (std::string_view line : split_list(text, '\n')) {
+    const bool quoted = line.find('"') != line.npos && line.find('#') > line.find('"');
+    if (!quoted) line = trim(line.substr(0, line.find('#')));
+    const std::size_t equals = line.find('=');
+    if (line.starts_with('[') && line.ends_with(']') && equals == line.npos)
+      table = plain_key(trim(line.substr(line.starts_with("[[") ? 2 : 1, line.find(']') - 1))) + ".";
+    if (line.starts_with('[') || equals == line.npos) continue;
+    std::string_view value = trim(line.substr(equals + 1));
+    if (value.starts_with('"')) value = value.substr(0, std::min(value.find('"', 1), value.size() - 1) + 1);
+    entries.emplace_back(table + plain_key(unquoted(trim(line.substr(0, equals)))), unquoted(value));
+  }
+  return entries;
+}
+
+// Protobuf text: name: "x", group { key: value }, list [ { ... }, { ... } ].
+Entries read_protobuf(std::string_view text) {
+  Entries entries;
+  std::vector<std::string> groups;
+  std::string key;
+  Words words;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] == '#') i = std::min(text.find('\n', i), text.size());
+    if (i < text.size() && text[i] == '"') {
+      const std::size_t end = std::min(text.find('"', i + 1), text.size());
+      words.emplace_back(text.substr(i + 1, end - i - 1));
+      i = end + 1;
+    } else if (i < text.size() && std::string_view("{}[]:").find(text[i]) != std::string_view::npos) {
+      words.emplace_back(1, text[i++]);
+    } else if (i < text.size() && (std::isspace(static_cast<unsigned char>(text[i])) != 0 || text[i] == ',')) {
+      ++i;
+    } else if (i < text.size()) {
+      const std::size_t end = std::min(text.find_first_of("{}[]:,# \t\r\n", i), text.size());
+      words.emplace_back(text.substr(i, end - i));
+      i = end;
+    }
+  }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "{" || word == "[") {
+      groups.push_back(key);
+      key.clear();
+    } else if (word == "}" || word == "]") {
+      if (!groups.empty()) groups.pop_back();
+    } else if (word != ":" && i + 1 < words.size() &&
+               (words[i + 1] == ":" || words[i + 1] == "{" || words[i + 1] == "[")) {
+      key = plain_key(word);
+    } else if (word != ":") {
+      std::string path;
+      for (const std::string& group : groups) path += group.empty() ? "" : group + ".";
+      if (key.empty() && path.ends_with('.')) path.pop_back();
+      entries.emplace_back(path + key, word);
+    }
+  }
+  return entries;
+}
+
+// How many lines have the form of a format.
+struct LineForms {
+  int all = 0, assigned = 0, mapped = 0, opened = 0;  // key = value; key: value; key { or key [
+};
+
+LineForms count_lines(std::string_view text) {
+  LineForms forms;
+  for (const std::string_view line : split_list(text, '\n')) {
+    if (line.starts_with('#')) continue;
+    ++forms.all;
+    const std::size_t name = std::min(line.find_first_of(" \t=:{["), line.size());
+    const bool named = name > 0 && is_identifier(line.substr(0, name));
+    const std::string_view rest = trim(line.substr(name));
+    forms.assigned +=
+        (named && rest.starts_with('=') && rest != line.substr(name)) || (line.starts_with('[') && line.ends_with(']'));
+    forms.mapped += named && rest.starts_with(':');
+    forms.opened += named && (rest.starts_with('{') || rest.starts_with('['));
+  }
+  return forms;
+}
+
+}  // namespace
+
+std::string plain_key(std::string_view key) {
+  std::string plain;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    const bool upper = std::isupper(static_cast<unsigned char>(key[i])) != 0;
+    if (upper && i > 0 && std::islower(static_cast<unsigned char>(key[i - 1])) != 0) plain += '-';
+    plain += key[i] == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(key[i])));
+  }
+  return plain;
+}
+
+Entries read_entries(const std::string& file, const std::string& text) {
+  const auto named = [](const char* format, Entries entries) {
+    if (!entries.empty()) entries.emplace_back("file.format", format);
+    return entries;
+  };
+  const std::string_view begins = trim(text);
+  const LineForms forms = count_lines(begins);
+  const bool object = begins.starts_with('{');
+  const bool docker = begins.starts_with("FROM ") || begins.find("\nFROM ") != begins.npos;
+  if (begins.starts_with("#!") || begins.find("#SBATCH") != begins.npos || docker)
+    return named("script", read_script(begins));
+  if (!object && forms.assigned > 0 && forms.assigned >= forms.mapped && 2 * forms.assigned >= forms.all)
+    return named("toml", read_toml(begins));
+  if (!object && forms.opened > 0 && forms.mapped > 0 && !begins.starts_with("---")) {
+    if (Entries entries = read_protobuf(begins); !entries.empty()) return named("protobuf", std::move(entries));
+  }
+  Entries entries;
+  const YamlDocument::Several parsed = YamlDocument::parse_all(file, text);
+  for (const YamlDocument& document : parsed.documents) {
+    if (document.root().kind == YamlValue::Kind::kMapping) flatten(document.root(), "", entries);
+  }
+  return entries.empty() && !object ? named("script", read_script(begins)) : entries;
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,210 @@
+// Terms, places, money, demand and hardware in the bare words of a command line.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/parse_units.h"
+#include "base/text.h"
+#include "presets/presets.h"
+#include "rightsize/typed/lists.h"
+#include "rightsize/typed/question.h"
+#include "rightsize/typed/said_words.h"
+
+namespace rightsize::app {
+
+bool WordReader::take_offer(const std::string& word) {
+  const bool verb = std::exchange(first_bare_, false) && out_.command == "prices" && !is_link(word);  // prices spot
+  if (verb || !has("--provider")) return false;
+  // "on demand"; "on" may already be gone between names.
+  const std::string lower = to_lower(word);
+  const bool demand = lower == "demand" || (lower == "on" && lower_at(at_ + 1) == "demand");
+  const bool as_you_go = lower == "pay" && lower_at(at_ + 1) == "as" && lower_at(at_ + 3) == "go";
+  if (has("--purchase") && (demand || as_you_go || lower == "payg" || lower == "pay-as-you-go")) {
+    keep("--purchase=on-demand");
+    at_ += as_you_go ? 3 : lower == "on" ? 1 : 0;
+    return true;
+  }
+  // "reserved for 1 year", "1-year commitment": the years decide.
+  const auto is_years = [&](std::size_t at) {
+    const bool apart = lists_word("1 3", lower_at(at)) && lists_word("year years yr y", lower_at(at + 1));
+    return apart || lists_word("1-year 3-year 1-years 3-years one-year three-year 1y 3y 1yr 3yr", lower_at(at));
+  };
+  const bool reserved = lists_word("reserved reservation committed commitment commit contract", lower);
+  const bool stated = kept("--purchase=1y") != nullptr || kept("--purchase=3y") != nullptr;
+  if (reserved && has("--purchase") && (stated || is_years(at_ + 1) || is_years(at_ + 2))) return true;
+  if (is_years(at_) && has("--purchase")) {
+    keep(lower.starts_with('3') || lower.starts_with('t') ? "--purchase=3y" : "--purchase=1y");
+    at_ += lower == "1" || lower == "3";
+    return true;
+  }
+  // "for 2 weeks".
+  if (has("--hours") && !has("--job") && parse_number(word) && parse_duration(word + " " + lower_at(at_ + 1))) {
+    keep(fmt::format("--hours={:.6g}h", in_hours(*parse_duration(word + " " + lower_at(at_ + 1)))));
+    ++at_;
+    return true;
+  }
+  const bool gpus = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+  if (gpus && has("--base") && kept("--base=") == nullptr && kind_of_word(word) != WordKind::kGpu) {
+    keep("--base=" + word);
+    at_ += lists_word("gpus gpu", lower_at(at_ + 1));
+    return true;
+  }
+  if (model::is_known_name(word)) return false;
+  const bool after = lists_word("in on from at using with via", to_lower(word));
+  const std::string& name = after && at_ + 1 < in_.size() ? in_[at_ + 1] : word;
+  // "us east".
+  const std::string side = lower_at(at_ + 1 + after);
+  if (has("--region") && lists_word("us eu ap ca uk europe asia canada", to_lower(name)) &&
+      lists_word("east west north south central northeast southeast northwest southwest", side)) {
+    const std::string area = to_lower(name);
+    keep(fmt::format("--region={}-{}",
+                     area == "europe"   ? "eu"
+                     : area == "asia"   ? "ap"
+                     : area == "canada" ? "ca"
+                                        : area,
+                     side));
+    at_ += 1 + after;
+    return true;
+  }
+  std::string flag = is_link(name) && !after ? std::string() : offer_named(name, declared_);
+  const bool region = to_lower(word) == "in" && name.find('-') != std::string::npos && name.back() >= '0' &&
+                      name.back() <= '9' && kind_of_word(name) == WordKind::kOther;
+  if (flag.empty() && region && has("--region")) flag = "--region=" + name;
+  if (flag.empty()) {
+    const bool lists_offers = !has("--job") && !has("--model") && has("--gpu") && in_.size() > 3;
+    if (lists_offers && is_link(word)) return true;
+    const bool plain = word.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos;
+    if (!lists_offers || out_.command != "prices" || !plain || is_vendor_or_provider(word) ||
+        kind_of_word(word) == WordKind::kGpu)
+      return false;
+    ignore(word);
+    return true;
+  }
+  keep(flag);
+  at_ += after;
+  return true;
+}
+
+bool WordReader::take_money(const std::string& typed) {
+  if (!has("--budget")) return false;
+  // "5000 dollars a month", "budget 5000 usd".
+  if (lists_word("budget", to_lower(typed)) &&
+      (lower_at(at_ + 1).starts_with('$') || lists_word("dollars dollar usd bucks", lower_at(at_ + 2))))
+    return true;
+  const bool dollars = lists_word("dollars dollar usd bucks", lower_at(at_ + 1)) && parse_amount(typed).has_value();
+  const std::string word = dollars ? "$" + typed : typed;
+  if (dollars) in_[++at_] = word;
+  if (word.size() < 2 || word.front() != '$') return false;
+  std::string text = word;
+  std::size_t at = at_;
+  if (lists_word("per a", lower_at(at + 1)) && continues_amount(lower_at(at + 2)))
+    text += "/" + lower_at(at + 2), at += 2;
+  else if (lists_word("monthly month", lower_at(at + 1)))
+    text += "/month", at += 1;
+  if (!parse_amount(std::string_view(text).substr(1))) return false;
+  keep("--budget=" + text);
+  at_ = at;
+  return true;
+}
+
+bool WordReader::take_growth(const std::string& word) {
+  const bool named = lists_word("growing growth grows grow", to_lower(word));
+  const std::size_t at = at_ + 1 + lists_word("by of at", lower_at(at_ + 1));
+  if (!named || at >= in_.size() || !settings::read(settings::get("growth"), in_[at])) return named;
+  keep("--growth=" + in_[at]);
+  at_ = at;
+  if (lists_word("per a each every", lower_at(at_ + 1)) && lower_at(at_ + 2) == "year") at_ += 2;
+  if (lists_word("yearly annually", lower_at(at_ + 1))) ++at_;
+  return true;
+}
+
+bool WordReader::take_peak(const std::string& word) {
+  const bool up = lower_at(at_) == "up" && lower_at(at_ + 1) == "to";
+  const bool peak = lists_word("peak peaks peaking", to_lower(word));
+  const std::size_t at = at_ + (up ? 2 : 1 + lists_word("of at to", lower_at(at_ + 1)));
+  std::string* base = kept("--base=");
+  const auto is_number = [&](std::size_t i) {
+    return i < in_.size() && in_[i].find_first_not_of("0123456789") == std::string::npos;
+  };
+  // A second number is the peak, or the base if it is smaller: "40 during office hours and 16 at night".
+  const bool second = is_number(at_);
+  const std::size_t number = second ? at_ : at;
+  if ((up || peak || second) && is_number(number) && base != nullptr && base->find(',') == std::string::npos) {
+    const double first = std::atof(base->c_str() + base->find('=') + 1), other = std::atof(in_[number].c_str());
+    const bool office = std::ranges::any_of(
+        in_, [](const std::string& one) { return lists_word("office business working weekdays", to_lower(one)); });
+    *base = fmt::format("--base={:g},peak={:g},share={}", std::min(first, other), std::max(first, other),
+                        office ? "0.27" : "0.3");
+    out_.rest.notes.emplace_back(office ? "assumed: the peak lasts 45 of the 168 hours of a week (share=0.27)"
+                                        : "assumed: the peak lasts 30 % of the time (share=0.3)");
+    at_ = number;
+    return true;
+  }
+  constexpr std::size_t kSentence = 6;
+  if (in_.size() < kSentence || is_flag_word(word) || word.find_first_of("0123456789") != std::string::npos)
+    return false;
+  // The demand is constant but for its peak, and the command is about buying.
+  const bool known = lists_word("around clock during office business working weekdays hours day buy", to_lower(word));
+  if (!is_link(word) && !known) ignore(word);
+  return true;
+}
+
+bool WordReader::take_hardware(const std::string& word) {
+  constexpr std::size_t kSentence = 4;
+  if (in_.size() < kSentence || kind_of_word(singular_gpu(word)) == WordKind::kGpu) return false;
+  const auto amount = parse_amount(word + " " + lower_at(at_ + 1));
+  const auto joined = parse_amount(word);
+  const std::string unit = joined && !joined->thing.empty() ? joined->thing : amount ? amount->thing : std::string();
+  const bool apart = !(joined && !joined->thing.empty());
+  const double count = joined ? joined->count : 0;
+  if (count > 0 && lists_word("gb gib", unit) && has("--min-memory")) {
+    if (kept("--min-memory") == nullptr) keep(fmt::format("--min-memory={:g}GiB", count));
+    at_ += apart;
+  } else if (count > 0 && lists_word("w watt watts", unit) && has("--max-watts")) {
+    keep(fmt::format("--max-watts={:g}", count));
+    at_ += apart;
+  } else if (settings::read(settings::get("supports"), to_lower(word))) {
+    keep("--supports=" + to_lower(word));
+  } else if (!is_link(word) &&
+             !lists_word("have has support supports supporting memory vram ram between", to_lower(word))) {
+    ignore(word);
+  }
+  return true;
+}
+
+bool WordReader::take_audio(const std::string& word) {
+  const auto hours = parse_amount(word);
+  if (!plans_ || !hours || at_ + 2 >= in_.size() || !lists_word("hours hour h", to_lower(in_[at_ + 1]))) return false;
+  const std::size_t what = at_ + (to_lower(in_[at_ + 2]) == "of" ? 3 : 2);
+  if (what >= in_.size() || !lists_word("audio speech podcasts calls recordings", to_lower(in_[what]))) return false;
+  out_.amounts.push_back({"", word + " hours of audio", Thing::kAudioHour, *hours, false});
+  at_ = what;
+  return true;
+}
+
+bool WordReader::take_range(const std::string& word) {
+  const auto low = parse_amount(lower_at(at_ + 1)), high = parse_amount(lower_at(at_ + 3) + " " + lower_at(at_ + 4));
+  if (!lists_word("from between", to_lower(word)) || !lists_word("to and", lower_at(at_ + 2)) || !low || !high ||
+      !high->per || low->per || thing_of(high->thing) == Thing::kToken)
+    return false;
+  const double least = low->count / in_seconds(*high->per), most = high->count / in_seconds(*high->per);
+  const double mean = (least + most) / 2;
+  if (out_.command == "autoscale" && most > least) {
+    keep(fmt::format("--arrivals=diurnal:{:.4g},{:.4g}", mean, most / mean));
+    out_.rest.notes.push_back(
+        fmt::format("assumed: {:.4g} to {:.4g} requests/s over each day: --arrivals diurnal:{:.4g},{:.4g} (mean, "
+                    "peak / mean)",
+                    least, most, mean, most / mean));
+  } else if (plans_) {
+    out_.amounts.push_back({"", in_[at_ + 3] + " " + in_[at_ + 4], Thing::kRequest, *high, true});
+    out_.rest.notes.push_back(fmt::format("planned for the peak, {:.4g} requests/s", most));
+  } else {
+    return false;
+  }
+  at_ += 4;
+  while (lists_word("daily peak each every per day", lower_at(at_ + 1))) ++at_;
+  return true;
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,341 @@
+// Names the flags of a command line as the command declares them.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/amount.h"
+#include "base/text.h"
+#include "presets/presets.h"
+#include "rightsize/typed/aliases.h"
+#include "rightsize/typed/amounts.h"
+#include "rightsize/typed/combined.h"
+#include "rightsize/typed/flag_words.h"
+#include "rightsize/typed/limits.h"
+#include "rightsize/typed/lists.h"
+#include "rightsize/typed/question.h"
+#include "rightsize/typed/sentence.h"
+#include "rightsize/typed/typed.h"
+
+namespace rightsize::app {
+namespace {
+
+bool is_yes(std::string_view word) { return holds(std::array{"yes", "true", "on"}, to_lower(word)); }
+bool is_no(std::string_view word) { return holds(std::array{"no", "false", "off"}, to_lower(word)); }
+
+// Finds a flag in other spellings too: upper case, underscores, singular or plural (--Model, --batch_size, --regions).
+const FlagInfo* find_alike(const std::deque<FlagInfo>& declared, const std::string& name) {
+  const std::string tidy = tidied(name);
+  const FlagInfo* found = find_flag(declared, tidy);
+  if (found == nullptr && tidy.size() > 3) found = find_flag(declared, tidy + "s");
+  if (found == nullptr && tidy.size() > 4 && tidy.ends_with('s'))
+    found = find_flag(declared, tidy.substr(0, tidy.size() - 1));
+  return found;
+}
+
+class Rewriter {
+ public:
+  Rewriter(Typed typed, const std::deque<FlagInfo>& declared) : in_(std::move(typed.words)), declared_(declared) {
+    out_.renamed = std::move(typed.renamed);
+    out_.notes = std::move(typed.notes);
+    serving_ = std::any_of(in_.begin() + (in_.empty() ? 0 : 1), in_.end(), [](const std::string& word) {
+      const bool flag_alone = word.starts_with('-') && word.find('=') == std::string::npos;  // --batch
+      const std::string job = flag_alone ? std::string() : job_of(word.substr(word.find('=') + 1));
+      const std::string flag = word.starts_with('-') ? tidied(word.substr(0, word.find('='))) : std::string();
+      const auto work = read_work_flag(flag);
+      const bool traffic =
+          holds(std::array{"--serve", "--inference", "--concurrency", "--rate"}, flag) ||
+          (work && (work->thing == Thing::kUser || work->thing == Thing::kRequest)) ||
+          (!flag.empty() &&
+           read_limit_name(flag.substr(std::min(flag.find_first_not_of('-'), flag.size()))).has_value());
+      return (!job.empty() && !holds(std::array{"train", "finetune", "dpo"}, job)) || traffic;
+    });
+  }
+
+  Typed run() {
+    const bool runs_others = !in_.empty() && in_.front() == "profile";
+    for (at_ = 0; at_ < in_.size(); ++at_) {
+      const std::string& word = in_[at_];
+      if (word == "--" || (runs_others && at_ > 0 && !word.starts_with('-'))) {
+        out_.words.insert(out_.words.end(), in_.begin() + static_cast<std::ptrdiff_t>(at_), in_.end());
+        break;
+      }
+      if (at_ > 0 && word.size() > 1 && word.front() == '-')
+        take_flag(word);
+      else
+        out_.words.push_back(word);
+    }
+    add_method();
+    return std::move(out_);
+  }
+
+ private:
+  // --lora-rank 64 alone implies training adapters.
+  void add_method() {
+    const auto has = [&](const char* flag) {
+      return std::any_of(out_.words.begin(), out_.words.end(), [&](const std::string& word) {
+        return word == flag || word.starts_with(flag + std::string("="));
+      });
+    };
+    if (find_flag(declared_, "--method") == nullptr || has("--method")) return;
+    if (!has("--lora-rank") && !has("--lora-targets")) return;
+    out_.notes.emplace_back("adapters are trained: --method lora");
+    out_.words.insert(out_.words.begin() + 1, "--method=lora");
+  }
+
+  std::string next() const { return at_ + 1 < in_.size() ? in_[at_ + 1] : std::string(); }
+
+  // The value after '=', or the next word.
+  std::string take_value(const std::optional<std::string>& value) { return value ? *value : in_[++at_]; }
+
+  void take_flag(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals), tidy = tidied(name);
+    const auto value = equals == std::string::npos ? std::nullopt : std::optional(word.substr(equals + 1));
+    const FlagInfo* exact = find_flag(declared_, tidy);
+    const bool alias_first = exact == nullptr && !meant_flag(tidy, declared_, serving_).empty();
+    const FlagInfo* same = alias_first ? nullptr : find_alike(declared_, name);
+    if (same != nullptr && same->name != "--format") return put(*same, same->name, value, {});
+    if (tidy == "--no-color" || tidy == "--no-colour") {
+      out_.plain = true;
+      return;
+    }
+    std::string meant = same != nullptr ? same->name : meant_flag(tidy, declared_, serving_);
+    const std::string said = value.value_or(next());
+    const std::optional<Amount> tokens = parse_amount(said);
+    const bool length = tokens && tokens->thing.empty() && !tokens->per && find_flag(declared_, "--isl") != nullptr;
+    if (length && holds(std::array{"--input", "--in"}, tidy)) meant = "--isl";
+    if (length && holds(std::array{"--output", "--out"}, tidy)) meant = "--osl";
+    if (same != nullptr && meant == same->name) return put(*same, same->name, value, {});
+    if (meant.empty() && find_flag(declared_, "--model") != nullptr && model::is_known_name(said)) meant = "--model";
+    if (meant.empty()) meant = meant_choice(tidy, declared_);
+    if (meant.empty()) meant = by_words(tidy, said);
+    if (meant.empty()) meant = file_flag(said);
+    if (meant.empty() && is_argument(tidy)) return;  // --old FILE: the file alone
+    if (meant.empty()) return out_.words.push_back(word);
+    if (meant == "argument" || meant == "default") return;  // -f FILE: the file alone; --all-regions: as without it
+    if (meant == "ignored") {
+      out_.notes.push_back(fmt::format("ignored: {}; it changes no answer here", name));
+      at_ += !value && !next().empty() && !is_flag_word(next());
+      return;
+    }
+    const std::size_t fixed = meant.find('=');
+    const FlagInfo& flag = *find_flag(declared_, meant.substr(0, fixed));
+    const std::string rest = fixed == std::string::npos ? "" : meant.substr(fixed + 1);
+    if (!rest.empty() && rest.find('*') == std::string::npos) {
+      const std::string file = file_flag(said);  // --kubernetes pods.json
+      if (file.empty()) return put_switch(flag, name, rest, value);
+      out_.renamed.push_back(fmt::format("{} is {}", name, file));
+      return put(*find_flag(declared_, file), tidy, value, "");
+    }
+    if (flag.name != "--format") out_.renamed.push_back(fmt::format("{} is {}", name, flag.name));
+    put(flag, tidy, value, rest);
+  }
+
+  // For an unknown flag with an existing file, as in --traffic rps.csv: the command's flag that takes a file.
+  std::string file_flag(const std::string& value) const {
+    std::error_code ignored;
+    if (value.find('.') == std::string::npos || !std::filesystem::is_regular_file(value, ignored)) return {};
+    for (const char* flag : {"--from", "--trace", "--usage"}) {
+      if (find_flag(declared_, flag) != nullptr) return flag;
+    }
+    return {};
+  }
+
+  bool is_argument(std::string_view name) const {
+    return std::any_of(declared_.begin(), declared_.end(), [&](const FlagInfo& flag) {
+      return !flag.name.starts_with('-') && "--" + to_lower(flag.name) == name;
+    });
+  }
+
+  // A flag by its words: --monthly-budget is --budget, --peak-qps is --qps, --layouts is --list-layouts, and --vllm is
+  // the value of one flag. Empty if several flags match.
+  std::string by_words(const std::string& typed, const std::string& said) const {
+    if (typed.ends_with("-price") && typed.find("max") != std::string::npos) return {};  // a limit is not a price
+    if (read_work_flag(typed) || read_limit_name(typed.substr(2)) || typed == "--max-total-tokens") return {};
+    if (const std::string meant = flag_by_words(typed, said, declared_, serving_); !meant.empty()) return meant;
+    const std::string value = meant_value("--precision", typed.substr(std::min<std::size_t>(2, typed.size())));
+    std::vector<std::string> found;
+    for (const FlagInfo& flag : declared_) {
+      const bool names_value = holds(std::array{"--precision", "--stack", "--method"}, flag.name) &&
+                               settings::read(*flag.setting, value).has_value();
+      constexpr std::size_t kDistinct = 7;  // "--layouts": long enough to mean one flag
+      const bool part = typed.size() >= kDistinct && flag.name.ends_with(typed.substr(1)) && flag.values.empty();
+      if (names_value) found.push_back(flag.name + "=" + value);
+      if (part) found.push_back(flag.name + "=yes");
+    }
+    return found.size() == 1 ? found.front() : std::string();
+  }
+
+  // For a switch of another tool that is a value here: --spot is --purchase spot. Switches of Hugging Face take True
+  // and False, and --fsdp may name a strategy.
+  void put_switch(const FlagInfo& flag, const std::string& name, std::string meant,
+                  const std::optional<std::string>& value) {
+    const std::string said = value.value_or(next());
+    const std::string spelled = meant_value(flag.name, said.substr(0, said.find(' ')));
+    const bool given = is_yes(said) || is_no(said) || spelled != said;
+    const bool count = flag.values.empty() && is_digits(said);  // -n 1
+    const bool allowed = flag.name == "--purchase" && lists_word("ok allowed fine optional too", to_lower(said));
+    if ((given || count || allowed) && !value) ++at_;
+    if (is_no(said)) return;
+    if (given && !is_yes(said)) meant = spelled;
+    if (allowed && meant != "on-demand") meant = "on-demand," + meant;
+    const bool is_switch = flag.values.empty();
+    out_.renamed.push_back(fmt::format("{} is {}{}", name, flag.name, is_switch ? "" : " " + meant));
+    is_switch ? out_.words.push_back(flag.name) : push(flag, meant);
+  }
+
+  // The flag and its value. `pattern` has the unit of a bare number: "*h", "ttft=*ms".
+  void put(const FlagInfo& flag, const std::string& typed, const std::optional<std::string>& value,
+           std::string_view pattern) {
+    const bool follows = !next().empty() && !next().starts_with("--");
+    if (flag.values.empty()) {
+      if (value && !is_yes(*value)) return out_.words.push_back(flag.name + "=" + *value);
+      if (!value && is_no(next())) return void(++at_);
+      if (!value && is_yes(next())) ++at_;
+      return out_.words.push_back(flag.name);
+    }
+    if (!value && !follows) {
+      out_.words.push_back(flag.values == "yes|no" ? flag.name + "=yes" : flag.name);
+      return;
+    }
+    std::string text = take_value(value);
+    if (!value) take_more_words(flag, text);
+    if (flag.name == "--max-watts" && (text.ends_with('W') || text.ends_with('w'))) text.pop_back();
+    // A node label: nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB.
+    if (const std::size_t label = text.find("gpu.product="); label != std::string::npos) text.erase(0, label + 12);
+    // Slurm: --gres gpu:a100:4.
+    if ((flag.name == "--gpu" || flag.name == "--gpus") && text.starts_with("gpu:")) text.erase(0, 4);
+    // `--gpu "h100 or a100"`.
+    if (flag.list || flag.name == "--gpu") {
+      for (const std::string_view between : {" or ", " and ", " vs ", "|"}) {
+        for (std::size_t at = text.find(between); at != std::string::npos; at = text.find(between))
+          text.replace(at, between.size(), ",");
+      }
+    }
+    // SkyPilot: --gpus A100-80GB:4, but a bare number has another meaning here.
+    if (flag.name == "--gpus" && in_.front() == "prices" && kind_of_word(text) == WordKind::kGpu && !is_digits(text))
+      return push(*find_flag(declared_, "--gpu"), text);
+    const bool any = holds(std::array{"any", "all", "*"}, to_lower(text));
+    if (any && holds(std::array{"--gpu", "--provider", "--region"}, flag.name)) return;
+    if (flag.name == "--format" && text == "wide") return out_.words.push_back("--wide");
+    // In `--emit kubernetes -o yaml`, the tool decides the format of its file.
+    const auto emits = [](const std::string& word) { return word.starts_with("--emit"); };
+    if (flag.name == "--format" && text == "yaml" && std::any_of(in_.begin(), in_.end(), emits)) return;
+    if (const std::string hours = length_of_hours(text); !hours.empty() &&
+                                                         flag.setting->kind == settings::Kind::kDuration &&
+                                                         !(in_.front() == "window" && flag.name == "--window")) {
+      out_.renamed.push_back(fmt::format("{} {} is {} {}", flag.name, text, flag.name, hours));
+      text = hours;
+    }
+    // Slurm: --time 2-12:00:00.
+    if (const std::string time = length_of_time(text); !time.empty() && flag.setting->kind == settings::Kind::kDuration)
+      text = time;
+    if (const std::string sized = flag.name == "--gpu" ? gpu_with_memory(text) : std::string(); !sized.empty()) {
+      out_.notes.push_back(fmt::format("assumed: a GPU of {} is {} (--gpu names another)", text, sized));
+      text = sized;
+    }
+    // estimate --concurrency 1,8,32: several values of one setting.
+    if (!flag.list && text.find(',') != std::string::npos && settings::is_number(flag.setting->kind) &&
+        find_flag(declared_, "--sweep") != nullptr && !settings::read(*flag.setting, text)) {
+      out_.renamed.push_back(fmt::format("{} {} is --sweep {}={}", flag.name, text, flag.name.substr(2), text));
+      const auto names_job = [](const std::string& word) { return word.starts_with("--job"); };
+      if (flag.setting->jobs == settings::Jobs::kServe && std::none_of(in_.begin(), in_.end(), names_job))
+        out_.words.emplace_back("--job=serve");
+      return push(*find_flag(declared_, "--sweep"), fmt::format("{}={}", flag.name.substr(2), text));
+    }
+    const std::string by_typed = meant_value(typed, text);
+    text = by_typed != text ? by_typed : meant_value(flag.name, text);
+    // A choice within a longer name: bitsandbytes-nf4.
+    if (flag.setting->kind == settings::Kind::kChoice && !settings::read_list(*flag.setting, text)) {
+      for (const std::string_view part : split_list(tidied(text), '-')) {
+        const std::string choice = meant_value(flag.name, std::string(part));
+        if (part.size() < 3 || !settings::read(*flag.setting, choice)) continue;
+        out_.renamed.push_back(fmt::format("{} {} is {}", flag.name, text, choice));
+        text = choice;
+        break;
+      }
+    }
+    if (!pattern.empty()) {
+      const std::size_t star = pattern.find('*');
+      text = std::string(pattern.substr(0, star)) + text +
+             std::string(is_digits(text) ? pattern.substr(star + 1) : std::string_view{});
+    }
+    push(flag, text);
+  }
+
+  // A value of several words: --deadline 2 weeks, --docs 50 M, --gpu RTX 4090, --deadline by next friday.
+  void take_more_words(const FlagInfo& flag, std::string& text) {
+    const std::string first = text;
+    const std::size_t start = at_;
+    const bool number = text.front() >= '0' && text.front() <= '9';
+    const bool gpu = flag.name == "--gpu" || flag.name == "--gpus";
+    while (!next().empty() && !next().starts_with('-')) {
+      const bool unit = number && settings::is_number(flag.setting->kind) &&
+                        (continues_amount(next()) || (flag.setting->kind == settings::Kind::kCount &&
+                                                      thing_of(next()) != Thing::kNone && job_of(next()).empty()));
+      const bool day = flag.name == "--deadline" && holds(std::array{"by", "next", "in", "end", "this", "of", "before"},
+                                                          to_lower(text.substr(text.rfind(' ') + 1)));
+      const std::string joined = text + (unit || day ? " " : "-") + next();
+      if (!unit && !day && !(gpu && kind_of_word(joined) == WordKind::kGpu)) break;
+      text = joined;
+      ++at_;
+    }
+    // `--concurrency 16 tokens per second` asks for a speed.
+    const bool count = flag.setting->kind == settings::Kind::kCount && !gpu && !read_work_flag(flag.name);
+    if (count && text != first && !settings::read(*flag.setting, text) && settings::read(*flag.setting, first)) {
+      text = first;
+      at_ = start;
+    }
+  }
+
+  // Joins the values of a list that is given twice: --provider aws --provider gcp.
+  void push(const FlagInfo& flag, const std::string& value) {
+    const bool list = flag.list || flag.name == "--slo";
+    const auto given = std::find_if(out_.words.begin(), out_.words.end(),
+                                    [&](const std::string& word) { return word.starts_with(flag.name + "="); });
+    if (list && !flag.repeatable && given != out_.words.end())
+      *given += "," + value;
+    else if (flag.repeatable)
+      out_.words.insert(out_.words.end(), {flag.name, value});  // further words may be values too: --from *.csv
+    else
+      out_.words.push_back(flag.name + "=" + value);
+  }
+
+  std::vector<std::string> in_;
+  const std::deque<FlagInfo>& declared_;
+  bool serving_ = false;
+  std::size_t at_ = 0;
+  Typed out_;
+};
+
+}  // namespace
+
+std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& declared, bool serving) {
+  const bool has_argument =
+      std::any_of(declared.begin(), declared.end(), [](const FlagInfo& flag) { return !flag.name.starts_with('-'); });
+  for (const FlagAlias& alias : flag_aliases()) {
+    if (alias.when == When::kServing && !serving) continue;
+    const std::string_view flag = alias.meant.substr(0, alias.meant.find('='));
+    const bool has = flag == "argument" ? has_argument
+                     : flag == "default" || flag == "ignored"
+                         ? find_flag(declared, "--model") != nullptr || find_flag(declared, "--region") != nullptr ||
+                               find_flag(declared, "--fail-over") != nullptr
+                         : find_flag(declared, flag) != nullptr;
+    if (has && holds(split_list(alias.typed, ' '), typed)) return std::string(alias.meant);
+  }
+  // --tokens-per-item and the like: the length of each.
+  constexpr std::string_view kPer = "--tokens-per-", kEach = "--tokens-per-doc";
+  const bool each = typed.starts_with(kPer) && typed != kEach &&
+                    !lists_word("second s minute hour day step batch gpu", typed.substr(kPer.size()));
+  return each ? meant_flag(kEach, declared, serving) : std::string();
+}
+
+Typed meant_flags(Typed typed, const std::deque<FlagInfo>& declared) {
+  if (!typed.words.empty()) combine_flags(typed, declared);
+  return Rewriter(std::move(typed), declared).run();
+}
+
+}  // namespace rightsize::app
