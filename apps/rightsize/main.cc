@@ -441,9 +441,6 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
   if (!nearest) nearest = repaired(words, declared, trial);
   if (const std::vector<std::string> list = models_like(errors); !nearest && !list.empty() && !trial(list))
     nearest = list;
-  if (nearest && nearest->front() == words.front()) {
-    for (const std::string& line : changes(words, *nearest, declared)) std::cerr << "note: " << line << '\n';
-  }
   // Otherwise an example of the command, if all its files exist. If the user named a model, a GPU or a file, the
   // example must have the same name; any other would answer a different question.
   const std::vector<std::string> named = named_things(words);
@@ -459,6 +456,9 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
         continue;
       nearest = shown;
     }
+  }
+  if (nearest && nearest->front() == words.front()) {
+    for (const std::string& line : changes(words, *nearest, declared)) std::cerr << "note: " << line << '\n';
   }
   std::cerr << "try: " << as_typed(nearest.value_or(std::vector<std::string>{words.front(), "--help"})) << '\n';
   return code;

@@ -441,7 +441,14 @@ std::string command_for_work(const std::vector<std::string>& words) {
 std::vector<std::string> flags_in_file(const std::string& path, const std::deque<FlagInfo>& declared) {
   std::vector<std::string> flags;
   constexpr std::size_t kMostKeys = 100;  // more are data, such as the JSON of a plan
-  const auto entries = read_with_named(path, 0);
+  auto entries = read_with_named(path, 0);
+  if (entries.empty()) {  // damaged: the lines that can be read
+    const Result<std::string> text = read_file(path);
+    for (const std::string_view line : split_list(text ? *text : std::string_view(), '\n')) {
+      const std::size_t colon = line.find(": ");
+      if (colon != line.npos) entries.emplace_back(trim(line.substr(0, colon)), trim(line.substr(colon + 1)));
+    }
+  }
   if (entries.size() > kMostKeys) return flags;
   for (const auto& [key, value] : entries) {
     const std::string name = flag_of_key(key, value, declared);

@@ -195,6 +195,7 @@ class Repair {
         while (value.ends_with(':') || value.ends_with('.')) value.pop_back();
       }
       const bool given = std::ranges::any_of(base, [&](const WordPart& part) { return part.flag == flag->name; });
+      if (given && flag->name == "--job") continue;  // another job is another question
       const double all = cost + (given ? kReplaced : 0);
       if (flag->values.empty())
         edits.push_back({WordEdit::Kind::kSet, {flag->name, std::nullopt}, all});
@@ -280,7 +281,7 @@ class Repair {
     // A stand-in must not replace what was typed: another model is another question.
     const bool names_model = std::any_of(typed_.begin(), typed_.end(), [](const WordPart& part) {
       std::error_code ignored;
-      return part.flag == "--model" || (part.flag.empty() && !std::filesystem::exists(*part.value, ignored));
+      return (part.flag == "--model" && part.value) || (part.flag.empty() && !std::filesystem::exists(*part.value, ignored));
     });
     for (const auto& [flag, value] : kStandIns) {
       const bool given = std::ranges::any_of(base, [&](const WordPart& part) { return part.flag == flag; });
