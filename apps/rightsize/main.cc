@@ -428,7 +428,7 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
   if (errors.front().code == ErrorCode::kBug) return code;
   const TrialTime time(kSecondsOfTrials);
   DeclaredCommand again(*find_command(words.front()));
-  const bool misspelt = !parse(again, {words.begin() + 1, words.end()});
+  const bool misspelt = !only_reads(words) && !parse(again, {words.begin() + 1, words.end()});
   const Trial trial = [&](const std::vector<std::string>& tried) {
     std::optional<Errors> refused = time.is_over() ? Errors{} : try_out(tried, misspelt);
     return time.is_over() ? Errors{} : refused;
