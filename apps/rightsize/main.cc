@@ -18,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/long_work.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -378,8 +379,9 @@ bool only_reads(const std::vector<std::string>& words) {
   constexpr std::array<std::string_view, 19> kReaders = {
       "portfolio", "recommend", "checklist", "estimate", "memory", "batch",  "cache", "autoscale", "bill", "init",
       "window",    "commit",    "mig",       "gpus",     "models", "prices", "fleet", "service",   "diff"};
-  const bool harmless = std::ranges::any_of(words, [](const std::string& word) {
-    return word == "--dry-run" || word == "--replay" || word.starts_with("--replay=") || word == "--once";
+  const bool records = words.front() == "profile" || words.front() == "top" || words.front() == "exporter";
+  const bool harmless = std::ranges::any_of(words, [&](const std::string& word) {
+    return word == "--dry-run" || (records && (word.starts_with("--replay") || word == "--once"));
   });
   if (std::find(kReaders.begin(), kReaders.end(), words.front()) == kReaders.end() && !harmless) return false;
   constexpr std::array<std::string_view, 8> kActs = {"--prometheus", "--out",  "-",      "--record",
@@ -398,6 +400,7 @@ std::optional<Errors> try_out(const std::vector<std::string>& words, bool parse_
   const Command* command = find_command(words.front());
   if (command == nullptr) return Errors{};
   const QuietNotes quiet;
+  const NoWrites unchanged;
   DeclaredCommand declared(*command);
   const std::deque<FlagInfo> known = declared.describe().flags;
   const Typed meant = meant_work(meant_flags({words}, known), known);

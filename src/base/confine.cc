@@ -1,6 +1,7 @@
 #include "base/confine.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -18,6 +19,8 @@ std::optional<std::vector<fs::path>>& allowed() {
 bool lies_in(const fs::path& path, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
+
+std::atomic<int> attempts = 0;
 
 }  // namespace
 
@@ -39,5 +42,10 @@ bool may_read(const std::string& path) {
   return std::any_of(allowed()->begin(), allowed()->end(),
                      [&](const fs::path& folder) { return lies_in(real, folder); });
 }
+
+NoWrites::NoWrites() { ++attempts; }
+NoWrites::~NoWrites() { --attempts; }
+
+bool may_write() { return attempts == 0; }
 
 }  // namespace rightsize

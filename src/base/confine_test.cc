@@ -35,5 +35,16 @@ TEST(Confine, ReadsOnlyFilesInTheNamedFolders) {
   fs::remove_all(folder);
 }
 
+TEST(NoWrites, NothingIsWrittenWhileOneExists) {
+  const std::string path = (fs::temp_directory_path() / ("no_writes_" + std::to_string(::getpid()))).string();
+  {
+    const NoWrites unchanged;
+    EXPECT_FALSE(write_file(path, "new"));
+    EXPECT_FALSE(fs::exists(path));
+  }
+  EXPECT_TRUE(write_file(path, "new"));
+  fs::remove(path);
+}
+
 }  // namespace
 }  // namespace rightsize

@@ -39,6 +39,7 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
 }
 
 Result<> write_file(const std::string& path, const std::string& content) {
+  if (!may_write()) return fail(cannot("write", path, EROFS));
   const std::string temporary = path + ".new";
   std::unique_ptr<std::FILE, Close> file(std::fopen(temporary.c_str(), "wb"));
   if (!file) return fail(cannot("write", path, errno));

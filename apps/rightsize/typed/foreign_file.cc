@@ -78,8 +78,7 @@ bool is_model_config(const Entries& entries) {
 
 bool is_workload(const Entries& entries) {
   if (is_model_config(entries)) return false;
-  const std::string job = text_of(entries, "job");
-  const bool launched = find(entries, "stack") != nullptr && lists_word("rl serve train", job);
+  const bool launched = find(entries, "stack") != nullptr && find(entries, "file.program") != nullptr;
   const bool toml = text_of(entries, "file.format") == "toml" && find(entries, "model") != nullptr;
   return launched || toml || find(entries, kMarks) != nullptr;
 }

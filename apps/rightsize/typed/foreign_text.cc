@@ -86,6 +86,7 @@ void name_program(const std::string& word, Entries& entries) {
     if (name.find(program.text) == std::string::npos) continue;
     entries.emplace_back("job", program.job);
     if (!program.stack.empty()) entries.emplace_back("stack", program.stack);
+    entries.emplace_back("file.program", program.text);
     return;
   }
 }

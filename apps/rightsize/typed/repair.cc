@@ -10,6 +10,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "base/url.h"
 #include "presets/hub_names.h"
 #include "rightsize/typed/foreign_file.h"
 #include "rightsize/typed/lists.h"
@@ -281,7 +282,8 @@ class Repair {
     // A stand-in must not replace what was typed: another model is another question.
     const bool names_model = std::any_of(typed_.begin(), typed_.end(), [](const WordPart& part) {
       std::error_code ignored;
-      return (part.flag == "--model" && part.value) || (part.flag.empty() && !std::filesystem::exists(*part.value, ignored));
+      return (part.flag == "--model" && part.value) ||
+             (part.flag.empty() && !std::filesystem::exists(*part.value, ignored));
     });
     for (const auto& [flag, value] : kStandIns) {
       const bool given = std::ranges::any_of(base, [&](const WordPart& part) { return part.flag == flag; });
@@ -430,21 +432,29 @@ std::vector<std::string> changes(const std::vector<std::string>& typed, const st
     }
     return parts;
   };
-  const auto shown = [](const WordPart& part) {
-    return part.flag + (part.flag.empty() || !part.value ? "" : " ") + part.value.value_or("");
+  // Headers and URLs may contain credentials.
+  const auto shown_value = [](const WordPart& part) {
+    if (!part.value || part.flag == "--header") return std::string();
+    return part.value->find("://") == std::string::npos ? *part.value : shown_url(*part.value);
+  };
+  const auto shown = [&](const WordPart& part) {
+    const std::string value = shown_value(part);
+    return part.flag + (part.flag.empty() || value.empty() ? "" : " ") + value;
   };
   WordParts added = named(suggested), dropped;
-  for (const WordPart& part : named(typed)) {
-    // A bare word may now be the value of a flag, and the other way round.
-    const auto same = std::ranges::find_if(added, [&](const WordPart& other) {
-      return other == part || (other.value && other.value == part.value && (other.flag.empty() || part.flag.empty()));
-    });
-    if (same != added.end())
-      added.erase(same);
-    else
-      dropped.push_back(part);
-  }
   std::vector<std::string> lost, replaced, examples;
+  for (const WordPart& part : named(typed)) {
+    // A bare word may now be the value of a flag, and the other way round; a misspelt flag has its value still.
+    const auto same = std::ranges::find_if(
+        added, [&](const WordPart& other) { return other == part || (other.value && other.value == part.value); });
+    if (same == added.end()) {
+      dropped.push_back(part);
+      continue;
+    }
+    if (same->flag != part.flag && !same->flag.empty() && !part.flag.empty())
+      replaced.push_back(fmt::format("{} instead of {}", same->flag, part.flag));
+    added.erase(same);
+  }
   for (const WordPart& part : dropped) {
     const auto other = std::ranges::find_if(
         added, [&](const WordPart& each) { return !part.flag.empty() && each.flag == part.flag && each.value; });
@@ -452,7 +462,7 @@ std::vector<std::string> changes(const std::vector<std::string>& typed, const st
       lost.push_back(shown(part));
       continue;
     }
-    replaced.push_back(fmt::format("{} instead of {}", shown(*other), *part.value));
+    replaced.push_back(fmt::format("{} instead of {}", shown(*other), shown_value(part)));
     added.erase(other);
   }
   for (const WordPart& part : added) examples.push_back(shown(part));

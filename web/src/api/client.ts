@@ -119,8 +119,8 @@ export interface ServerEvent {
 }
 
 /**
- * Collects the pieces of a stream and returns the events that they complete. Each piece is looked at once: the answer for a
- * fleet of 10,000 GPUs arrives in 1,000 pieces.
+ * Collects the pieces of a stream and returns the events that they complete. It reads each piece once: the answer for a fleet
+ * of 10,000 GPUs arrives in 1,000 pieces.
  */
 export function eventReader(): (piece: string) => ServerEvent[] {
   let pieces: string[] = [];

@@ -17,7 +17,7 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
       const wide = (tile: Tile) => tile.x2 - tile.x1;
       const tall = (tile: Tile) => tile.y2 - tile.y1;
       const share = (tile: Tile) => (tile.spend > 0 ? tile.waste / tile.spend : 0);
-      const cut = (text: string, room: number, each = 6.6) => (room < 8 * each && text.length * each > room ? '' : middleCut(text, Math.floor(room / each))); // fewer letters tell no names apart
+      const cut = (text: string, room: number, each = 6.6) => (room < 8 * each && text.length * each > room ? '' : middleCut(text, Math.floor(room / each))); // names look alike with fewer letters
       const firstThatFits = (texts: string[], room: number, each = 6.6) => texts.find((text) => text.length * each <= room) ?? cut(texts[texts.length - 1] ?? '', room, each);
       return {
         height,
