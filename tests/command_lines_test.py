@@ -155,7 +155,7 @@ def check(number):
     words = (with_number if number % 2 else random_line)(chance)
     form = chance.choice(['text', 'json', 'json', 'csv', 'md', 'html', 'quiet'])
     environment = chance.choice([{}, {'TERM': 'dumb'}, {'NO_COLOR': '1', 'TERM': 'xterm'}, {'COLUMNS': '40'}])
-    typed_format = '--format' in words or any(word.startswith('--format=') for word in words)
+    typed_format = '--' in words or '--format' in words or any(word.startswith('--format=') for word in words)  # after '--', flags are words
     line = words if typed_format else [*words, '-q'] if form == 'quiet' else [*words, '--format', form]
     code, out, err, seconds = run(line, environment)
     found = [] if typed_format and code in range(5) else mistakes(line, form, code, out, err)
@@ -176,7 +176,8 @@ def main():
                     print('\n'.join(found), file=log, flush=True)
         except KeyboardInterrupt:  # report what ran
             pool.shutdown(wait=False, cancel_futures=True)
-    print('\n'.join(failures[:60]) or f'{sum(codes.values())} command lines (exit codes {dict(sorted(codes.items()))}): each answered or refused, no absurd answer, none over {SLOW} s')
+    print('\n'.join([*failures[:60], f'{sum(codes.values())} command lines (exit codes {dict(sorted(codes.items()))}): ' +
+                     (f'{len(failures)} mistakes' if failures else f'each answered or refused, no absurd answer, none over {SLOW} s')]))
     sys.exit(1 if failures else 0)
 
 

@@ -96,7 +96,8 @@ Checked<std::vector<double>> parse_hours(const std::string& file, std::string te
 
 Checked<std::vector<double>> read_hours(std::string_view name, const std::string& text) {
   if (const Result<double> same = parse_number(text)) {
-    if (std::isfinite(*same)) return std::vector<double>(24, *same);
+    if (*same >= 0) return std::vector<double>(24, *same);
+    return fail(Errors(bad_input(fmt::format("--{} of {} must be 0 or more", name, text))));
   }
   Result<std::string> content = read_file(text);
   if (!content)

@@ -122,7 +122,7 @@ double score_of(const Request& request, const PricedOption& c) {
   // Times within about 2 % count as equal: one second must not be worth twice the cost.
   if (request.objective == Objective::kTime) return std::floor(std::log(wait) / std::log(kTie));
   // Unknown power comes last.
-  if (request.objective == Objective::kEnergy) return c.power > Watts{} ? in_watts(c.power) * c.hours() : 1e300;
+  if (request.objective == Objective::kEnergy) return c.power > Watts{} ? energy_kwh(request, c) : 1e300;
   return request.objective == Objective::kCost ? cost : cost * wait;
 }
 
@@ -194,6 +194,14 @@ bool follows_hours(const market::Offer& offer) {
   using catalog::Purchase;
   return offer.machine->provider != market::kOwn &&
          (offer.price->purchase == Purchase::kOnDemand || offer.price->purchase == Purchase::kSpot);
+}
+
+double pue_of(const Request& request, const catalog::Machine& machine) {
+  return request.pue.value_or(market::pue_of(machine.provider));
+}
+
+double energy_kwh(const Request& request, const PricedOption& option) {
+  return in_watts(option.power) * option.hours() * pue_of(request, *option.offer->machine) / 1e3;
 }
 
 Watts power_of(const Deployment& deployment, const MachineClass& machines) {

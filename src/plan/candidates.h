@@ -47,6 +47,11 @@ struct PricedOption {
 // GPUs in use at their mean power, the others of the machines idle, and the hosts. Zero if the GPUs' power is unknown.
 Watts power_of(const Deployment& deployment, const MachineClass& machines);
 
+// Overhead of the data center of a machine: cooling and power supply.
+double pue_of(const Request& request, const catalog::Machine& machine);
+// Energy of the work with that overhead; 0 if the power is unknown.
+double energy_kwh(const Request& request, const PricedOption& option);
+
 // Whether machines can be given back in quiet hours: own and committed ones are paid all the time.
 bool follows_hours(const market::Offer& offer);
 

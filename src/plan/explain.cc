@@ -10,7 +10,7 @@ namespace {
 
 double score(const Request& request, const PricedOption& c) {
   const double cost = in_usd(c.due()), wait = c.wait(request);
-  if (request.objective == Objective::kEnergy) return in_watts(c.power) * c.hours();
+  if (request.objective == Objective::kEnergy) return energy_kwh(request, c);
   return request.objective == Objective::kCost ? cost : request.objective == Objective::kTime ? wait : cost * wait;
 }
 

@@ -398,7 +398,7 @@ class Planning {
     plan.cap = describe_cap(machines, plan);
     const double width = machines.speed.power.width;
     plan.power_interval = {std::exp(-width), std::exp(width)};
-    plan.pue = request_.pue.value_or(market::pue_of(plan.offer.machine->provider));
+    plan.pue = pue_of(request_, *plan.offer.machine);
     if (request_.carbon && plan.power > Watts{}) plan.carbon = request_.carbon->in(plan.offer.price->region);
   }
 

@@ -4,7 +4,7 @@
 namespace rightsize::settings {
 namespace {
 
-constexpr double kMostGpus = 1'000'000, kMostParallel = 1024, kMostTokens = 1e8;
+constexpr double kMostGpus = 65'536, kMostParallel = 1024, kMostTokens = 1e8;
 constexpr std::string_view kPrecisions = "bf16|fp16|amp-bf16|amp-fp16|mixed-bf16|fp32|fp8|int8|int4|nf4|fp4|auto";
 
 constexpr Setting kRows[] = {
@@ -32,7 +32,7 @@ constexpr Setting kRows[] = {
     section("GPUs"),
     text("gpu", "NAME", "GPU name or family, e.g. h100-sxm or h100 ('rightsize gpus' lists them)").listed(),
     count("gpus", "8", 1, kMostGpus, "number of GPUs").or_words("1"),
-    count("max-gpus", "64", 1, 65'536, "use at most this many GPUs").or_words("64, more where a deadline needs them"),
+    count("max-gpus", "64", 1, kMostGpus, "use at most this many GPUs").or_words("64, more where a deadline needs them"),
     count("tp", "4", 1, kMostParallel, "tensor parallel size").listed().or_words("1"),
     count("pp", "2", 1, kMostParallel, "pipeline parallel size").listed().or_words("1"),
     count("ep", "8", 1, kMostParallel, "expert parallel size; when serving, a divisor of --tp").listed().or_words("1"),

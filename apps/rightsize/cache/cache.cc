@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/cancel.h"
 #include "base/file.h"
 #include "capacity/sessions.h"
 #include "kv_cache/hashed_trace.h"
@@ -107,6 +108,7 @@ struct Totals {
 
 void use_trace(const sim::Trace& trace, std::int64_t block_tokens, kv_cache::ReuseCurve& reuse, Totals& totals) {
   for (const sim::Arrival& arrival : trace.arrivals) {
+    if (cancelled()) return;
     totals.last = in_milliseconds(sim::from_sim_time(arrival.at));
     totals.input += arrival.size, totals.output += arrival.output;
     reuse.add(blocks_of(trace.prompts->of(arrival.prompt), block_tokens));
@@ -147,6 +149,7 @@ Checked<Outcome> run(Flags flags) {
   } else if (const Result<> read = use_file(flags.trace, reuse, totals); !read) {
     return fail(Errors{read.error()});
   }
+  if (cancelled()) return fail(Errors{bad_input("cancelled")});
   const Bytes block = sized ? answer.per_token * static_cast<double>(flags.block_tokens) : bytes(1);
   answer.requests = reuse.requests(), answer.blocks = reuse.blocks(), answer.distinct = reuse.distinct();
   answer.mean_input = totals.input / static_cast<double>(answer.requests);

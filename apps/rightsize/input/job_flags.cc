@@ -80,8 +80,11 @@ Checked<model::Job> finish_job(const JobFlags& flags, const model::ModelShape& m
 
 void use_formats_of(const catalog::Gpu& gpu, const JobFlags& flags, model::Job& job) {
   const bool bf16 = gpu.peak(catalog::NumberFormat::kBf16).supported;
-  const bool chosen = job.kind == model::JobKind::kTrain || flags.settings.contains("precision");
-  if (!chosen && !bf16 && job.precision == model::Precision::kBf16) job.precision = model::Precision::kFp16;
+  if (bf16 || job.precision != model::Precision::kBf16 || flags.settings.contains("precision")) return;
+  const bool trains = job.kind == model::JobKind::kTrain;
+  if (trains && (job.train.method != model::Method::kFull || job.stack != model::Stack::kHf)) return;
+  job.precision = trains ? model::Precision::kAmpFp16 : model::Precision::kFp16;
+  if (trains) note(fmt::format("assumed: --precision amp-fp16, as {} has no bf16", gpu.name));
 }
 
 bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu, model::Job& job,

@@ -59,7 +59,10 @@ void write_digits(std::vector<std::string>& words) {
     const bool counted = continues_amount(next) || thing_of(next) != Thing::kNone;
     const std::string digits = digits_of(words[i]);
     const bool plural = next.size() > 3 && next.ends_with('s');
-    if (!digits.empty() && (counted || plural || kind_of_word(next) == WordKind::kGpu)) words[i] = digits;
+    const std::string after = i + 2 < words.size() ? words[i + 2] : "";
+    const bool gpu = kind_of_word(next) == WordKind::kGpu || kind_of_word(next + "-" + after) == WordKind::kGpu;
+    if (!digits.empty() && (counted || plural || gpu)) words[i] = digits;
+    if (gpu && to_lower(words[i]) == "single") words[i] = "1";
     const bool time = i > 0 && lists_word("within in by under every", to_lower(words[i - 1]));
     if (time && continues_amount(next) && lists_word("a an", to_lower(words[i]))) words[i] = "1";
   }

@@ -115,6 +115,10 @@ TEST(Sentence, NumbersMayBeWords) {
               Contains("--deadline=1 week"));
   EXPECT_THAT(words_of_sentence("train llama-3.1-8b on 1B tokens in three days on eight H100s", true),
               Contains("--deadline=3 days"));
+  for (const char* gpu : {"a single RTX 4090", "one 4090", "1 L4"})
+    EXPECT_THAT(words_of_sentence(fmt::format("can I fine-tune mistral 7b on {}?", gpu), true),
+                Contains(testing::StartsWith("--gpu=1x")))
+        << gpu;
 }
 
 // A number is a count only before a GPU, and a name of several words stays together.
