@@ -182,6 +182,15 @@ TEST(AllCommands, AFlagWithOneValueMayBeGivenOnce) {
   });
 }
 
+TEST(AllCommands, AShortFlagIsNotAValue) {
+  for_every_flag([](const std::string& command, const FlagInfo& flag) {
+    if (!flag.name.starts_with("--") || flag.values.empty()) return;
+    const Typed typed = meant_flags({{command, flag.name, "-q"}}, describe_command(command)->flags);
+    EXPECT_THAT(typed.words, testing::AnyOf(testing::Contains("-q"), testing::Contains("--quiet")))
+        << command << " " << flag.name;
+  });
+}
+
 TEST(AllCommands, AListForAFlagWithOneValueIsRefused) {
   EXPECT_THAT(describe(call("memory", {"llama-3.1-8b", "--batch", "1,2"}).error()),
               HasSubstr("--batch takes one value, not '1,2'"));

@@ -168,6 +168,15 @@ class ZstdSource : public Unpacker {
   std::size_t expected_ = 0;  // 0: at the end of a frame
 };
 
+class BorrowedSource final : public ByteSource {
+ public:
+  explicit BorrowedSource(ByteSource& source) : source_(source) {}
+  Result<std::size_t> read(std::span<char> buffer) override { return source_.read(buffer); }
+
+ private:
+  ByteSource& source_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
@@ -203,6 +212,10 @@ Result<std::string> read_beginning(ByteSource& source, std::size_t size) {
 
 std::unique_ptr<ByteSource> put_back(std::string first, std::unique_ptr<ByteSource> source) {
   return std::make_unique<PutBackSource>(std::move(first), std::move(source));
+}
+
+std::unique_ptr<ByteSource> put_back(std::string first, ByteSource& source) {
+  return put_back(std::move(first), std::make_unique<BorrowedSource>(source));
 }
 
 Result<std::string> read_all(ByteSource& source, std::size_t limit) {

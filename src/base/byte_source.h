@@ -32,6 +32,8 @@ Result<std::unique_ptr<ByteSource>> uncompress(const std::string& name, std::uni
 
 // A source that returns `first` and then the rest of `source`: for a reader that had to inspect the beginning.
 std::unique_ptr<ByteSource> put_back(std::string first, std::unique_ptr<ByteSource> source);
+// The same for a source that is not owned; it must outlive the result.
+std::unique_ptr<ByteSource> put_back(std::string first, ByteSource& source);
 
 // Up to `size` bytes from the beginning; fewer only if the source is shorter.
 Result<std::string> read_beginning(ByteSource& source, std::size_t size);

@@ -123,16 +123,6 @@ double hours_in(std::string_view unit) {
   return lower == "minutes" || lower == "minute" ? times / 60 : 0;
 }
 
-// Another's source.
-class Borrowed final : public ByteSource {
- public:
-  explicit Borrowed(ByteSource& source) : source_(source) {}
-  Result<std::size_t> read(std::span<char> buffer) override { return source_.read(buffer); }
-
- private:
-  ByteSource& source_;
-};
-
 class Reading {
  public:
   Reading(const std::string& name, const std::function<void(const Charge&)>& take) : name_(name), take_(take) {}
@@ -142,7 +132,7 @@ class Reading {
     RIGHTSIZE_TRY(std::string first, read_beginning(source, kLook));
     const std::string_view text = trim(first);
     const bool json = text.starts_with('{') || text.starts_with('[');
-    const std::unique_ptr<ByteSource> whole = put_back(std::move(first), std::make_unique<Borrowed>(source));
+    const std::unique_ptr<ByteSource> whole = put_back(std::move(first), source);
     if (json) return read_json(*whole);
     CsvReader csv(*whole, name_);
     std::string_view record;

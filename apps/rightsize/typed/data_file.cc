@@ -5,6 +5,7 @@
 #include <fstream>
 #include <vector>
 
+#include "base/confine.h"
 #include "base/file.h"
 #include "base/json_reader.h"
 #include "base/located_json.h"
@@ -35,7 +36,7 @@ const JsonValue* member(const JsonValue& value, std::string_view names) {
   return nullptr;
 }
 
-// Adds one sample; false where the object is none.
+// Adds one sample; false if the object is something else.
 bool add_sample(const JsonValue& object, DataFile& data) {
   const JsonValue* body = member(object, "body");
   const JsonValue& sample = body == nullptr ? object : *body;
@@ -69,7 +70,7 @@ bool add_sample(const JsonValue& object, DataFile& data) {
 
 std::optional<DataFile> read_data_file(const std::string& path) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+  if (!std::filesystem::is_regular_file(path, ignored) || !may_read(path)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   const int first = (file >> std::ws).peek();
   if (first != '{' && first != '[') return std::nullopt;

@@ -190,7 +190,7 @@ class Rewriter {
   // The flag and its value. `pattern` has the unit of a bare number: "*h", "ttft=*ms".
   void put(const FlagInfo& flag, const std::string& typed, const std::optional<std::string>& value,
            std::string_view pattern) {
-    const bool follows = !next().empty() && !next().starts_with("--");
+    const bool follows = !next().empty() && !next().starts_with("--") && find_flag(declared_, next()) == nullptr;
     if (flag.values.empty()) {
       if (value && !is_yes(*value)) return out_.words.push_back(flag.name + "=" + *value);
       if (!value && is_no(next())) return void(++at_);

@@ -173,15 +173,6 @@ bool looks_like_jobs(std::string_view beginning) {
 
 namespace {
 
-class Borrowed final : public ByteSource {
- public:
-  explicit Borrowed(ByteSource& source) : source_(source) {}
-  Result<std::size_t> read(std::span<char> buffer) override { return source_.read(buffer); }
-
- private:
-  ByteSource& source_;
-};
-
 Error not_a_job_table(const std::string& file, std::string_view beginning) {
   Error error = bad_input(fmt::format(
       "{}: not a table from sacct with JobID or JobIDRaw, Start, and AllocTRES, ReqTRES or AllocGRES", file));
@@ -236,7 +227,7 @@ Result<JobTable> read_jobs(ByteSource& source, const std::string& file) {
   constexpr std::size_t kLook = 64U << 10;
   RIGHTSIZE_TRY(std::string beginning, read_beginning(source, kLook));
   if (trim(beginning).starts_with('{')) {
-    std::unique_ptr<ByteSource> whole = put_back(std::move(beginning), std::make_unique<Borrowed>(source));
+    std::unique_ptr<ByteSource> whole = put_back(std::move(beginning), source);
     return read_jobs_json(*whole, file);
   }
   return read_table(source, file, std::move(beginning));
