@@ -86,10 +86,13 @@ export async function upload(file: Blob, signal: AbortSignal, progress: (share: 
     ({ id, bytes: at } = (await response.json()) as { id: string; bytes: number });
     waiting = [];
     size = 0;
-    progress(file.size > 0 ? sent / file.size : 1);
   };
+  let percent = -1;
   for (;;) {
     const { value, done } = await reader.read();
+    const share = file.size > 0 ? sent / file.size : 1;
+    if (Math.floor(100 * share) > percent) progress(share);
+    percent = Math.floor(100 * share);
     if (value) {
       waiting.push(value);
       size += value.length;

@@ -65,6 +65,6 @@ describe('long names', () => {
 
 describe('axes', () => {
   it('write the sign before the dollar, as everywhere', () => {
-    expect([-25, -1500, -2e6, 25].map(shortMoney)).toEqual(['-$25', '-$1.5k', '-$2M', '$25']);
+    expect([-25, -1500, -2e6, 25].map(shortMoney)).toEqual(['−$25', '−$1.5k', '−$2M', '$25']);
   });
 });

@@ -14,7 +14,7 @@ export function number(value: number, digits = 3): string {
 export function money(usd: number | null | undefined): string {
   if (usd === null || usd === undefined || !Number.isFinite(usd)) return '–';
   const size = Math.abs(usd);
-  const sign = usd < 0 ? '-' : '';
+  const sign = usd < 0 ? '−' : '';
   if (size >= 1e6) return `${sign}$${number(size / 1e6)}M`;
   if (size >= 1000) return `${sign}$${Math.round(size).toLocaleString('en-US')}`;
   if (size >= 1 || size === 0) return `${sign}$${size.toFixed(2)}`;
@@ -30,7 +30,7 @@ export function moneyRange(low: number | null | undefined, high: number | null |
 /** For axes: $20k rather than $20,000. */
 export function shortMoney(usd: number): string {
   const size = Math.abs(usd);
-  const sign = usd < 0 ? '-' : '';
+  const sign = usd < 0 ? '−' : '';
   if (size >= 1e6) return `${sign}$${trim((size / 1e6).toFixed(1))}M`;
   if (size >= 1000) return `${sign}$${trim((size / 1000).toFixed(1))}k`;
   return `${sign}$${number(size)}`;

@@ -6,6 +6,7 @@ import { toCsv, type Row } from '../lib/csv';
 import { number, sentence } from '../lib/format';
 import { save, savePng, saveSvg } from '../lib/save';
 import { useTheme } from './theme';
+import { useWidth } from './width';
 
 export interface ChartProps {
   title: string;
@@ -55,20 +56,6 @@ function DataTable(props: { rows: Row[]; title: string }) {
       </table>
     </div>
   );
-}
-
-function useWidth(): [preact.RefObject<HTMLDivElement>, number] {
-  const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    if (!box.current) return undefined;
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry) setWidth(Math.floor(entry.contentRect.width));
-    });
-    observer.observe(box.current);
-    return () => { observer.disconnect(); };
-  }, []);
-  return [box, width];
 }
 
 /** How far labels leave the picture, in pixels. */

@@ -1,6 +1,6 @@
 // A page's question: its fields in the address, the request they make, and the answer.
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { AnswerOf, AskFor, Command } from '../api/client';
 import { Slider, type Scale } from './fields';
 import { useAddress, type Change, type Fields } from '../lib/address';
@@ -29,7 +29,7 @@ export interface Progress {
   cancel: () => void;
 }
 
-interface Options<S> {
+interface Options<S, C extends Command> {
   /** Fields that change the view, not the question. */
   view?: (keyof S)[];
   /** Set with every change of the question: a selection in the old answer. */
@@ -38,24 +38,34 @@ interface Options<S> {
   pause?: number;
   /** A long computation, with progress. */
   search?: boolean;
+  /** A smaller question with a preliminary answer, given the last answer. It is sent while a slider moves; the full one follows. */
+  quick?: (asked: AskFor<C>, last: AnswerOf<C>) => AskFor<C>;
   /** Other inputs of the question, in addition to the fields. */
   also?: unknown;
   /** Whether these inputs are the visitor's own, such as an opened file. */
   own?: boolean;
 }
 
-export function useQuestion<S extends Fields, C extends Command>(command: C, defaults: S, questionOf: (state: S) => AskFor<C> | null, options: Options<S> = {}): Question<S, C> {
+/** How long a slider rests before the full question follows the quick one, in milliseconds. */
+const QUICK_PAUSE = 200;
+
+export function useQuestion<S extends Fields, C extends Command>(command: C, defaults: S, questionOf: (state: S) => AskFor<C> | null, options: Options<S, C> = {}): Question<S, C> {
   const [state, change] = useAddress(defaults);
-  const { pause = 0, reset = {}, view = [] } = options;
+  const { quick, pause = quick ? QUICK_PAUSE : 0, reset = {}, view = [] } = options;
   const keyOf = (fields: S) => JSON.stringify({ ...fields, ...Object.fromEntries(view.map((name) => [name, ''])) });
   const key = keyOf(state);
   const asked = useMemo(() => questionOf(state), [key, options.also]);
   const settled = useSettled(asked, pause);
   const asking = useAnswer(command, options.search ? null : settled, pause === 0);
+  const seen = useRef<{ full?: AnswerOf<C> | undefined; quick?: AnswerOf<C> | undefined; quickIsNewer?: boolean }>({});
+  const preliminary = useAnswer(command, useMemo(() => (quick && asked && seen.current.full ? quick(asked, seen.current.full) : null), [asked]), true);
+  if (asking.value !== seen.current.full) seen.current = { full: asking.value, quick: preliminary.value, quickIsNewer: false };
+  else if (preliminary.value !== seen.current.quick) seen.current = { full: asking.value, quick: preliminary.value, quickIsNewer: true };
+  const isFull = !seen.current.quickIsNewer || (settled === asked && !asking.busy);
   const found = useSearch(command, options.search && settled !== null ? JSON.stringify(settled) : null);
   const askAhead = useAhead(command, options.search ? null : settled);
   const near = (name: keyof S) => (values: number[]) => { if (!options.search) askAhead(values.flatMap((value) => questionOf({ ...state, [name]: String(value) }) ?? [])); };
-  const answer = options.search ? { ...found, busy: found.seconds !== null } : asking;
+  const answer = options.search ? { ...found, busy: found.seconds !== null } : { ...asking, value: isFull ? asking.value : (preliminary.value ?? asking.value) };
   const set = (name: keyof S, value: string, remember: boolean) => { change({ [name]: value, ...reset } as Partial<S>, remember); };
   const slide = (name: keyof S) => (value: number) => { set(name, String(value), false); };
   return {

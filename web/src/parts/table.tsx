@@ -1,7 +1,8 @@
 // Sortable tables with rows that can be selected by mouse or keyboard.
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { Named } from './basics';
+import { useWidth } from './width';
 
 /** Rows that one press of "Show more" adds. */
 const MORE = 200;
@@ -16,7 +17,7 @@ export interface Column<R> {
   clip?: (row: R) => string;
   /** The meaning of its numbers; common titles have a default. */
   help?: string;
-  /** Hidden on phones. */
+  /** Hidden on phones, and among the first if the columns do not fit. */
   roomy?: boolean;
   /** Only on wide screens. */
   spacious?: boolean;
@@ -35,6 +36,12 @@ export interface TableProps<R> {
   /** The searched text, if the page keeps it. */
   wanted?: string;
   onWanted?: (text: string) => void;
+}
+
+/** The columns from the first to be hidden; the first two always stay. */
+export function leastImportant(columns: Pick<Column<never>, 'roomy' | 'spacious'>[]): number[] {
+  const rank = (column: (typeof columns)[number]) => (column.spacious ? 0 : column.roomy ? 1 : 2);
+  return columns.map((column, i) => ({ i, rank: rank(column) })).filter(({ i }) => i > 1).sort((a, b) => a.rank - b.rank || b.i - a.i).map(({ i }) => i);
 }
 
 export function Table<R>(props: TableProps<R>) {
@@ -56,14 +63,24 @@ export function Table<R>(props: TableProps<R>) {
     };
     return [...found].sort(compare);
   }, [found, props.columns, order]);
+  // Columns are hidden until the others fit; at another width, all are tried again.
+  const [box, width] = useWidth();
+  const [fit, setFit] = useState({ width: 0, hidden: 0 });
+  const hidden = fit.width === width ? fit.hidden : 0;
+  const least = leastImportant(props.columns);
+  const left = new Set(least.slice(0, hidden));
+  const columns = props.columns.map((column, i) => ({ column, i, look: `${column.number ? 'number' : ''} ${column.roomy ? 'roomy-only' : column.spacious ? 'spacious-only' : ''}` })).filter(({ i }) => !left.has(i));
+  useLayoutEffect(() => {
+    if (box.current && box.current.scrollWidth > box.current.clientWidth + 1 && hidden < least.length) setFit({ width, hidden: hidden + 1 });
+  });
   const shown = sorted.slice(0, (props.most ?? MORE) + more);
   const table = (
-    <div class="scroll" tabIndex={0} role="group" aria-label={props.label}>
+    <div class="scroll" tabIndex={0} role="group" aria-label={props.label} ref={box}>
       <table>
         <thead>
           <tr>
-            {props.columns.map((column, i) => (
-              <th key={column.title} scope="col" class={`${column.number ? 'number' : ''} ${column.roomy ? 'roomy-only' : column.spacious ? 'spacious-only' : ''}`} aria-sort={order?.by === i ? (order.down ? 'descending' : 'ascending') : undefined}>
+            {columns.map(({ column, i, look }) => (
+              <th key={column.title} scope="col" class={look} aria-sort={order?.by === i ? (order.down ? 'descending' : 'ascending') : undefined}>
                 {column.sort ? (
                   <button type="button" onClick={() => { setOrder({ by: i, down: order?.by === i ? !order.down : Boolean(column.number) }); }}>
                     <Named name={column.title} help={column.help} />
@@ -82,8 +99,8 @@ export function Table<R>(props: TableProps<R>) {
             const pick = props.onPick ? () => props.onPick?.(row) : undefined;
             return (
               <tr key={key} class={pick ? 'pick' : ''} aria-selected={props.picked === undefined ? undefined : props.picked === key} onClick={pick}>
-                {props.columns.map((column, i) => (
-                  <td key={column.title} class={`${column.number ? 'number' : ''} ${column.wide ? 'wide' : ''} ${column.clip ? 'clip' : ''} ${column.roomy ? 'roomy-only' : column.spacious ? 'spacious-only' : ''}`} title={column.clip?.(row)}>
+                {columns.map(({ column, i, look }) => (
+                  <td key={column.title} class={`${look} ${column.wide ? 'wide' : ''} ${column.clip ? 'clip' : ''}`} title={column.clip?.(row)}>
                     {i === 0 && pick ? (
                       <button type="button" class="row-link" onClick={(event) => { event.stopPropagation(); pick(); }}>
                         {column.cell(row)}

@@ -18,6 +18,7 @@ export function applyTheme(): void {
 /** Prints use the light theme. */
 addEventListener('beforeprint', () => { document.documentElement.dataset['theme'] = 'light'; });
 addEventListener('afterprint', applyTheme);
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', applyTheme);
 
 export function toggleTheme(): void {
   localStorage.setItem(KEPT, wanted() === 'dark' ? 'light' : 'dark');

@@ -160,7 +160,7 @@ export function PricesPage() {
               { title: 'vCPU', number: true, spacious: true, cell: (price) => (price.vcpus ? number(price.vcpus) : '–'), sort: (price) => price.vcpus ?? 0 },
               { title: 'RAM', number: true, spacious: true, cell: (price) => gib(price.memory_bytes), sort: (price) => price.memory_bytes ?? 0 },
               { title: 'Age', number: true, roomy: true, cell: (price) => age(price.age_days), sort: (price) => price.age_days },
-              { title: 'Source', spacious: true, cell: (price) => <span class="quiet">{price.source}</span> },
+              { title: 'Source', spacious: true, cell: (price) => <span class="quiet one-line">{price.source}</span> },
             ]}
           />
           {state.gpu !== '' && <History gpu={state.gpu} prices={all} terms={terms} range={state.range} onRange={choose('range')} />}

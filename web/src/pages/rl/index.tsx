@@ -1,7 +1,7 @@
 // Reinforcement learning: which GPUs, and how to divide them between training and generation.
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
-import type { AskFor, Schemas } from '../../api/client';
+import type { AnswerOf, AskFor, Schemas } from '../../api/client';
 import { duration, middleCut, money, moneyRange, number, percent } from '../../lib/format';
 import { useQuestion } from '../../parts/question';
 import { inPageWords } from '../../lib/words';
@@ -20,6 +20,12 @@ const PHASES: Record<string, string> = { generate: 'generate answers', log_prob:
 
 export function questionOf(state: State): AskFor<'recommend'> {
   return { job: 'rl', model: state.model, algorithm: state.algorithm, stack: state.stack, prompts: state.prompts, samples: state.samples, isl: state.isl, osl: `${state.osl},max=${state.longest}`, steps: state.steps, 'max-gpus': state.maxgpus, top: 10, ...(state.gpu === '' ? {} : { gpu: state.gpu }) } as unknown as AskFor<'recommend'>;
+}
+
+/** While a slider moves, only the GPUs of the best plans are planned again. */
+export function quickOf(asked: AskFor<'recommend'>, last: AnswerOf<'recommend'>): AskFor<'recommend'> {
+  const best = [...new Set((last.plans ?? []).map((plan) => plan.gpu))].slice(0, 3);
+  return best.length === 0 ? asked : { ...asked, gpu: best.join(',') };
 }
 
 /** "split=6:2" -> "6 GPUs train, 2 generate" */
@@ -47,7 +53,7 @@ function Step({ plans, picked, onPick }: { plans: Plan[]; picked: Plan | undefin
 }
 
 export function RlPage() {
-  const question = useQuestion('recommend', DEFAULTS, questionOf, { view: ['plan'], reset: { plan: '1' } });
+  const question = useQuestion('recommend', DEFAULTS, questionOf, { view: ['plan'], reset: { plan: '1' }, quick: quickOf });
   const { state, change, choose, slider } = question;
   return (
     <AskPage title="RL split" what="Reinforcement learning: which GPUs, and how to divide them between training and generation" question={question} names={NAMES}

@@ -17,6 +17,8 @@ type Service = Schemas['Service']['services'][number];
 const NAMES = { gpu: 'GPU', price: 'Your price', slo: 'limits', traffic: 'Traffic', 'gpus-per-replica': 'GPUs per replica' };
 const TIMES: Scale = { step: twoDigits, show: (value) => `${number(value)} ×`, read: (text) => { const value = Number.parseFloat(text); return value > 0 ? value : undefined; }, like: 'a factor, like 2' };
 
+const CHANGES: Record<string, string> = { move: 'other GPUs', replicas: 'same GPUs', schedule: 'replicas by hour', layout: 'fewer GPUs per replica' };
+
 export function questionOf(state: State): AskFor<'service'> {
   return {
     gpu: state.gpu,
@@ -72,7 +74,8 @@ function Sized({ service }: { service: Service }) {
         columns={[
           { title: 'GPUs', cell: (row) => `${number(row.gpus)} × ${row.gpu}`, sort: (row) => row.gpu },
           { title: '$/month', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month ?? 0 },
-          { title: 'Change', roomy: true, cell: (row) => row.change },
+          { title: 'Change', roomy: true, cell: (row) => CHANGES[row.change] ?? row.change },
+          { title: 'Provider', spacious: true, cell: (row) => row.provider ?? 'as now' },
           { title: 'Replicas', number: true, roomy: true, cell: (row) => number(row.replicas) },
           { title: 'TTFT', number: true, cell: (row) => duration(row.ttft_seconds), sort: (row) => row.ttft_seconds ?? 0 },
           { title: 'TPOT', number: true, roomy: true, cell: (row) => duration(row.tpot_seconds), sort: (row) => row.tpot_seconds ?? 0 },
