@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <vector>
@@ -155,14 +156,45 @@ namespace {
 constexpr double kDayLength = 86400, kEndOfWork = 18 * 3600;
 constexpr std::array<std::string_view, 7> kWeekdays = {"thursday", "friday",  "saturday", "sunday",
                                                        "monday",   "tuesday", "wednesday"};  // 1970-01-01 first
-constexpr std::array<std::string_view, 12> kMonths = {"jan", "feb", "mar", "apr", "may", "jun",
-                                                      "jul", "aug", "sep", "oct", "nov", "dec"};
+constexpr std::array<std::string_view, 12> kMonths = {"january",   "february", "march",    "april",
+                                                      "may",       "june",     "july",     "august",
+                                                      "september", "october",  "november", "december"};
 
 std::optional<int> month_of(std::string_view word) {
   for (std::size_t i = 0; i < kMonths.size(); ++i) {
-    if (word.size() >= 3 && word.substr(0, 3) == kMonths[i]) return static_cast<int>(i) + 1;
+    if (word.size() >= 3 && kMonths[i].starts_with(word)) return static_cast<int>(i) + 1;
   }
   return std::nullopt;
+}
+
+// `months` calendar months from a month, which may be outside 1 to 12.
+Period months_from(int year, int month, int months) {
+  const auto first_day = [&](int index) {
+    const int years = (index - 1 + 120) / 12 - 10;  // rounded down
+    const std::chrono::year_month_day day{std::chrono::year(year + years) /
+                                          std::chrono::month(static_cast<unsigned>(index - 12 * years)) / 1};
+    return static_cast<int>(std::chrono::sys_days(day).time_since_epoch().count());
+  };
+  return {Date{first_day(month)}, Date{first_day(month + months) - 1}};
+}
+
+// "last quarter", "this month", "ytd": a period by its distance from today.
+std::optional<Period> relative_period(const std::string& words, int year, int month, Date today) {
+  const bool last = words.starts_with("last ") || words.starts_with("previous ");
+  const bool now = words.starts_with("this ") || words.starts_with("current ");
+  const auto until_today = [&](Period period) { return Period{period.first, today}; };
+  const int quarter = (month - 1) / 3 * 3 + 1;
+  if (words == "today") return Period{today, today};
+  if (words == "yesterday") return Period{Date{today.day - 1}, Date{today.day - 1}};
+  if (words == "ytd" || words == "year to date") return until_today(months_from(year, 1, 12));
+  if (words == "qtd" || words == "quarter to date") return until_today(months_from(year, quarter, 3));
+  if (words == "mtd" || words == "month to date") return until_today(months_from(year, month, 1));
+  if (!last && !now) return std::nullopt;
+  if (words.ends_with(" month")) return months_from(year, month - last, 1);
+  if (words.ends_with(" quarter")) return months_from(year, quarter - 3 * last, 3);
+  if (words.ends_with(" year")) return months_from(year - last, 1, 12);
+  const int monday = today.day - (today.day + 3) % 7 - 7 * last;  // 1970-01-01 was a Thursday
+  return words.ends_with(" week") ? std::optional(Period{Date{monday}, Date{monday + 6}}) : std::nullopt;
 }
 
 std::optional<int> weekday_of(std::string_view word) {
@@ -267,6 +299,38 @@ std::optional<Seconds> time_until(std::string_view text, double now) {
   for (const std::string& word : words) joined += (joined.empty() ? "" : " ") + word;
   const Result<Seconds> length = parse_duration(joined);  // "in 3 days"
   return length ? std::optional(*length) : std::nullopt;
+}
+
+std::optional<Period> parse_period(std::string_view text, Date today) {
+  std::string words = to_lower(trim(text));
+  const std::chrono::year_month_day date{std::chrono::sys_days(std::chrono::days(today.day))};
+  const int this_year = static_cast<int>(date.year());
+  const auto this_month = static_cast<int>(static_cast<unsigned>(date.month()));
+  if (const auto relative = relative_period(words, this_year, this_month, today)) return relative;
+  for (char& c : words) {
+    if (c == '-' || c == '/' || c == '_' || c == ',') c = ' ';
+  }
+  int year = 0, first = 0, months = 12;
+  for (const std::string_view word : split_list(words, ' ')) {
+    const Result<std::int64_t> number = parse_integer(word);
+    const std::size_t q = word.find('q');
+    if (number && word.size() == 4 && *number >= 1970 && *number < 2200 && year == 0) {
+      year = static_cast<int>(*number);
+    } else if (first != 0) {
+      return std::nullopt;
+    } else if (number && word.size() == 2 && year != 0 && *number >= 1 && *number <= 12) {
+      first = static_cast<int>(*number), months = 1;
+    } else if (word.size() == 2 && q <= 1 && word[1 - q] >= '1' && word[1 - q] <= '4') {
+      first = 3 * (word[1 - q] - '0') - 2, months = 3;
+    } else if (const std::optional<int> named = month_of(word)) {
+      first = *named, months = 1;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (year == 0 && first == 0) return std::nullopt;
+  if (year != 0) return months_from(year, std::max(first, 1), months);
+  return months_from(first > this_month ? this_year - 1 : this_year, first, months);
 }
 
 double local_now() {

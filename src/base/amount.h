@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/date.h"
 #include "base/result.h"
 #include "base/units.h"
 
@@ -28,6 +29,15 @@ bool continues_amount(std::string_view word);
 // days". Working days end at 18:00. `now` is in seconds since 1970 in the user's time zone. Empty if the text names no
 // day or moment, or one in the past.
 std::optional<Seconds> time_until(std::string_view text, double now);
+
+// A period of whole days, both ends included.
+struct Period {
+  Date first, last;
+};
+// "2026", "2026-10", "October", "Q3", "2026-Q3", "this month", "last quarter", "ytd", "yesterday". A month or a quarter
+// without a year is the latest one that has begun. Empty for other texts, single dates included.
+std::optional<Period> parse_period(std::string_view text, Date today);
+
 // The current time in the user's zone, or noon of RIGHTSIZE_TODAY.
 double local_now();
 

@@ -68,5 +68,41 @@ TEST(TimeUntil, DaysAreInTheFuture) {
   EXPECT_FALSE(time_until("someday", 20000 * kDay));
 }
 
+// Every spelling of a month, a quarter and a year that contains a day contains that day, and nothing of the next one.
+TEST(Period, ContainsItsDaysAndEndsBeforeTheNext) {
+  Random random(7);
+  constexpr const char* kNames[] = {"January", "feb", "MAR",  "april",   "may",      "Jun",
+                                    "july",    "aug", "sept", "October", "november", "dec"};
+  for (int i = 0; i < 300; ++i) {
+    const Date day{18'000 + static_cast<int>(one_of_amounts(random, 6'000))};
+    const std::string text = format_date(day), year = text.substr(0, 4), month = text.substr(5, 2);
+    const int number = std::atoi(month.c_str()), quarter = (number + 2) / 3;
+    const char* name = kNames[number - 1];
+    const auto has = [&](const std::string& words, int shortest, int longest) {
+      const auto period = parse_period(words, day);
+      ASSERT_TRUE(period) << words;
+      EXPECT_LE(period->first, day) << words;
+      EXPECT_GE(period->last, day) << words;
+      const int length = period->last - period->first + 1;
+      EXPECT_TRUE(length >= shortest && length <= longest) << words << " " << length;
+    };
+    for (const std::string& words : {year + "-" + month, std::string(name), fmt::format("{} {}", name, year),
+                                     fmt::format("{}-{}", year, name), std::string("this month")})
+      has(words, 28, 31);
+    for (const std::string& words : {fmt::format("{}-Q{}", year, quarter), fmt::format("q{}", quarter),
+                                     fmt::format("Q{} {}", quarter, year), std::string("this quarter")})
+      has(words, 90, 92);
+    has(year, 365, 366);
+    has("this week", 7, 7);
+    has("ytd", 1, 366);
+    // The last one ends the day before this one begins.
+    for (const std::string unit : {"month", "quarter", "year", "week"})
+      EXPECT_EQ(parse_period("this " + unit, day)->first - parse_period("last " + unit, day)->last, 1) << unit << text;
+    EXPECT_FALSE(parse_period(text, day)) << "a date is no period";
+  }
+  for (const char* text : {"", "Q5", "2026-13", "30d", "6m", "market", "last", "May June"})
+    EXPECT_FALSE(parse_period(text, Date{20'000})) << text;
+}
+
 }  // namespace
 }  // namespace rightsize

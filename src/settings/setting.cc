@@ -238,14 +238,6 @@ std::optional<Date> parse_days_ago(std::string_view text) {
   return Date{today().day - static_cast<int>(in_seconds(*length) / kDay)};
 }
 
-// "2026-10": the first day of the month, or its last one where a period ends.
-std::optional<Date> parse_month(const Setting& setting, std::string_view text) {
-  const Result<Date> first = parse_date(fmt::format("{}-01", text));
-  if (!first || setting.name != "to-date") return first ? std::optional(*first) : std::nullopt;
-  const Result<Date> next = parse_date(format_date(Date{first->day + 31}).substr(0, 8) + "01");
-  return Date{next->day - 1};
-}
-
 Result<> check_day(const Setting& setting, std::string_view text) {
   // A moment may also be given in seconds since 1970.
   if (setting.kind == Kind::kMoment && parse_number(text).value_or(0) > 1e8) return {};
@@ -290,11 +282,10 @@ Result<Value> read(const Setting& setting, std::string_view text, std::string_vi
   if (setting.kind == Kind::kChoice) return read_choice(setting, text, flag);
   if (setting.kind == Kind::kYesNo || setting.kind == Kind::kSwitch) return read_yes_no(text, flag);
   if (setting.kind == Kind::kDate || setting.kind == Kind::kMoment) {
+    // The first day of a month, a quarter or a year, or its last one where a period ends.
+    if (const std::optional<Period> period = parse_period(text, today()))
+      return Value{format_date(setting.name == "until" || setting.name == "to-date" ? period->last : period->first)};
     if (const std::optional<Date> ago = parse_days_ago(text)) return Value{format_date(*ago)};
-    constexpr std::size_t kMonthLength = 7;  // 2026-01 is its first day
-    const std::string first = std::string(text) + "-01";
-    if (text.size() == kMonthLength && parse_date(first)) return Value{first};
-    if (const std::optional<Date> month = parse_month(setting, text)) return Value{format_date(*month)};
     if (Result<> day = check_day(setting, text); !day) return fail(about(flag, std::move(day).error()));
   }
   Value value{std::string(text)};
