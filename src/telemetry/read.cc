@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "telemetry/formats/bare_csv.h"
 #include "telemetry/formats/cell_scan.h"
+#include "telemetry/formats/keyword_csv.h"
 #include "telemetry/formats/line_reader.h"
 
 namespace rightsize::telemetry {
@@ -55,6 +56,7 @@ SampleFormat format_of_line(std::string_view line) {
   for (std::string_view known : {"utilization.", "memory.used", "power.draw", "clocks."}) {
     if (lower.find(known) != std::string::npos) return SampleFormat::kSmiQuery;
   }
+  if (!keyword_columns(line).empty()) return SampleFormat::kKeywordCsv;
   const BareHeader header = inferred_header(line);
   return header.names.empty() && !header.unclear ? SampleFormat::kUnknown : SampleFormat::kSmiQuery;
 }
@@ -74,6 +76,8 @@ std::unique_ptr<LineReader> make_reader(SampleFormat format, Intake& intake) {
       return make_smi_text_reader(intake);
     case SampleFormat::kExposition:
       return make_exposition_reader(intake);
+    case SampleFormat::kKeywordCsv:
+      return make_keyword_reader(intake);
     default:
       return nullptr;
   }
@@ -100,8 +104,8 @@ Error cannot_read(std::string_view name, std::string_view head, SampleFormat for
           "memory.total,power.draw --format=csv -l 1 > smi.csv")
       .with_hint(
           "supported: nvidia-smi --query-gpu=... --format=csv, nvidia-smi dmon and pmon, nvidia-smi -q with or without "
-          "-x, the table of nvidia-smi, dcgmi dmon, dcgm-exporter's text, and recordings of 'rightsize profile "
-          "--record'");
+          "-x, the table of nvidia-smi, dcgmi dmon, dcgm-exporter's text, system metrics of Weights & Biases or MLflow "
+          "(CSV), and recordings of 'rightsize profile --record'");
 }
 
 Error unnamed_columns(std::string_view name) {
@@ -170,9 +174,9 @@ Result<> read_lines(Buffer& buffer, Intake& intake, LineReader& reader, ReadSumm
 }  // namespace
 
 std::string_view name_of(SampleFormat format) {
-  static constexpr std::string_view kNames[] = {"unknown",         "recording",       "nvidia-smi csv",
-                                                "nvidia-smi dmon", "nvidia-smi xml",  "dcgmi dmon",
-                                                "exposition text", "nvidia-smi text", "JSON"};
+  static constexpr std::string_view kNames[] = {"unknown",        "recording",  "nvidia-smi csv",  "nvidia-smi dmon",
+                                                "nvidia-smi xml", "dcgmi dmon", "exposition text", "nvidia-smi text",
+                                                "table",          "JSON"};
   return kNames[static_cast<std::size_t>(format)];
 }
 
@@ -304,6 +308,11 @@ Result<ReadSummary> read_samples(std::string_view name, ByteSource& source, Samp
     if (header.unclear) return fail(unnamed_columns(name));
     if (!header.names.empty()) reader->line(header.names);
     if (header.guessed) summary.assumed = fmt::format("{} names no columns; they are read as {}", name, header.names);
+  }
+  if (summary.format == SampleFormat::kKeywordCsv) {
+    std::string_view head = buffer.pending();
+    summary.assumed =
+        fmt::format("The columns of {} are read by their names: {}", name, keyword_columns(line_of(head)));
   }
   if (Result<> done = read_lines(buffer, intake, *reader, summary); !done) return fail(std::move(done).error());
   if (intake.problem()) return fail(*intake.problem());

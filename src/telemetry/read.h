@@ -29,6 +29,7 @@ enum class SampleFormat {
   kDcgmiDmon,   // dcgmi dmon
   kExposition,  // text of dcgm-exporter and other exporters, one scrape or several
   kSmiText,     // nvidia-smi -q, and the table of nvidia-smi without options
+  kKeywordCsv,  // a table of an experiment tracker, see formats/keyword_csv.h
   kJson,        // an API answer: not read here
 };
 std::string_view name_of(SampleFormat format);
@@ -49,7 +50,7 @@ struct ReadSummary {
   std::uint64_t samples = 0;
   std::uint64_t refused = 0;  // lines that were not understood
   Errors reasons;             // of the first few of them, with their place
-  std::string assumed = {};   // how a text without names of its columns was read
+  std::string assumed = {};   // how the columns of a text were recognized
 };
 
 // Reads everything. Fails if the source cannot be read, if the format is unknown or JSON, or if no sample was found;

@@ -1,5 +1,6 @@
 #include "telemetry/read.h"
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 
@@ -470,6 +471,53 @@ TEST(ReadSamples, ReadsRealCaptures) {
     EXPECT_EQ(summary->refused, 0u) << file;
     EXPECT_TRUE(got.samples.back().second.has(Metric::kGpuUtil)) << file;
     EXPECT_TRUE(got.samples.back().second.has(Metric::kPower)) << file;
+  }
+}
+
+// Trackers write a column for each GPU and metric; every name and unit gives the value that was written.
+RC_GTEST_PROP(ReadSamples, TablesOfTrackersAreReadByTheWordsOfTheirColumns, ()) {
+  struct Tracker {
+    const char *time, *util, *power, *memory;
+    double memory_unit;
+  };
+  const Tracker tracker = *rc::gen::elementOf(std::vector<Tracker>{
+      {"_timestamp", "system/gpu.{}.gpu", "system/gpu.{}.powerWatts", "system/gpu.{}.memoryAllocatedBytes", 1},
+      {"Relative Time (Process)", "run-7 - system/gpu.{}.gpu", "run-7 - system.gpu.{}.powerWatts", "", 1},
+      {"timestamp", "system/gpu_{}_utilization_percentage", "system/gpu_{}_power_usage_watts",
+       "system/gpu_{}_memory_usage_megabytes", 1e6},
+      {"time", "cuda:{0} (gpu:{0})/gpu_utilization (%)/mean", "cuda:{0} (gpu:{0})/power_usage (W)/mean",
+       "cuda:{0} (gpu:{0})/memory_used (MiB)/mean", 1048576}});
+  const int gpus = *rc::gen::inRange(1, 9), rows = *rc::gen::inRange(1, 20);
+  const bool quoted = *rc::gen::arbitrary<bool>();
+  const auto cell = [&](const std::string& text) { return quoted ? "\"" + text + "\"" : text; };
+  std::string text = cell(tracker.time) + ",step";
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    for (const char* name : {tracker.util, tracker.power, tracker.memory})
+      text += "," + cell(*name == '\0' ? "loss" : fmt::format(fmt::runtime(name), gpu));
+    text += "," + cell(fmt::format(fmt::runtime(tracker.util), gpu) + "__MAX");
+  }
+  std::vector<std::array<int, 3>> written;
+  for (int row = 0; row < rows; ++row) {
+    text += fmt::format("\n{},{}", cell(std::to_string(100 + 5 * row)), row);
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      written.push_back({*rc::gen::inRange(2, 101), *rc::gen::inRange(50, 700), *rc::gen::inRange(1, 80'000)});
+      for (const int value : written.back()) text += "," + cell(std::to_string(value));
+      text += ",100";
+    }
+  }
+  const Reading reading = read(text + "\n");
+  RC_ASSERT(reading.summary.has_value());
+  RC_ASSERT(reading.summary->format == SampleFormat::kKeywordCsv);
+  RC_ASSERT(reading.got.devices.size() == static_cast<std::size_t>(gpus));
+  RC_ASSERT(reading.got.samples.size() == written.size());
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const Sample& sample = reading.got.samples[i].second;
+    RC_ASSERT(in_unix_seconds(sample.time) == 100 + 5 * static_cast<double>(i / static_cast<std::size_t>(gpus)));
+    RC_ASSERT(std::abs(*sample.get(Metric::kGpuUtil) - written[i][0] / 100.0) < 1e-9);
+    RC_ASSERT(*sample.get(Metric::kPower) == written[i][1]);
+    RC_ASSERT(sample.has(Metric::kMemoryUsed) == (*tracker.memory != '\0'));
+    if (sample.has(Metric::kMemoryUsed))
+      RC_ASSERT(*sample.get(Metric::kMemoryUsed) == written[i][2] * tracker.memory_unit);
   }
 }
 
