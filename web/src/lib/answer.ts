@@ -9,11 +9,9 @@ export interface Answer<T> {
   value: T | undefined;
   failed: unknown;
   busy: boolean;
-  /** From the request to the answer. */
-  milliseconds: number;
 }
 
-const NOTHING = { value: undefined, failed: undefined, busy: false, milliseconds: 0 };
+const NOTHING = { value: undefined, failed: undefined, busy: false };
 
 /** How soon a question is repeated if the server is unreachable or busy. */
 const RETRY = 2500;
@@ -32,7 +30,7 @@ export function useAnswer<C extends Command>(command: C, what: AskFor<C> | null,
     (question, signal) => ask(command, JSON.parse(question) as AskFor<C>, signal),
     {
       asked: () => { setAnswer((old) => (old.busy ? old : { ...old, busy: true })); },
-      answered: (value, _, last, since) => { setAnswer({ value, failed: undefined, busy: !last, milliseconds: performance.now() - since }); },
+      answered: (value, _, last) => { setAnswer({ value, failed: undefined, busy: !last }); },
       failed: (failed, question) => {
         setAnswer((old) => ({ ...old, failed, busy: false }));
         if (isTemporary(failed)) timer.current = setTimeout(() => { newest.current?.next(question); }, RETRY) as unknown as number;

@@ -11,7 +11,7 @@ export class Newest<A> {
 
   constructor(
     private readonly ask: (question: string, signal: AbortSignal) => Promise<A>,
-    private readonly told: { asked: () => void; answered: (answer: A, question: string, last: boolean, since: number) => void; failed: (why: unknown, question: string) => void },
+    private readonly told: { asked: () => void; answered: (answer: A, question: string, last: boolean) => void; failed: (why: unknown, question: string) => void },
     /** Whether a running request may finish when a newer one arrives. */
     private readonly patient: boolean,
     private readonly now: () => number = () => performance.now(),
@@ -44,7 +44,7 @@ export class Newest<A> {
       this.begin();
     };
     this.ask(question, mine.control.signal).then(
-      (answer) => { over((last) => { this.told.answered(answer, question, last, mine.since); }); },
+      (answer) => { over((last) => { this.told.answered(answer, question, last); }); },
       (why: unknown) => { over((last) => { if (last) this.told.failed(why, question); }); },
     );
   }

@@ -36,9 +36,11 @@ export function Named(props: { name: string; help?: string | undefined; stop?: b
   return help ? <abbr data-help={help} aria-description={help} tabIndex={props.stop ? 0 : undefined}>{props.name}</abbr> : <>{props.name}</>;
 }
 
+/** In rows of at most seven, of equal length. */
 export function Stats(props: { items: StatProps[] }) {
+  const columns = Math.ceil(props.items.length / Math.ceil(props.items.length / 7));
   return (
-    <dl class={`stats ${props.items.length > 7 ? 'many' : ''}`}>
+    <dl class="stats" style={{ '--columns': columns }}>
       {props.items.map((item) => (
         <div class="stat" key={item.name} data-help={item.help ?? explained(item.name)}>
           <dt>

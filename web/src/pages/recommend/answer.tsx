@@ -81,7 +81,6 @@ interface Props {
   plan: Plan | undefined;
   labels: string[];
   serving: boolean;
-  milliseconds: number;
   full: Schemas['Recommend'] | undefined;
   example: boolean;
   busy: boolean;
@@ -110,7 +109,7 @@ export function AnswerCard(props: Props) {
         {plan ? headline(plan, serving) : 'Nothing meets your limits'}
       </p>
       <p class="hero-sub">
-        {props.example && <><Badge tone="accent" title="Nothing was entered yet: change a field to get your own answer">Example</Badge>{' '}</>}{found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} considered, re-planned in ${duration(props.milliseconds / 1000, 2)}.` : ''}
+        {props.example && <><Badge tone="accent" title="Nothing was entered yet: change a field to get your own answer">Example</Badge>{' '}</>}{found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} considered.` : ''}
       </p>
       {!plan && (full ? <Nearest full={full} /> : <Busy what="Looking for the nearest plan…" />)}
       <p style={{ marginTop: '8px', display: 'flex', gap: '6px', flexWrap: 'wrap', alignItems: 'center' }}>

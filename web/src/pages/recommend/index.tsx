@@ -130,7 +130,7 @@ export function Recommendation() {
           {found && fullAsk && (
             <div class={`stack ${outdated ? 'stale' : ''}`}>
               {Object.keys(problems).length > 0 && <p class="note warn">This is still the answer to the previous question.</p>}
-              <AnswerCard found={found} plan={picked} serving={serving} milliseconds={quick.milliseconds} full={fullIsCurrent ? full.value : undefined}
+              <AnswerCard found={found} plan={picked} serving={serving} full={fullIsCurrent ? full.value : undefined}
                 labels={choice && !before ? (labels.get(choice.key) ?? []) : []}
                 example={key === EXAMPLE}
                 busy={slow}
