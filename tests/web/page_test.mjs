@@ -529,6 +529,21 @@ await visit('/recommend?job=serve', 'ahead', async (page) => {
   check(asked[2] !== undefined && asked.slice(0, 2).includes(asked[2]), `a step repeats the request made in advance: ${asked.join(' ')}`);
 });
 
+// After preliminary answers, a page shows what it shows to a visitor who opens its link.
+for (const [view, label] of [['/rl', 'Prompts per step'], ['/batching', 'Requests'], ['/service', 'p95 TTFT limit'], ['/recommend?job=serve', 'Requests']]) {
+  await visit(view, `moved${view.replace(/[^a-z]/g, '-')}`, async (page) => {
+    const shown = async (of) => { await answer(of); await settled(of); return (await of.locator('.stack').first().innerText()).replace(/\s+/g, ' '); };
+    await shown(page);
+    const slider = page.getByRole('slider', { name: label, exact: true });
+    for (const key of ['PageUp', 'PageUp', 'ArrowUp', 'ArrowUp']) await slider.press(key);
+    const moved = await shown(page);
+    const other = await browser.page();
+    await other.goto(page.url());
+    check((await shown(other)) === moved, `${view}: moved ${moved}, opened ${await shown(other)}`);
+    await other.context().close();
+  });
+}
+
 await visit('/recommend', 'typed', async (page) => {
   await page.getByText('on 1 B tokens').waitFor();
   await page.getByLabel('Tokens', { exact: true }).fill('2 billion');

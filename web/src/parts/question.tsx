@@ -39,7 +39,9 @@ interface Options<S, C extends Command> {
   /** A long computation, with progress. */
   search?: boolean;
   /** A smaller question with a preliminary answer, given the last answer. It is sent while a slider moves; the full one follows. */
-  quick?: (asked: AskFor<C>, last: AnswerOf<C>) => AskFor<C>;
+  quick?: (asked: AskFor<C>, last: AnswerOf<C>) => AskFor<C> | null;
+  /** Whether a preliminary answer has a plan; one without says nothing about the full question. */
+  hasPlan?: (answer: AnswerOf<C>) => boolean;
   /** Other inputs of the question, in addition to the fields. */
   also?: unknown;
   /** Whether these inputs are the visitor's own, such as an opened file. */
@@ -57,15 +59,16 @@ export function useQuestion<S extends Fields, C extends Command>(command: C, def
   const asked = useMemo(() => questionOf(state), [key, options.also]);
   const settled = useSettled(asked, pause);
   const asking = useAnswer(command, options.search ? null : settled, pause === 0);
+  const found = useSearch(command, options.search && settled !== null ? JSON.stringify(settled) : null);
+  const full = options.search ? { ...found, busy: found.seconds !== null } : asking;
   const seen = useRef<{ full?: AnswerOf<C> | undefined; quick?: AnswerOf<C> | undefined; quickIsNewer?: boolean }>({});
   const preliminary = useAnswer(command, useMemo(() => (quick && asked && seen.current.full ? quick(asked, seen.current.full) : null), [asked]), true);
-  if (asking.value !== seen.current.full) seen.current = { full: asking.value, quick: preliminary.value, quickIsNewer: false };
-  else if (preliminary.value !== seen.current.quick) seen.current = { full: asking.value, quick: preliminary.value, quickIsNewer: true };
-  const isFull = !seen.current.quickIsNewer || (settled === asked && !asking.busy);
-  const found = useSearch(command, options.search && settled !== null ? JSON.stringify(settled) : null);
+  if (full.value !== seen.current.full) seen.current = { full: full.value, quick: preliminary.value };
+  else if (preliminary.value !== seen.current.quick) seen.current = { full: full.value, quick: preliminary.value, quickIsNewer: preliminary.value !== undefined && (options.hasPlan?.(preliminary.value) ?? true) };
+  const isQuick = seen.current.quickIsNewer && (settled !== asked || full.busy);
   const askAhead = useAhead(command, options.search ? null : settled);
   const near = (name: keyof S) => (values: number[]) => { if (!options.search) askAhead(values.flatMap((value) => questionOf({ ...state, [name]: String(value) }) ?? [])); };
-  const answer = options.search ? { ...found, busy: found.seconds !== null } : { ...asking, value: isFull ? asking.value : (preliminary.value ?? asking.value) };
+  const answer = { ...full, value: isQuick ? preliminary.value : full.value };
   const set = (name: keyof S, value: string, remember: boolean) => { change({ [name]: value, ...reset } as Partial<S>, remember); };
   const slide = (name: keyof S) => (value: number) => { set(name, String(value), false); };
   return {

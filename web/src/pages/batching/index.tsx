@@ -8,7 +8,7 @@ import { Badge, Card, CopyText, Stats } from '../../parts/basics';
 import { COUNT, RATE, TIME } from '../../parts/fields';
 import { useQuestion } from '../../parts/question';
 import { Frontier, LatencyAgainstLoad } from './pictures';
-import { answersAtOnce, atRate, chosenPlan, DEFAULTS, missed, nearestPlan, loadsOf, searchFor, tradeOffs, type Load, type State } from './question';
+import { answersAtOnce, atRate, chosenPlan, DEFAULTS, missed, nearestPlan, quickOf, loadsOf, searchFor, tradeOffs, type Load, type State } from './question';
 
 type Batch = Schemas['Batch'];
 
@@ -77,7 +77,7 @@ export function BatchingPage() {
   const models = useAnswer('models', useMemo(() => ({}), []));
   const known = models.value?.models;
   const isAtOnce = (fields: State) => answersAtOnce(known?.find((each) => each.name === fields.model)?.family);
-  const question = useQuestion('batch', DEFAULTS, (fields) => (known ? searchFor(fields, isAtOnce(fields)) : null), { view: ['at'], reset: { at: '0' }, search: true, also: known });
+  const question = useQuestion('batch', DEFAULTS, (fields) => (known ? searchFor(fields, isAtOnce(fields)) : null), { view: ['at'], reset: { at: '0' }, search: true, also: known, quick: quickOf, hasPlan: (answer) => Boolean(answer.plan) });
   const { state, change, choose, slider } = question;
   const atOnce = isAtOnce(state);
   const found = question.answer.value;

@@ -25,6 +25,12 @@ export function searchFor(state: State, atOnce: boolean): AskFor<'batch'> {
   return { ...shared, isl: state.isl, osl: state.osl, slo: `ttft=${durationFlag(Number(state.ttft))},tpot=${durationFlag(Number(state.tpot))}` };
 }
 
+/** While a slider moves, only the settings of the last plan's GPUs are searched. */
+export function quickOf(asked: AskFor<'batch'>, last: Schemas['Batch']): AskFor<'batch'> | null {
+  const plan = last.plan as BatchPlan | null | undefined;
+  return plan ? { ...asked, replicas: plan.replicas, ...('isl' in asked ? { tp: plan.tp } : {}) } : null;
+}
+
 /** The limits a plan does not meet. */
 export const missed = (plan: BatchPlan) => plan.slos.filter((slo) => slo.value_ms > slo.limit_ms);
 

@@ -23,9 +23,9 @@ export function questionOf(state: State): AskFor<'recommend'> {
 }
 
 /** While a slider moves, only the GPUs of the best plans are planned again. */
-export function quickOf(asked: AskFor<'recommend'>, last: AnswerOf<'recommend'>): AskFor<'recommend'> {
+export function quickOf(asked: AskFor<'recommend'>, last: AnswerOf<'recommend'>): AskFor<'recommend'> | null {
   const best = [...new Set((last.plans ?? []).map((plan) => plan.gpu))].slice(0, 3);
-  return best.length === 0 ? asked : { ...asked, gpu: best.join(',') };
+  return best.length === 0 ? null : { ...asked, gpu: best.join(',') };
 }
 
 /** "split=6:2" -> "6 GPUs train, 2 generate" */
@@ -53,7 +53,7 @@ function Step({ plans, picked, onPick }: { plans: Plan[]; picked: Plan | undefin
 }
 
 export function RlPage() {
-  const question = useQuestion('recommend', DEFAULTS, questionOf, { view: ['plan'], reset: { plan: '1' }, quick: quickOf });
+  const question = useQuestion('recommend', DEFAULTS, questionOf, { view: ['plan'], reset: { plan: '1' }, quick: quickOf, hasPlan: (answer) => (answer.plans ?? []).length > 0 });
   const { state, change, choose, slider } = question;
   return (
     <AskPage title="RL split" what="Reinforcement learning: which GPUs, and how to divide them between training and generation" question={question} names={NAMES}
