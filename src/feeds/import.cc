@@ -458,8 +458,8 @@ std::set<std::string_view> Importer::providers_with_chosen_regions() const {
   }
   std::set<std::string_view> found;
   for (const auto& [provider, machines] : regions) {
-    const bool differ =
-        std::ranges::any_of(machines, [&](const auto& machine) { return machine.second != machines.begin()->second; });
+    const auto& first = machines.begin()->second;
+    const bool differ = std::ranges::any_of(machines, [&](const auto& machine) { return machine.second != first; });
     if (differ) found.insert(provider);
   }
   return found;

@@ -51,8 +51,8 @@ constexpr const char* kFeedTables[] = {
     "rate_source TEXT NOT NULL, PRIMARY KEY (offer, feed))",
     "INSERT INTO current_price SELECT offer, feed, day, usd, doubts, note, 'USD', usd, 1, day, '' FROM current_price_1",
     "DROP TABLE current_price_1",
-    "CREATE TABLE listing (feed TEXT NOT NULL, provider TEXT NOT NULL, day BIGINT NOT NULL, "
-    "PRIMARY KEY (feed, provider))",
+    ("CREATE TABLE listing (feed TEXT NOT NULL, provider TEXT NOT NULL, day BIGINT NOT NULL, "
+     "PRIMARY KEY (feed, provider))"),
 };
 
 store::Where where(const PriceFilter& filter) {

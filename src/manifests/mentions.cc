@@ -423,7 +423,9 @@ std::vector<std::string> unread_changes(const Texts& before, const Texts& after,
     for (const Line* line : only_in(new_lines, old_lines)) changed.emplace_back(line, true);
     for (const Line* line : only_in(old_lines, new_lines)) changed.emplace_back(line, false);
     const OpenSections new_open(new_lines), old_open(old_lines);
-    for (const auto& [line, is_new] : changed) {
+    for (const auto& change : changed) {
+      const Line* line = change.first;
+      const bool is_new = change.second;
       const std::vector<Line>& own = is_new ? new_lines : old_lines;
       const OpenSections& open = is_new ? new_open : old_open;
       const bool counts = counts_replicas(line->content) || chooses_gpus(line->content) || open.is_requirement(*line);

@@ -201,7 +201,9 @@ class Terraform {
     std::vector<ConfigBlock> blocks;
     Found inner;
     for (const ParsedFile& file : folder.sources) {
-      for (const auto& [type, block] : file.root.members) {
+      for (const auto& member : file.root.members) {
+        const auto& type = member.first;
+        const auto& block = member.second;
         // Terragrunt gives the arguments of a module as `inputs`.
         if (type != "resource" && type != "module" && type != "inputs") continue;
         const std::string kind = type != "resource" ? type : block.labels.empty() ? "resource" : block.labels[0];

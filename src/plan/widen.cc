@@ -29,7 +29,7 @@ double times_more(const Recommendation& found) {
 }
 
 int wider_limit(int limit, double times) {
-  return std::bit_ceil(static_cast<unsigned>(std::min<double>(kMost, limit * times * kStep)));
+  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::min<double>(kMost, limit * times * kStep))));
 }
 
 // Whether the limit may have decided the outcome: the plan uses most of it, only doubtful prices are left, or a GPU

@@ -190,7 +190,7 @@ Result<std::optional<Organisation>> with_shared_gpus(const Organisation& organis
       if (group.how == sharing::Mechanism::kOwnGpu) continue;
       for (std::size_t r : group.tenants) ++grouped[replicas[r].workload];
     }
-    const auto is_whole = [&](std::size_t w) { return grouped[w] == input.file.workloads[w].replicas; };
+    const auto is_whole = [&, &file = input.file](std::size_t w) { return grouped[w] == file.workloads[w].replicas; };
     for (const sharing::Group& group : plan.groups) {
       const bool whole =
           std::ranges::all_of(group.tenants, [&](std::size_t r) { return is_whole(replicas[r].workload); });
@@ -211,7 +211,7 @@ Result<std::optional<Organisation>> with_shared_gpus(const Organisation& organis
     if (shared.workloads[w].members.empty()) shared.workloads[w].members.push_back(w);
   }
   std::ranges::sort(replaced);
-  replaced.erase(std::ranges::unique(replaced).begin(), replaced.end());
+  replaced.erase(std::unique(replaced.begin(), replaced.end()), replaced.end());
   for (std::size_t w : std::vector<std::size_t>(replaced.rbegin(), replaced.rend()))
     shared.workloads.erase(shared.workloads.begin() + static_cast<std::ptrdiff_t>(w));
   return std::optional(std::move(shared));

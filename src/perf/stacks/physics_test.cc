@@ -122,7 +122,8 @@ TEST(Physics, BetterGpusAreNotSlower) {
   for (const auto& [worse, better] : pairs) {
     for (int i = 0; i < 12; ++i) {
       const char* name = draw.of({"llama-3.1-8b", "llama-3.1-70b", "qwen3-30b-a3b", "gpt-oss-20b", "mistral-7b-v0.3"});
-      const auto& [shape, work] = models.at(name);
+      const auto& shape = models.at(name).first;
+      const auto& work = models.at(name).second;
       Job job;
       job.kind = JobKind::kServe;
       job.stack = worse->vendor == "AMD" ? draw.of({Stack::kVllm, Stack::kSglang})
