@@ -13,7 +13,7 @@ std::string_view name_of(Objective objective) {
 
 std::string_view name_of(RejectionStage stage) {
   static constexpr std::string_view kNames[] = {"price",         "software", "format",   "network", "memory", "layout",
-                                                "interruptions", "slo",      "deadline", "budget",  "power"};
+                                                "interruptions", "slo",      "deadline", "budget",  "power",  "carbon"};
   return kNames[static_cast<int>(stage)];
 }
 

@@ -34,7 +34,8 @@ struct Broken {
   Shortfall shortfall;
 };
 
-std::optional<Broken> broken_limit(const PlanLimits& limits, const PricedOption& c) {
+std::optional<Broken> broken_limit(const Request& request, const PricedOption& c) {
+  const PlanLimits& limits = request.limits;
   constexpr double kMostYears = 10;  // the most that --deadline accepts
   const Seconds elapsed = c.time.total() / c.day_share, latest = limits.deadline.value_or(kMostYears * kYear);
   if (elapsed > latest) {
@@ -47,10 +48,18 @@ std::optional<Broken> broken_limit(const PlanLimits& limits, const PricedOption&
                   c.due() / *limits.budget,
                   {.kind = Shortfall::Kind::kBudget, .need_cost = c.due(), .have_cost = *limits.budget}};
   }
-  if (limits.power && c.power > *limits.power) {
+  constexpr double kUnknown = 1e5;  // further from the limit than any figure
+  const bool unknown = !(c.power > Watts{});
+  if (limits.power && (unknown || c.power > *limits.power)) {
     return Broken{RejectionStage::kPower,
-                  c.power / *limits.power,
+                  unknown ? kUnknown : c.power / *limits.power,
                   {.kind = Shortfall::Kind::kPower, .need_power = c.power, .have_power = *limits.power}};
+  }
+  const double kg = limits.co2_kg ? co2_kg(request, c).value_or(0) : 0;
+  if (limits.co2_kg && (!(kg > 0) || kg > *limits.co2_kg)) {
+    return Broken{RejectionStage::kCarbon,
+                  kg > 0 ? kg / *limits.co2_kg : kUnknown,
+                  {.kind = Shortfall::Kind::kCarbon, .need_kg = kg, .have_kg = *limits.co2_kg}};
   }
   return std::nullopt;
 }
@@ -204,6 +213,12 @@ double energy_kwh(const Request& request, const PricedOption& option) {
   return in_watts(option.power) * option.hours() * pue_of(request, *option.offer->machine) / 1e3;
 }
 
+std::optional<double> co2_kg(const Request& request, const PricedOption& option) {
+  const auto carbon = request.carbon ? request.carbon->in(option.offer->price->region) : std::nullopt;
+  if (!carbon || !(option.power > Watts{})) return std::nullopt;
+  return energy_kwh(request, option) * carbon->grams_per_kwh / 1e3;
+}
+
 Watts power_of(const Deployment& deployment, const MachineClass& machines) {
   if (!(deployment.gpu_power > Watts{})) return {};
   const double all = static_cast<double>(deployment.machines) * machines.gpus;
@@ -340,7 +355,7 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
       set_cost(request, candidate);
       candidate.risk = risk;
       if (!book.committed().empty()) candidate.drawn = market::sum_of(draws_of(request, book, candidate));
-      if (const auto broken = broken_limit(request.limits, candidate)) {
+      if (const auto broken = broken_limit(request, candidate)) {
         // The nearest option is the one that would be chosen first: doubtful prices come last.
         const double rank = candidate.price->may_lead() ? 1 : 1e6;
         obstacles[{machines.gpu->name, broken->stage}].add(1, broken->distance * rank, broken->shortfall);

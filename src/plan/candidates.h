@@ -51,6 +51,8 @@ Watts power_of(const Deployment& deployment, const MachineClass& machines);
 double pue_of(const Request& request, const catalog::Machine& machine);
 // Energy of the work with that overhead; 0 if the power is unknown.
 double energy_kwh(const Request& request, const PricedOption& option);
+// Carbon dioxide of that energy; empty: not asked for, or unknown for the region.
+std::optional<double> co2_kg(const Request& request, const PricedOption& option);
 
 // Whether machines can be given back in quiet hours: own and committed ones are paid all the time.
 bool follows_hours(const market::Offer& offer);

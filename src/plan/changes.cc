@@ -148,9 +148,21 @@ void add_less_memory(const Request& request, std::vector<PossibleChange>& change
   add(RequestChangeKind::kOffloadParameters, "--offload parameters").train.offload = model::Offload::kParameters;
 }
 
+// What the GPU closest to a limit of this kind needs, rounded up to two digits; 0: none is known.
+double least_need(const std::vector<Rejection>& rejected, Shortfall::Kind kind) {
+  double least = INFINITY;
+  for (const Rejection& row : rejected) {
+    const double need = kind == Shortfall::Kind::kPower ? in_watts(row.nearest.need_power) : row.nearest.need_kg;
+    if (row.nearest.kind == kind && !row.partly && need > 0) least = std::min(least, need);
+  }
+  if (!std::isfinite(least)) return 0;
+  const double unit = std::pow(10, std::floor(std::log10(least)) - 1);
+  return std::ceil(least / unit) * unit;
+}
+
 }  // namespace
 
-std::vector<PossibleChange> relaxed_limits(const Request& request) {
+std::vector<PossibleChange> relaxed_limits(const Request& request, const std::vector<Rejection>& rejected) {
   std::vector<PossibleChange> changes;
   const auto without = [&](RequestChangeKind kind, std::string flags, auto change) {
     PossibleChange made{kind, std::move(flags), request};
@@ -180,6 +192,12 @@ std::vector<PossibleChange> relaxed_limits(const Request& request) {
   }
   if (request.limits.budget)
     without(RequestChangeKind::kNoBudget, "no --budget", [](PlanLimits& l) { l.budget.reset(); });
+  if (const double need = least_need(rejected, Shortfall::Kind::kPower); need > 0)
+    without(RequestChangeKind::kMorePower, fmt::format("--max-power {:.10g}W", need),
+            [&](PlanLimits& l) { l.power = watts(need); });
+  if (const double need = least_need(rejected, Shortfall::Kind::kCarbon); need > 0)
+    without(RequestChangeKind::kMoreCarbon, fmt::format("--max-carbon {:.10g}", need),
+            [&](PlanLimits& l) { l.co2_kg = need; });
   const Work& work = request.work;
   const bool rented = work.kind == WorkKind::kServing && work.rate > RequestsPerSecond{} && work.rate_by_hour.empty();
   if (request.limits.budget && rented) {
@@ -197,14 +215,19 @@ std::vector<PossibleChange> relaxed_limits(const Request& request) {
     same.isl_variation = same.osl_variation = 0;
     same.isl_varies_as_usual = same.osl_varies_as_usual = false;
   }
-  if (request.limits.deadline || request.limits.budget) {
-    std::string flags = "--max-gpus " + std::to_string(kMany);
-    if (request.limits.deadline) flags += ", no --deadline";
-    if (request.limits.budget) flags += ", no --budget";
+  std::string flags;
+  if (request.limits.deadline) flags += ", no --deadline";
+  if (request.limits.budget) flags += ", no --budget";
+  if (request.limits.power) flags += ", no --max-power";
+  if (request.limits.co2_kg) flags += ", no --max-carbon";
+  if (!flags.empty()) {
+    flags = fmt::format("--max-gpus {}{}", kMany, flags);
     without(RequestChangeKind::kNoLimits, std::move(flags), [](PlanLimits& l) {
       l.max_gpus = std::max(l.max_gpus, kMany);
       l.deadline.reset();
       l.budget.reset();
+      l.power.reset();
+      l.co2_kg.reset();
     });
     if (request.limits.deadline) changes.back().request.objective = Objective::kTime;
   }
@@ -217,6 +240,10 @@ std::vector<PossibleChange> confirmed_prices(const Request& request) {
     return c.kind != RequestChangeKind::kNoBudget && c.kind != RequestChangeKind::kNoDeadline;
   });
   return changes;
+}
+
+bool gives_up_one(RequestChangeKind kind) {
+  return kind >= RequestChangeKind::kNoDeadline && kind <= RequestChangeKind::kMoreCarbon;
 }
 
 bool relaxes(RequestChangeKind kind) {

@@ -1,4 +1,6 @@
 // Power, energy and carbon of plans: they add up, limits hold, and the objective finds the minimum.
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "plan/candidates.h"
@@ -47,14 +49,35 @@ TEST(Energy, AddsUp) {
   }
 }
 
-TEST(Energy, APowerLimitHoldsForEveryPlan) {
+// Limits on power and on CO2 hold for every plan. If nothing meets one, the suggested limit has a plan that meets it.
+TEST(Energy, LimitsHoldForEveryPlanAndASuggestedLimitHasAPlan) {
+  struct Limit {
+    const char* name;
+    RequestChangeKind suggestion;
+    double (*used)(const Plan&);
+  };
+  constexpr Limit kLimits[] = {
+      {"max-power", RequestChangeKind::kMorePower, [](const Plan& p) { return in_watts(p.power); }},
+      {"max-carbon", RequestChangeKind::kMoreCarbon, [](const Plan& p) { return p.co2_kg().value_or(INFINITY); }}};
   for (const Given& work : works()) {
-    const Recommendation free = energy_answer(work);
+    const std::pair<const char*, const char*> grid = {"carbon", "250"};
+    const Recommendation free = energy_answer(work, {grid});
     ASSERT_FALSE(free.plans.empty());
-    const Watts limit = free.plans.front().power * 1.01;
-    const Recommendation found = energy_answer(work, {{"max-power", std::to_string(in_watts(limit))}});
-    ASSERT_FALSE(found.plans.empty());
-    for (const Plan& p : found.plans) EXPECT_LE(p.power, limit);
+    for (const Limit& limit : kLimits) {
+      const double most = limit.used(free.plans.front()) * 1.01;
+      const Recommendation found = energy_answer(work, {grid, {limit.name, std::to_string(most)}});
+      ASSERT_FALSE(found.plans.empty());
+      for (const Plan& p : found.plans) EXPECT_LE(limit.used(p), most) << limit.name;
+
+      const Recommendation none = energy_answer(work, {grid, {limit.name, std::to_string(most / 1000)}}, false);
+      EXPECT_TRUE(none.plans.empty());
+      const auto change = std::find_if(none.changes.begin(), none.changes.end(),
+                                       [&](const RequestChange& c) { return c.kind == limit.suggestion; });
+      ASSERT_NE(change, none.changes.end()) << limit.name;
+      const double suggested = std::stod(change->flags.substr(change->flags.find(' ')));
+      EXPECT_LE(limit.used(change->plan), suggested) << change->flags;
+      EXPECT_GT(limit.used(change->plan), most / 1000);
+    }
   }
 }
 

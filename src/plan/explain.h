@@ -35,10 +35,12 @@ struct PossibleChange {
 // The changes that apply to this request, those with the least effect on the result first. `leading`: the settings of
 // the best plans so far, which a changed request may always choose.
 std::vector<PossibleChange> possible_changes(const Request& request, const std::vector<model::Job>& leading = {});
-// Relaxed limits, for requests that nothing meets.
-std::vector<PossibleChange> relaxed_limits(const Request& request);
+// Relaxed limits, for requests that nothing meets. `rejected`: what each GPU lacks.
+std::vector<PossibleChange> relaxed_limits(const Request& request, const std::vector<Rejection>& rejected = {});
 // Whether the change relaxes a limit, so that the plans of the request remain possible.
 bool relaxes(RequestChangeKind kind);
+// Whether the change drops one limit of a request that nothing meets.
+bool gives_up_one(RequestChangeKind kind);
 // The same change with the limit that its plan needs, and with one between that and its own, smallest first.
 std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const PricedOption& plan);
 // Hours that are tried for a service that is switched off at night.

@@ -121,6 +121,10 @@ struct Plan : Deployment {
   }
   // Including cooling and distribution.
   double energy_kwh() const { return in_watts(power) * pue * in_hours(time.total()) / 1e3; }
+  // Empty: not asked for, or unknown for the region.
+  std::optional<double> co2_kg() const {
+    return carbon ? std::optional(energy_kwh() * carbon->grams_per_kwh / 1e3) : std::nullopt;
+  }
   // Until the work is done, including the hours of a day in which it does not run.
   Seconds elapsed() const { return time.total() / day_share; }
   // For services that follow the hours: the cost of a month divided by its traffic.
@@ -142,7 +146,8 @@ enum class RejectionStage {
   kSlo,
   kDeadline,
   kBudget,
-  kPower
+  kPower,
+  kCarbon
 };
 std::string_view name_of(RejectionStage stage);
 
@@ -179,7 +184,8 @@ struct Shortfall {
     kInterruptions,  // too frequent to save work in between
     kDeadline,       // `need_time`, `have_time`
     kBudget,         // `need_cost`, `have_cost`
-    kPower,          // `need_power`, `have_power`
+    kPower,          // `need_power` (zero: unknown), `have_power`
+    kCarbon,         // `need_kg` (zero: unknown), `have_kg`
   };
   Kind kind = Kind::kNoPrice;
   model::Stack stack = model::Stack::kHf;
@@ -190,6 +196,7 @@ struct Shortfall {
   Seconds need_time = {}, have_time = {};
   Usd need_cost = {}, have_cost = {};
   Watts need_power = {}, have_power = {};
+  double need_kg = 0, have_kg = 0;
   std::vector<capacity::Slo> slos = {};
   std::string reason = {};
 };
@@ -226,6 +233,8 @@ enum class RequestChangeKind {
   kLargerBatch,
   kNoDeadline,
   kNoBudget,
+  kMorePower,
+  kMoreCarbon,
   kNoLimits,
   kFewerHours,   // of a service: machines are off at night
   kSameLengths,  // if requests do not vary as assumed

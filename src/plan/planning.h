@@ -214,7 +214,7 @@ class Planning {
 
   void rank() {
     // Services: the power of a replica depends on its load, so look_closer() resets it for every size it tries.
-    const bool all = request_.limits.power || request_.objective == Objective::kEnergy;
+    const bool all = request_.limits.power || request_.limits.co2_kg || request_.objective == Objective::kEnergy;
     for (Option& option : found_.options) {
       if (serving_ && !(option.gpu_power > Watts{}) && (all || option.confirmed))
         option.gpu_power = power_at_load(option, classes_[option.machines_class]);

@@ -223,6 +223,7 @@ constexpr Rule kRules[] = {
     {"objective", read_objective},
     {"max-power", read_watts<FIELD(request.limits.power)>},
     {"power-cap", read_power_cap},
+    {"max-carbon", stored<FIELD(request.limits.co2_kg)>},
     {"carbon", parsed<market::read_carbon, FIELD(request.carbon)>},
     {"providers", read_providers},
     {"regions", read_regions},
@@ -583,6 +584,10 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
   Result<std::vector<market::OwnHardware>> fleet = own_fleet(draft.own_machines, draft.own_counts, draft.own);
   if (!fleet) return fail(Errors{std::move(fleet).error()});
   request.own = *std::move(fleet);
+  if (request.limits.co2_kg && !request.carbon) {
+    request.carbon = market::CarbonChoice{};
+    request.assumed.emplace_back("the mean CO2 of the grid in each region (--carbon)");
+  }
   if (request.best_power_cap && !is_given(settings, "objective")) request.objective = Objective::kEnergy;
   if (request.name.empty()) request.name = request.model.name;
   return std::move(request);

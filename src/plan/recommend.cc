@@ -105,7 +105,9 @@ double distance_of(const Rejection& row) {
     case Kind::kSloAlone:
       return s.need_time / s.have_time;
     case Kind::kPower:
-      return s.need_power / s.have_power;
+      return s.need_power > Watts{} ? s.need_power / s.have_power : 1e9;
+    case Kind::kCarbon:
+      return s.need_kg > 0 ? s.need_kg / s.have_kg : 1e9;
     case Kind::kMemory:
       return s.need_bytes / s.have_bytes;
     case Kind::kNoPrice:
@@ -242,9 +244,7 @@ void add_changes(Recommendation& result, std::vector<Explored>& explored) {
     // Giving up several limits is worth a row only if giving up one of them is not enough.
     const bool enough = change.kind == RequestChangeKind::kNoLimits &&
                         std::any_of(result.changes.begin(), result.changes.end(), [](const RequestChange& other) {
-                          return other.kind == RequestChangeKind::kNoBudget ||
-                                 other.kind == RequestChangeKind::kNoDeadline ||
-                                 other.kind == RequestChangeKind::kMoreGpus;
+                          return other.kind == RequestChangeKind::kMoreGpus || gives_up_one(other.kind);
                         });
     if (!enough) result.changes.push_back(std::move(change));
   }
@@ -294,7 +294,8 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
     if (!first->offer.is_own()) result.availability = market::availability(book, first->offer);
   }
   if (request.plans_only) return result;
-  std::vector<PossibleChange> more = result.plans.empty() ? relaxed_limits(request) : std::vector<PossibleChange>{};
+  std::vector<PossibleChange> more;
+  if (first == nullptr) more = relaxed_limits(request, result.rejected);
   if (first != nullptr && !first->price.may_lead()) more = confirmed_prices(request);
   std::vector<Explored> relaxed = explore(std::move(more), book, constants, work, run_cache);
   explored.insert(explored.begin(), std::make_move_iterator(relaxed.begin()), std::make_move_iterator(relaxed.end()));

@@ -90,10 +90,11 @@ struct PlanLimits {
   double max_load = capacity::kMostLoad;  // of the replicas' capacity
   bool allow_single = false;              // serving: one replica is enough, without N+1
   int max_gpus = 64;
-  bool max_gpus_assumed = false;    // not given; raised if it would hide a plan (widen.h)
-  int more_than_gpus = 0;           // training: search only larger numbers
-  std::optional<int> gpus = {};     // exactly this number
-  std::optional<Watts> power = {};  // of GPUs and hosts together
+  bool max_gpus_assumed = false;      // not given; raised if it would hide a plan (widen.h)
+  int more_than_gpus = 0;             // training: search only larger numbers
+  std::optional<int> gpus = {};       // exactly this number
+  std::optional<Watts> power = {};    // of GPUs and hosts together
+  std::optional<double> co2_kg = {};  // of the whole work; serving: a month
 };
 
 struct Request {

@@ -70,6 +70,7 @@ constexpr Setting kRows[] = {
     money("budget", "500", 0.01, 1e12, "cost limit (serve: per month)"),
     choice("objective", "cost|time|cost-time|energy", "what to minimize").or_else("cost"),
     text("max-power", "POWER", "power limit of all GPUs and hosts together, e.g. 20kW"),
+    number("max-carbon", "50", 1e-6, 1e12, "limit on the CO2 of the work in kg (serve: per month)"),
     text("carbon", "G/KWH|PLACE|region", "grams of CO2 per kWh, a place on file, or 'region': that of each plan"),
 
     section("Assumptions"),

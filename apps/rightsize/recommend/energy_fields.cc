@@ -31,10 +31,7 @@ const report::Fields<plan::Plan>& energy_fields() {
        kCapFields, &Plan::cap},
       {"energy_kwh", "energy", "energy of GPUs, hosts and cooling (pue) over the hours; a service: a month",
        [](const Plan& p) { return p.energy_kwh(); }, [](double kwh) { return format_number(kwh) + " kWh"; }},
-      {"co2_kg?", "CO2", "its carbon dioxide, with --carbon",
-       [](const Plan& p) {
-         return p.carbon ? std::optional(p.energy_kwh() * p.carbon->grams_per_kwh / 1e3) : std::nullopt;
-       },
+      {"co2_kg?", "CO2", "its carbon dioxide, with --carbon", [](const Plan& p) { return p.co2_kg(); },
        [](double kg) { return format_number(kg) + " kg"; }},
       {"carbon_grams_per_kwh?", "carbon intensity of the electricity",
        [](const Plan& p) { return p.carbon ? std::optional(p.carbon->grams_per_kwh) : std::nullopt; }},
@@ -89,7 +86,7 @@ std::string energy_sentence(const plan::Request& request, const plan::Plan& plan
   std::string text = fmt::format("Power: {} for GPUs and hosts, {} kWh with cooling (PUE {})", format_power(plan.power),
                                  format_number(plan.energy_kwh()), format_number(plan.pue));
   if (plan.carbon)
-    text += fmt::format(", {} kg of CO2", format_number(plan.energy_kwh() * plan.carbon->grams_per_kwh / 1e3));
+    text += fmt::format(", {} kg of CO2", format_number(*plan.co2_kg()));
   else if (request.carbon)
     text += fmt::format(", CO2 unknown: no figure for {}", plan.offer.price->region == "any"
                                                                ? "a region that the provider does not name"

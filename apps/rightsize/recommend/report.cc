@@ -52,8 +52,8 @@ std::string where_hours_go(const Request& request, const Plan& plan) {
 
 bool gives_up_a_limit(plan::RequestChangeKind kind) {
   using Kind = plan::RequestChangeKind;
-  return plan::relaxes(kind) || kind == Kind::kNoDeadline || kind == Kind::kNoBudget || kind == Kind::kNoLimits ||
-         kind == Kind::kFewerHours || kind == Kind::kSameLengths;
+  return plan::relaxes(kind) || plan::gives_up_one(kind) || kind == Kind::kNoLimits || kind == Kind::kFewerHours ||
+         kind == Kind::kSameLengths;
 }
 
 // The number format that rejects most GPUs with a price; empty if other reasons do.

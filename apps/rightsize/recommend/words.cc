@@ -294,6 +294,8 @@ const ChangeWords& describe_change(plan::RequestChangeKind kind) {
       {"a larger batch for more GPUs", "fewer, larger steps: may need more tokens for the same loss", ""},
       {"the soonest plan", "", ""},
       {"a larger budget", "", ""},
+      {"a higher power limit", "", ""},
+      {"a higher limit on CO2", "", ""},
       {"no limits", "", ""},
       {"machines that are off at night", "no answers in the other hours", ""},
       {"requests of one length", "if yours do not vary", ""}};
@@ -349,7 +351,10 @@ NeedAndHave describe_shortfall(const plan::Shortfall& s) {
     case Kind::kBudget:
       return {format_usd(s.need_cost), format_usd(s.have_cost)};
     case Kind::kPower:
-      return {format_power(s.need_power), format_power(s.have_power)};
+      return {s.need_power > Watts{} ? format_power(s.need_power) : "unknown power", format_power(s.have_power)};
+    case Kind::kCarbon:
+      return {s.need_kg > 0 ? format_number(s.need_kg) + " kg of CO2" : "unknown CO2 (no figure for the region)",
+              format_number(s.have_kg) + " kg"};
   }
   return {};
 }

@@ -450,7 +450,7 @@ Checked<ReadRl> read_workload(const RlWorkload& workload, const catalog::Catalog
                     .with_hint("drop --rollout-gpu and --rollout-purchase"));
   if (!settings.contains("model")) return fail(bad_input("--model is missing"));
   // The power of a step of reinforcement learning is not modelled.
-  for (const char* name : {"max-power", "power-cap", "carbon", "objective"}) {
+  for (const char* name : {"max-power", "max-carbon", "power-cap", "carbon", "objective"}) {
     if (settings.contains(name))
       return fail(bad_input(fmt::format("--{} does not apply to --job rl", name)).with_hint("leave it out"));
   }
