@@ -306,9 +306,10 @@ const Fields<PortfolioView> kPortfolioFields = {
     {"cluster?", "the pods of the cluster, packed", kClusterFields, &PortfolioView::cluster},
     {"energy_kwh_per_month?", "estimated energy, with hosts and cooling (--kwh-price, --carbon, --pue)",
      [](const PortfolioView& v) { return when(v.electricity.asked() && v.powered > 0, v.kwh); }},
-    {"energy_usd_per_month?", "its price", [](const PortfolioView& v) { return v.electricity.cost(v.energy()); }},
+    {"energy_usd_per_month?", "its price",
+     [](const PortfolioView& v) { return v.powered > 0 ? v.electricity.cost(v.energy()) : std::nullopt; }},
     {"co2_kg_per_month?", "its carbon dioxide",
-     [](const PortfolioView& v) { return v.electricity.co2_kg(v.energy()); }},
+     [](const PortfolioView& v) { return v.powered > 0 ? v.electricity.co2_kg(v.energy()) : std::nullopt; }},
 };
 const report::Document<PortfolioView> kPortfolioDocument("portfolio", "All workloads of an organisation in one plan",
                                                          kPortfolioFields);
@@ -528,7 +529,9 @@ report::Report portfolio_report(const PlannedPortfolio& planned) {
   report.document = kPortfolioDocument.of(view);
   report.say(conclusion(view));
   if (view.budget) report.say(budget_line(view));
-  if (view.electricity.asked())
+  if (view.electricity.asked() && view.powered == 0)
+    report.say("Energy: unknown. Power is estimated for workloads with a model, and this file has none.");
+  else if (view.electricity.asked())
     report.say(fmt::format("Energy: {} kWh/month with hosts and cooling, for {} of {} workloads{}.",
                            format_number(view.kwh), view.powered, view.workloads.size(),
                            view.electricity.words(view.energy())));
