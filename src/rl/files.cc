@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -54,19 +55,82 @@ std::string accelerate_offloads(const RlPlan& plan) {
          (weights ? " --offload_param_device cpu" : "");
 }
 
-std::string start_of(const RlPlan& plan) {
+std::string model_of(const RlRequest& request) {
+  const std::string& given =
+      request.request.model_given.empty() ? request.request.model.name : request.request.model_given;
+  const std::string hub = model::hub_id(given);
+  return hub.empty() ? given : hub;
+}
+
+// "4,5,6,7"
+std::string devices(int first, int count) {
+  std::vector<int> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), first);
+  return fmt::format("{}", fmt::join(all, ","));
+}
+
+// TRL does not use Ray: accelerate runs on every machine of the trainer, and the engine of a split layout is a server
+// on one machine, possibly the trainer's own. The files around it set HEAD, RANK and SERVER.
+struct TrlCommands {
+  std::string train, serve;
+  bool own_machine = false;  // of the engine
+};
+TrlCommands trl_commands(const RlRequest& request, const RlPlan& plan) {
+  const RlJob& job = plan.job;
+  const int per_machine = plan.priced.offer->machine->gpus;
+  const bool split = job.layout.split, shared = split && job.layout.gpus() <= per_machine;
+  const Nodes train = nodes_of(job.layout.train, per_machine);
+  TrlCommands made;
+  made.own_machine = split && !shared;
+  made.serve =
+      fmt::format("{}trl vllm-serve --model {} --tensor_parallel_size {} --data_parallel_size {}",
+                  shared ? fmt::format("CUDA_VISIBLE_DEVICES={} ", devices(job.layout.train, job.layout.rollout)) : "",
+                  hand_over::single_quoted(model_of(request)), job.rollout.parallel.tensor,
+                  std::max(1, job.layout.rollout / replica_gpus(job)));
+  made.train = fmt::format(
+      "{}accelerate launch --config_file zero3.yaml{}{} --num_processes {} -m trl.scripts.{} --config {}{}",
+      shared ? fmt::format("CUDA_VISIBLE_DEVICES={} ", devices(0, job.layout.train)) : "", accelerate_offloads(plan),
+      train.nodes > 1 ? fmt::format(" --num_machines {} --machine_rank \"$RANK\" --main_process_ip \"$HEAD\" "
+                                    "--main_process_port 29500",
+                                    train.nodes)
+                      : "",
+      job.layout.train, job.algorithm == Algorithm::kRloo ? "rloo" : "grpo", file_of(job.framework),
+      split ? fmt::format(" --vllm_server_host {} --vllm_server_timeout 1200", shared ? "localhost" : "\"$SERVER\"")
+            : "");
+  if (shared) made.train = fmt::format("{} > engine.log 2>&1 & {}", made.serve, made.train);
+  return made;
+}
+
+std::string start_of(const RlRequest& request, const RlPlan& plan) {
   const Framework framework = plan.job.framework;
-  switch (framework) {
-    case Framework::kVerl:
-    case Framework::kOpenRlhf:
-      return "bash " + file_of(framework);
-    case Framework::kNemoRl:
-      return "uv run examples/run_grpo.py --config " + file_of(framework);
-    case Framework::kTrl:
-      break;
+  const bool distills = plan.job.algorithm == Algorithm::kDistill;
+  if (framework == Framework::kTrl) return trl_commands(request, plan).train;
+  if (framework != Framework::kNemoRl) return "bash " + file_of(framework);
+  return fmt::format("uv run examples/run_{}.py --config {}", distills ? "distillation" : "grpo", file_of(framework));
+}
+
+// A framework's trainers differ by algorithm: a file that runs another one than the plan's is not written.
+Result<> check_algorithm(const RlJob& job) {
+  if (is_written(job)) return {};
+  std::vector<std::string_view> others;
+  for (const Framework other : {Framework::kVerl, Framework::kNemoRl, Framework::kOpenRlhf, Framework::kTrl}) {
+    RlJob same = job;
+    same.framework = other;
+    if (is_written(same)) others.push_back(name_of(other));
   }
-  return fmt::format("accelerate launch --config_file zero3.yaml{} -m trl.scripts.grpo --config {}",
-                     accelerate_offloads(plan), file_of(framework));
+  return fail(
+      bad_input(fmt::format("no file is written for {} with {}", name_of(job.algorithm), name_of(job.framework)))
+          .with_hint(others.empty() ? std::string("use --layout colocated")
+                                    : fmt::format("use --stack {}", fmt::join(others, " or "))));
+}
+
+// TRL's trainer talks to one server, which runs on one machine.
+Result<> check_server(const RlPlan& plan) {
+  const Layout& layout = plan.job.layout;
+  const bool one = !plan.rollout && layout.rollout <= plan.priced.offer->machine->gpus;
+  if (plan.job.framework != Framework::kTrl || !layout.split || one) return {};
+  return fail(bad_input("TRL generates on one machine, of the same kind as those that train")
+                  .with_hint("use --layout colocated, or --stack verl"));
 }
 
 // Items that a framework moves to the host automatically if trainer and engine share GPUs: NeMo-RL everything (the
@@ -103,9 +167,6 @@ std::string layout_words(const RlPlan& plan) {
 
 void add_header(Facts& facts, const RlRequest& request, const RlPlan& plan) {
   const RlJob& job = plan.job;
-  const std::string given =
-      request.request.model_given.empty() ? request.request.model.name : request.request.model_given;
-  const std::string hub = model::hub_id(given);
   const market::Offer& offer = *plan.priced.offer;
   const catalog::Provenance& price = offer.price->provenance;
   const int machines = std::max(1, plan.priced.option->machines);
@@ -126,7 +187,7 @@ void add_header(Facts& facts, const RlRequest& request, const RlPlan& plan) {
   facts.set("software", used.name).set("software_commit", used.commit).set("software_date", used.date);
   facts.set("algorithm", name_of(job.algorithm))
       .set("framework", name_of(job.framework))
-      .set("model", hub.empty() ? given : hub)
+      .set("model", model_of(request))
       .set("gpus", plan.rollout ? job.layout.train : job.layout.gpus())
       .set("gpu", plan.priced.machines->gpu->name)
       .set("layout_words", layout_words(plan))
@@ -151,7 +212,7 @@ void add_job(Facts& facts, const RlRequest& request, const RlPlan& plan) {
   const auto wanted = job.answers.most > 0 ? std::llround(job.answers.most)
                                            : std::llround(std::ceil((job.longest() - job.isl) / 128) * 128);
   const auto max_answer = context > 0 ? std::min<long long>(wanted, context - max_prompt) : wanted;
-  const bool dapo = job.algorithm == Algorithm::kDapo;
+  const bool dapo = job.algorithm == Algorithm::kDapo, distills = job.algorithm == Algorithm::kDistill;
   const double per_prompt = std::max(1.0, job.samples);
   const double mini = std::max(1.0, std::round(std::min(job.train_batch, job.sequences()) / per_prompt));
   const bool kl = job.reference;
@@ -169,7 +230,11 @@ void add_job(Facts& facts, const RlRequest& request, const RlPlan& plan) {
       .set("filters_groups", dapo && unfiltered(job).empty())
       .set("generated_prompts", std::llround(std::ceil(job.prompts / job.kept_prompts)))
       .set("batch_multiplier", format_number(1 / job.kept_prompts, 3))
-      .set("loss", dapo || !kl)
+      .set("loss", !distills && (dapo || !kl))
+      .set("distills", distills)
+      .set("section", distills ? "distillation" : "grpo")
+      .set("defaults", distills ? "distillation_math_megatron.yaml" : "grpo_math_1B_megatron.yaml")
+      .set("leave_one_out", job.algorithm == Algorithm::kRloo)
       .set("save_steps", steps_between_saves(plan))
       .set("prompts", std::llround(job.prompts))
       .set("samples", std::llround(job.samples))
@@ -205,7 +270,7 @@ void add_job(Facts& facts, const RlRequest& request, const RlPlan& plan) {
       .set("generation_steps", std::max<long long>(accumulation, std::llround(job.sequences()) / devices));
 }
 
-void add_machines(Facts& facts, const RlPlan& plan) {
+void add_machines(Facts& facts, const RlRequest& request, const RlPlan& plan) {
   const RlJob& job = plan.job;
   const int per_machine = plan.priced.offer->machine->gpus;
   // If the engine has other machines, the first group is the trainer's.
@@ -246,9 +311,13 @@ void add_machines(Facts& facts, const RlPlan& plan) {
       .set("offloads_optimizer_yaml", yes(offloads(plan.memory, Offload::kOptimizer), Framework::kNemoRl))
       .set("offloads_reference", offloads(plan.memory, Offload::kReference))
       .set("critic", job.has_critic())
-      .set("accelerate_offloads", accelerate_offloads(plan))
       .set("own_offloads", own_offloads(plan))
-      .set("start", start_of(plan));
+      .set("start", start_of(request, plan))
+      .set("ray", job.framework != Framework::kTrl);
+  if (job.framework == Framework::kTrl) {
+    const TrlCommands trl = trl_commands(request, plan);
+    facts.set("serve", trl.serve).set("own_server", trl.own_machine);
+  }
   const double minutes = std::ceil(std::max(15.0, in_hours(plan.priced.time.total()) * 60 * plan.step.interval.high));
   const auto whole = static_cast<long>(minutes);
   facts.set("time_limit", fmt::format("{}-{:02}:{:02}:00", whole / 1440, whole / 60 % 24, whole % 60));
@@ -281,6 +350,22 @@ Result<> add_cloud(Facts& facts, const RlPlan& plan) {
 
 }  // namespace
 
+bool is_written(const RlJob& job) {
+  const Algorithm a = job.algorithm;
+  const bool by_group = a == Algorithm::kGrpo || a == Algorithm::kDapo || a == Algorithm::kRloo;
+  const bool distills = a == Algorithm::kDistill;
+  switch (job.framework) {
+    case Framework::kVerl:
+    case Framework::kOpenRlhf:
+      return !distills;
+    case Framework::kNemoRl:
+      return by_group || (distills && !(job.async > 0));  // its distillation has no asynchronous trainer
+    case Framework::kTrl:
+      return by_group;
+  }
+  return false;
+}
+
 std::vector<std::string_view> file_names(Framework framework) {
   return {name_of(framework), "skypilot", "slurm", "kubernetes"};
 }
@@ -291,16 +376,21 @@ Result<std::string> file_for(std::string_view name, const RlRequest& request, co
     return fail(bad_input(fmt::format("--emit {} does not apply to this plan", name))
                     .with_hint(fmt::format("use {}", fmt::join(names, ", "))));
   }
+  if (Result<> runs = check_algorithm(plan.job); !runs) return fail(runs.error());
+  if (Result<> served = check_server(plan); !served) return fail(served.error());
   Facts facts;
   add_header(facts, request, plan);
   add_job(facts, request, plan);
-  add_machines(facts, plan);
+  add_machines(facts, request, plan);
   if (name == "skypilot") {
     if (Result<> cloud = add_cloud(facts, plan); !cloud) return fail(cloud.error());
     return hand_over::fill_in("rl/skypilot.yaml", facts);
   }
   if (name == "slurm") return hand_over::fill_in("rl/slurm.sh", facts);
-  if (name == "kubernetes") return hand_over::fill_in("rl/kubernetes.yaml", facts);
+  if (name == "kubernetes") {
+    const bool ray = plan.job.framework != Framework::kTrl;
+    return hand_over::fill_in(ray ? "rl/kubernetes.yaml" : "rl/kubernetes_job.yaml", facts);
+  }
   return hand_over::fill_in("rl/" + file_of(plan.job.framework), facts);
 }
 

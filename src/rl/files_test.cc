@@ -38,9 +38,12 @@ std::unique_ptr<TestPlan> draw_plan(Framework framework) {
   RlJob& job = made->plan.job;
   job.framework = framework;
   job.algorithm = static_cast<Algorithm>(*rc::gen::inRange(0, 6));
-  const int side = 1 << *rc::gen::inRange(0, 5);
-  job.layout = *rc::gen::arbitrary<bool>() ? Layout{true, side, side} : Layout{false, side, side};
+  const bool split = *rc::gen::arbitrary<bool>();
+  // TRL's engine runs on one machine.
+  const int side = 1 << *rc::gen::inRange(0, split && framework == Framework::kTrl ? 4 : 5);
+  job.layout = Layout{split, side, side};
   job.async = job.layout.split ? 1 : 0;
+  if (!is_written(job)) job.algorithm = Algorithm::kGrpo;
   job.samples = 1 << *rc::gen::inRange(0, 5), job.prompts = 32 << *rc::gen::inRange(0, 3);
   job.isl = *rc::gen::inRange(20, 4000);
   job.answers = {1000, 1, static_cast<double>(*rc::gen::inRange(0, 3) * 100'000)};
@@ -170,15 +173,19 @@ RC_GTEST_PROP(RlFiles, YamlIsReadable, ()) {
   for (const Framework framework : {Framework::kNemoRl, Framework::kTrl}) {
     const auto made = draw_plan(framework);
     RC_ASSERT(YamlDocument::parse("config.yaml", written(*made, name_of(framework))).has_value());
-    for (const char* name : {"skypilot", "kubernetes"})
-      RC_ASSERT(YamlDocument::parse("file.yaml", written(*made, name)).has_value());
+    for (const char* name : {"skypilot", "kubernetes"}) {
+      const std::string text = written(*made, name);
+      const std::size_t second = text.find("\n---\n");
+      RC_ASSERT(YamlDocument::parse("file.yaml", text.substr(0, second)).has_value());
+      if (second != std::string::npos) RC_ASSERT(YamlDocument::parse("file.yaml", text.substr(second + 5)).has_value());
+    }
   }
 }
 
 // Trainer and engine on different machines: the files start both groups, with all their GPUs.
 RC_GTEST_PROP(RlFiles, TwoGroupsOfMachinesHaveEveryGpu, ()) {
-  const auto made = draw_plan(*rc::gen::elementOf(
-      std::vector<Framework>{Framework::kVerl, Framework::kNemoRl, Framework::kOpenRlhf, Framework::kTrl}));
+  const auto made = draw_plan(
+      *rc::gen::elementOf(std::vector<Framework>{Framework::kVerl, Framework::kNemoRl, Framework::kOpenRlhf}));
   RlJob& job = made->plan.job;
   job.layout = {true, 8 << *rc::gen::inRange(0, 3), 4 * *rc::gen::inRange(1, 9)};
   catalog::Machine engine;
@@ -240,6 +247,40 @@ RC_GTEST_PROP(RlFiles, TrlGenerationsDivide, ()) {
   const auto batch = static_cast<long>(number_after(text, "steps_per_generation") *
                                        number_after(text, "per_device_train_batch_size") * made->plan.job.layout.train);
   RC_ASSERT(batch % static_cast<long>(number_after(text, "num_generations")) == 0);
+}
+
+// TRL does not use Ray: every machine of the trainer runs accelerate, and one machine the engine.
+RC_GTEST_PROP(RlFiles, TrlTrainsOnEveryMachine, ()) {
+  const auto made = draw_plan(Framework::kTrl);
+  const Layout& layout = made->plan.job.layout;
+  const int train_nodes = std::max(1, layout.train / 8), nodes = std::max(1, layout.gpus() / 8);
+  for (const char* name : {"skypilot", "slurm", "kubernetes"}) {
+    const std::string text = written(*made, name);
+    RC_ASSERT(text.find("ray start") == std::string::npos);
+    RC_ASSERT(number_after(text, "--num_processes") == layout.train);
+    RC_ASSERT((train_nodes > 1 ? number_after(text, "--num_machines") : 1) == train_nodes);
+    RC_ASSERT(number_after(text, std::string_view(name) == "kubernetes" ? "completions" : "nodes") == nodes);
+    RC_ASSERT((text.find("trl vllm-serve") != std::string::npos) == layout.split);
+  }
+}
+
+// A file never runs another algorithm than the plan's.
+RC_GTEST_PROP(RlFiles, AlgorithmsThatAFrameworkLacksAreRefused, ()) {
+  for (const Framework framework : {Framework::kVerl, Framework::kNemoRl, Framework::kOpenRlhf, Framework::kTrl}) {
+    const auto made = draw_plan(framework);
+    RlJob& job = made->plan.job;
+    job.algorithm = static_cast<Algorithm>(*rc::gen::inRange(0, 6));
+    for (const std::string_view name : file_names(framework))
+      RC_ASSERT(file_for(name, made->request, made->plan).has_value() == is_written(job));
+    if (!is_written(job)) continue;
+    const std::string text = written(*made, name_of(framework));
+    constexpr const char* kNames[4][6] = {
+        {"estimator=grpo", "estimator=gae", "estimator=grpo", "estimator=rloo", "reinforce_plus_plus", ""},
+        {"grpo:", "", "use_dynamic_sampling", "normalize_rewards: false", "", "distillation:"},
+        {"group_norm", "gae", "dynamic_filtering", "rloo", "reinforce", ""},
+        {"trl.scripts.grpo", "", "loss_type: dapo", "trl.scripts.rloo", "", ""}};
+    RC_ASSERT(text.find(kNames[static_cast<int>(framework)][static_cast<int>(job.algorithm)]) != std::string::npos);
+  }
 }
 
 TEST(RlFiles, OtherFrameworksAreRefused) {

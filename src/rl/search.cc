@@ -113,9 +113,11 @@ class Search {
     if (!(async > 0)) return all;
     // Whole machines for each side, or parts of a single one.
     const int unit = gpus > machines.gpus ? machines.gpus : 1;
+    // TRL's engine is a server on one machine.
+    const int most = request_.job.framework == Framework::kTrl ? machines.gpus : gpus;
     std::set<int> seen;
     for (const double share : {0.25, 0.5, 0.75}) {
-      const int train = static_cast<int>(std::lround(gpus * share / unit)) * unit;
+      const int train = std::max(gpus - most, static_cast<int>(std::lround(gpus * share / unit)) * unit);
       if (train > 0 && train < gpus && seen.insert(train).second) all.push_back({{true, train, gpus - train}, async});
     }
     return all;

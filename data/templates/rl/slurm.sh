@@ -1,5 +1,5 @@
 #!/bin/bash
-# A Ray cluster on Slurm that runs {{start}}. Start: sbatch THIS_FILE
+# {{#ray}}A Ray cluster{{/ray}}{{^ray}}A job{{/ray}} on Slurm that runs {{start}}. Start: sbatch THIS_FILE
 {{>rl/header}}
 #SBATCH --job-name={{name}}
 #SBATCH --nodes={{nodes}}
@@ -23,6 +23,7 @@ HEAD=$(scontrol show hostnames "$SLURM_JOB_NODELIST_HET_GROUP_0" | head -n1)
 {{^two_pools}}
 HEAD=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n1)
 {{/two_pools}}
+{{#ray}}
 srun --nodes=1 --ntasks=1 -w "$HEAD" ray start --head --port=6379 --num-gpus={{node_gpus}} --block &
 sleep 20
 {{#several}}
@@ -34,3 +35,14 @@ srun --het-group=1 --nodes={{engine_machines}} --ntasks={{engine_machines}} ray 
 sleep 20
 {{/two_pools}}
 srun --overlap --nodes=1 --ntasks=1 -w "$HEAD" {{&start}}
+{{/ray}}
+{{^ray}}
+{{#own_server}}
+SERVER=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | tail -n1)
+srun --nodes=1 --ntasks=1 -w "$SERVER" {{serve}} &
+{{/own_server}}
+train() { {{start}}; }
+export HEAD SERVER
+export -f train
+srun --nodes={{train_nodes}} --ntasks={{train_nodes}}{{#own_server}} --exclude="$SERVER"{{/own_server}} bash -c 'RANK=$SLURM_PROCID train'
+{{/ray}}
