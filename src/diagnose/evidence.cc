@@ -100,6 +100,8 @@ void add_power(std::vector<std::string>& evidence, const Summary& summary, const
   if (auto clock = summary.mean(Metric::kSmClock)) text += fmt::format(", SM clock {:.0f} MHz", *clock / 1e6);
   if (summary.power_capped && *summary.power_capped > 0.1) {
     text += fmt::format("; the power limit lowered clocks in {} of the samples", percent(*summary.power_capped));
+  } else if (signals.power && *signals.power > 1.05) {
+    text += ": more than this GPU may draw; check that it is the right one (--gpu)";
   } else if (!summary.power_capped && signals.power && *signals.power > 0.96) {
     text += ": at the power limit, which lowers clocks";
   }
@@ -149,7 +151,7 @@ std::vector<Action> compute_actions(const TimeShares& shares, const Summary& sum
   std::vector<Action> actions = {
       {"quantize", std::move(quantize)},
       {"smaller-gpu", "look for more FLOP/s per dollar; memory and bandwidth will not help"}};
-  if (summary.power_capped.value_or(0) > 0.3 || signals.power.value_or(0) > 0.96) {
+  if (summary.power_capped.value_or(0) > 0.3 || (signals.power.value_or(0) > 0.96 && *signals.power <= 1.05)) {
     actions.push_back({"power", "it runs at the power limit: a higher limit or better cooling raises clocks"});
   }
   return actions;

@@ -81,9 +81,9 @@ class Finder {
   void set_price(Alternative& there) const {
     const double speed = fills_gpu(gpu_) || !(is_paced(gpu_) || is_idle(gpu_)) ? there.speed.likely : 1;
     const auto kind = std::ranges::find(input_.offers, there.gpu, &KindOffers::gpu);
-    if (kind == input_.offers.end() || !gpu_.price.rate || speed <= 0) return;
+    if (kind == input_.offers.end() || speed <= 0) return;
     there.offer = kind->cheapest(speed);
-    if (!there.offer) return;
+    if (!there.offer || !gpu_.price.rate) return;
     const double ratio = there.offer->rate / *gpu_.price.rate;
     there.cost = ratio / speed;
     there.saved = 1 - ratio / std::min(1.0, speed);
@@ -138,8 +138,9 @@ std::vector<Alternative> alternatives(const GpuRow& gpu, const Running& running,
   std::vector<Alternative> found = finder.candidates();
   for (Alternative& there : found) finder.set_load(there);
   std::ranges::stable_sort(found, {}, [](const Alternative& a) {
-    return std::tuple((a.fits ? 0 : 8) + (a.replaces ? 0 : 4) + (a.keeps_up ? 0 : 2) + (a.cost ? 0 : 1),
-                      a.cost.value_or(0));
+    const double price = a.offer ? in_usd_per_gpu_hour(a.offer->rate) / std::max(a.speed.likely, 1e-9) : 0;
+    return std::tuple((a.fits ? 0 : 8) + (a.replaces ? 0 : 4) + (a.keeps_up ? 0 : 2) + (a.offer ? 0 : 1),
+                      a.cost.value_or(price));
   });
   return found;
 }

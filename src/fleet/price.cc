@@ -130,17 +130,18 @@ std::optional<Replacement> KindOffers::cheapest(double speed) const {
 }
 
 std::vector<KindOffers> DevicePrices::offers_instead_of(const GpuPrice& now, std::size_t together) const {
-  if (now.gpu == nullptr || !now.rate) return {};
+  if (now.gpu == nullptr) return {};
   // An assumed price does not show the provider of the GPU.
   const bool assumed = now.basis == PriceBasis::kAssumed;
   const std::string home = now.machine != nullptr ? now.machine->provider : assumed ? "" : now.provider;
-  const bool compared = filter_.providers.empty() && home.empty() && !assumed;
   std::map<std::string, UsdPerGpuSecond> here;  // the lowest price of today's GPU by provider
   for (const market::Offer& offer : on_demand_) {
     if (offer.gpu != now.gpu) continue;
     const auto [at, is_new] = here.try_emplace(offer.price->provider, offer.rate_per_gpu());
     if (!is_new) at->second = std::min(at->second, offer.rate_per_gpu());
   }
+  // A price of the user's is compared at providers that rent out both GPUs, if there are any.
+  const bool compared = filter_.providers.empty() && home.empty() && !assumed && now.rate && !here.empty();
   const int most = std::max(1, static_cast<int>(together));
   std::map<const catalog::Gpu*, std::map<std::string, KindOffers::Offer>> found;  // the cheapest by GPU and provider
   for (std::size_t i = 0; i < on_demand_.size(); ++i) {

@@ -18,8 +18,9 @@ constexpr double kMonthHours = 730;
 // A run on one GPU: start-up, then work at a constant or varying load.
 void write_recording(const std::string& path) {
   const auto share = [](int low, int high) { return *rc::gen::inRange(low, high) / 100.0; };
-  const std::string gpu = *rc::gen::element<std::string>(
-      "NVIDIA H100 80GB HBM3", "NVIDIA H200", "NVIDIA A100-SXM4-80GB", "NVIDIA L40S", "NVIDIA L4", "Tesla T4");
+  const std::string gpu =
+      *rc::gen::element<std::string>("NVIDIA H100 80GB HBM3", "NVIDIA H200", "NVIDIA A100-SXM4-80GB", "NVIDIA L40S",
+                                     "NVIDIA L4", "Tesla T4", "NVIDIA RTX A6000");
   const int start = *rc::gen::element(0, 0, 5, 12), seconds = *rc::gen::inRange(40, 900);
   const int period = *rc::gen::element(1, 1, 6, 20);
   const double duty = share(10, 101), level = share(12, 100), sm = share(5, 101), tensor = share(0, 90),
@@ -63,6 +64,18 @@ void expect_same_action(const Json& profile, const Json& fleet) {
   RC_ASSERT(number(profile, "saving_usd_per_month").value_or(0) < 1);
 }
 
+// "No other GPU for less" is said only if no GPU costs less, and a GPU without a list price hides no other price.
+void expect_true_sentence(const Json& profile, const std::string& report) {
+  const bool none = report.find("No other GPU does this work for less than") != std::string::npos;
+  bool prices = false;
+  for (const Json& there : *profile.find("projections")->items()) {
+    const bool offered = *number(there, "fits") == 1 && *number(there, "replaces") == 1;
+    prices = prices || number(there, "usd_per_gpu_hour").has_value();
+    if (none && offered) RC_ASSERT(number(there, "cost_ratio").value_or(1) >= 1);
+  }
+  RC_ASSERT(prices || profile.find("projections")->items()->empty());
+}
+
 // A plan runs on a GPU that can do the work, at the speed and price of the profile.
 void expect_same_cost(const Json& profile, const Json& plan) {
   const std::string gpu = text(plan, "gpu");
@@ -90,6 +103,7 @@ RC_GTEST_PROP(OneAnswer, ProfileFleetAndRecommendAgree, ()) {
   RC_ASSERT(fleet.has_value());
   RC_TAG(text(gpu, "verdict"));
   expect_same_action(gpu, fleet->report.document);
+  expect_true_sentence(gpu, report::render(profile->report, report::Format::kText));
   if (text(gpu, "verdict").starts_with("idle") || text(gpu, "verdict") == "unknown") return;
   std::ofstream(document) << profile->report.document.dump();
   const Checked<Outcome> plans =

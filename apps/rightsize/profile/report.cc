@@ -87,9 +87,9 @@ const Fields<Alternative> kProjectionFields = {
     {"basis", "basis", "what the speed is based on", [](const Alternative& p) { return p.speed.basis; }},
     {"load_p95", "p95 load", "95th percentile of the load there, at the slow end of the interval",
      [](const Alternative& p) { return p.forecast.load_p95; }, percent},
-    {"keeps_up",
+    {"keeps_up", "keeps up",
      "whether load and latency there are within the limits of 'fleet', and the work at most triples in time",
-     &Alternative::keeps_up},
+     &Alternative::keeps_up, [](bool keeps_up) { return keeps_up ? "yes" : "no"; }},
     {"fits", "the memory in use fits", &Alternative::fits},
     {"replaces", "same vendor, and no GeForce card for a data-centre GPU", &Alternative::replaces},
     {"usd_per_gpu_hour", "$/GPU-h", "price; null: none known",
@@ -346,28 +346,51 @@ std::string offer_text(const Alternative& p) {
 }
 
 std::string runs_at(const Alternative& p) {
-  return fmt::format("{} would run it at {:.2f}x the speed and {} of the cost ({}).", p.gpu->name, p.speed.likely,
-                     percent(*p.cost), offer_text(p));
+  return fmt::format("{} would run it at {:.2f}x the speed{} ({}).", p.gpu->name, p.speed.likely,
+                     p.cost ? fmt::format(" and {} of the cost", percent(*p.cost)) : "", offer_text(p));
+}
+
+// Why a cheaper GPU is not proposed.
+std::string falls_behind(const Alternative& p, bool paced) {
+  const std::optional<double> usual = p.forecast.latency_p95, peak = p.forecast.latency_peak;
+  if (!paced) return fmt::format("bursts would take up to {:.1f}x as long", std::max(1.0, p.forecast.load_p95));
+  if (!p.only_slow) return fmt::format("its load would reach {} at p95", percent(p.forecast.load_p95));
+  return usual && peak ? fmt::format("requests would take up to {:.1f}x as long", std::max(*usual, *peak))
+                       : "requests would queue at the busiest times";
 }
 
 // The GPU that 'fleet' proposes, and one that is slower but cheaper for the same work.
 std::string best_elsewhere(const GpuView& view) {
   const Elsewhere& other = view.elsewhere;
+  const std::string& name = view.gpu.gpu->name;
   const Verdict verdict = view.found().verdict;
   if (verdict == Verdict::kIdle || verdict == Verdict::kIdleHeld)
     return "No work needs a GPU here: stop or release it.";
-  const auto possible =
-      std::ranges::find_if(other.alternatives, [](const Alternative& p) { return p.is_possible() && p.cost; });
-  if (possible == other.alternatives.end())
-    return "No other GPU with a known price has enough memory and keeps up at the busiest times.";
+  const Alternative *possible = nullptr, *behind = nullptr;  // the cheapest that keeps up, and that does not
+  for (const Alternative& p : other.alternatives) {
+    if (!p.fits || !p.replaces || !p.offer) continue;
+    const Alternative*& cheapest = p.keeps_up ? possible : behind;
+    if (cheapest == nullptr || (p.cost && p.cost < cheapest->cost)) cheapest = &p;
+  }
+  if (possible == nullptr && behind == nullptr) return "No other GPU with a known price has enough memory.";
+  if (!view.price) {
+    return fmt::format(
+        "{} has no list price, so costs cannot be compared; give yours: --price {}=0.50. {}{}", name, name,
+        possible != nullptr ? "" : fmt::format("No other GPU keeps up: {}. ", falls_behind(*behind, other.paced)),
+        runs_at(possible != nullptr ? *possible : *behind));
+  }
   const bool has_best = other.best && other.best->keeps_up;
   std::string text = has_best ? runs_at(*other.best) : "";
   const double least = has_best ? *other.best->cost : 1;
-  if (*possible->cost < 0.95 * least) {
+  if (possible != nullptr && *possible->cost < 0.95 * least) {
     text +=
         fmt::format("{}{}", text.empty() ? "" : " Cheaper for the same work, at another speed: ", runs_at(*possible));
   }
-  return text.empty() ? fmt::format("No other GPU does this work for less than {}.", view.gpu.gpu->name) : text;
+  if (!text.empty()) return text;
+  if (behind == nullptr || *behind->cost >= 1)
+    return fmt::format("No other GPU does this work for less than {}.", name);
+  return fmt::format("No other GPU does this work for less at the same pace. {} But {}.", runs_at(*behind),
+                     falls_behind(*behind, other.paced));
 }
 
 // The share of the recording in pauses, which the verdict leaves out; 0 if it is small.
@@ -384,15 +407,15 @@ std::string first_screen(const GpuView& view) {
       fmt::format("{}: {}{} (confidence {:.0f} %): {}.", title_of(view.gpu), found.confidence >= 0.5 ? "" : "probably ",
                   name_of(found.verdict), found.confidence * 100, explain(found.verdict));
   const auto money = [&](double share) {
-    return view.price ? fmt::format(": {} of every {} hour.", format_usd_per_hour(*view.price * share),
-                                    format_usd_per_hour(*view.price))
-                      : std::string(".");
+    if (!view.price) return std::string(".");
+    const std::string all = format_usd_per_hour(*view.price), part = format_usd_per_hour(*view.price * share);
+    return all == part ? fmt::format(": all of {}/h.", all) : fmt::format(": {} of every {} hour.", part, all);
   };
   const double pauses = pauses_of(view.gpu);
   if (pauses > 0) text += fmt::format("\nThe work pauses for {} of the time{}", percent(pauses), money(pauses));
   if (found.wasted >= 0.1) {
-    text += fmt::format("\n{} of the {}time is wasted, because {}{}", percent(found.wasted), pauses > 0 ? "other " : "",
-                        found.wasted_why, money(found.wasted * (1 - pauses)));
+    text += fmt::format("\n{} of the {}time is wasted, because {}{}", percent(found.wasted),
+                        pauses > 0 ? "remaining " : "", found.wasted_why, money(found.wasted * (1 - pauses)));
   }
   if (!view.elsewhere.alternatives.empty()) return text + "\n" + best_elsewhere(view);
   if (view.gpu.gpu != nullptr) return text;
@@ -441,9 +464,11 @@ void describe_gpu(report::Report& out, const GpuView& view, std::size_t top) {
   for (const Alternative& p : projections) {
     if (p.fits && p.replaces) fitting.push_back(&p);
   }
+  // What costs less than today comes first, even if it does not keep up.
+  std::ranges::stable_sort(fitting, {}, [](const Alternative* p) { return p->cost.value_or(1) < 1 ? *p->cost : 1; });
   report::Table table = table_of(kProjectionFields, fitting,
                                  {"gpu", "speed", "speed_low", spare("basis"), spare("busy"), spare("load_p95"),
-                                  "usd_per_gpu_hour", "cost_ratio", "offer"});
+                                  "keeps_up", "usd_per_gpu_hour", "cost_ratio", "offer"});
   table.most_shown = top;
   out.show("The same work elsewhere", std::move(table));
 }
