@@ -10,8 +10,11 @@
 // unused part of commitments is listed separately; it is part of the total, but not of any machine.
 #pragma once
 
+#include <array>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -40,6 +43,7 @@ struct MachineCost {
   Pricing pricing = Pricing::kStandard;
   double hours = 0;
   Costs costs;
+  std::map<int, Money> by_day = {};  // effective
 
   double gpu_hours() const { return hours * machine->gpus; }
   // Empty without hours.
@@ -54,7 +58,7 @@ struct Commitment {
   double unused_share() const;
 };
 
-// One team's part, by the value of a tag.
+// One team's part, by the value of a tag or of a column.
 struct TeamCost {
   std::string name;
   Money effective, gpu;              // of everything; of machines with GPUs
@@ -81,18 +85,25 @@ struct Bill {
   std::map<std::string, Money> services;  // effective cost without GPU machines, by service category
   std::vector<MachineCost> machines;      // with GPUs, most expensive first
   Money gpu;                              // effective, of all machines and of GPUs billed separately
+  Money hosts;                            // of it, cores and memory billed apart from their GPUs
   std::vector<Commitment> commitments;    // most unused first
-  std::vector<TeamCost> teams;            // the most expensive first; "" without the tag
+  std::vector<TeamCost> teams;            // the most expensive first; "" without a name
   std::vector<MachineUse> uses;
-  std::string team_tag;  // the tag that names teams; empty: no known tag is present
+  std::string team_tag;              // the tag or the column that names teams; empty: no known tag is present
+  bool by_tag = true;                // otherwise by a column
+  std::vector<std::string> columns;  // of the files, and the tags of their rows
+  std::set<std::string> tags;
   std::vector<std::string> notes;
+  std::vector<std::shared_ptr<const catalog::Machine>> bare_gpus;  // GPUs that are billed without a machine
 };
 
 class BillReader {
  public:
-  // `team_tag`: the tag that names a team; empty: the first of team, owner, cost-center, costcenter, project that a row
-  // has.
-  explicit BillReader(const catalog::Catalog& catalog, std::string team_tag = {});
+  // `by`: what names a team: a column of the files by its name, a tag, or one of kGroups. Empty: the first tag of team,
+  // owner, cost-center, costcenter, project that a row has. The catalogue must outlive the reader.
+  explicit BillReader(const catalog::Catalog& catalog, std::string by = {});
+  // What every bill can be grouped by, whatever its columns are called: "project", "account", "service" ...
+  static std::vector<std::string> groups();
 
   // Selects rows by team and by a range of days (both ends included). Empty: all.
   struct Only {
@@ -109,20 +120,29 @@ class BillReader {
  private:
   struct Known {
     const catalog::Machine* machine = nullptr;
-    bool gpu = false;  // of a machine, or billed separately
+    bool gpu = false;   // of a machine, or billed separately
+    bool host = false;  // cores or memory, billed apart from the GPUs
   };
+  enum GroupSource : unsigned char { kColumn, kTag, kMeaning, kGroupSources };
+  using Groups = std::unordered_map<std::string, TeamCost>;
+
+  void add_rows(const FocusOutcome& outcome);
   Known machine_of(const Charge& charge);
+  const catalog::Machine* bare_gpu(const Charge& charge);
+  bool is_host_part(std::string_view description) const;
   const catalog::Machine* find_machine(std::string_view type) const;
   const catalog::Machine* machine_in_others(const Charge& charge);
-  std::string_view team_of(const Charge& charge);
+  std::string_view team_of(const Charge& charge, GroupSource source, const catalog::Machine* machine);
+  bool is_wanted(const Charge& charge);
 
   std::unordered_map<std::string, const catalog::Machine*> types_;  // with GPUs, by instance type in lower case
   std::unordered_map<std::string, Known> seen_;                     // results by text
   std::map<std::pair<const catalog::Machine*, Pricing>, MachineCost> machines_;
   std::unordered_map<std::string, Commitment> commitments_;
-  std::unordered_map<std::string, TeamCost> teams_;
+  std::array<Groups, kGroupSources> teams_;
   std::unordered_map<std::string, MachineUse> uses_;
-  std::string wanted_tag_, key_, lower_;
+  const catalog::Catalog& catalog_;
+  std::string by_, key_;
   Only only_;
   std::map<std::string, std::uint64_t> tags_found_;
   std::uint64_t left_out_ = 0, other_currency_ = 0;

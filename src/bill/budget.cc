@@ -16,11 +16,20 @@ namespace {
 constexpr int kRecentDays = 7;
 constexpr double kWidth80 = 1.2816;  // 80 % of a normal distribution lie within this many deviations
 
-double spent_between(const TeamCost& team, int first, int last) {
+double spent_between(const std::map<int, Money>& by_day, int first, int last) {
   Money sum;
-  for (auto day = team.by_day.lower_bound(first); day != team.by_day.end() && day->first <= last; ++day)
-    sum += day->second;
+  for (auto day = by_day.lower_bound(first); day != by_day.end() && day->first <= last; ++day) sum += day->second;
   return sum.amount();
+}
+
+void add_change(std::vector<ChangeLine>& lines, const ChangeLine& line) {
+  if (line.before != Usd{} || line.after != Usd{}) lines.push_back(line);
+}
+
+std::vector<ChangeLine> largest_first(std::vector<ChangeLine> lines) {
+  std::ranges::stable_sort(lines, std::ranges::greater(),
+                           [](const ChangeLine& line) { return std::abs(in_usd(line.change())); });
+  return lines;
 }
 
 TeamCost together(const std::vector<TeamCost>& teams) {
@@ -40,11 +49,11 @@ BudgetLine line_of(const TeamCost& team, const Budget& budget, int last_day) {
   line.budget = budget.monthly;
   line.days = last_day - month.first + 1;
   line.of_days = month.days;
-  const double spent = spent_between(team, month.first, last_day);
+  const double spent = spent_between(team.by_day, month.first, last_day);
   const int recent = std::min(kRecentDays, line.days);
   double sum = 0, squares = 0;
   for (int day = last_day - recent + 1; day <= last_day; ++day) {
-    const double one = spent_between(team, day, day);
+    const double one = spent_between(team.by_day, day, day);
     sum += one;
     squares += one * one;
   }
@@ -62,7 +71,7 @@ BudgetLine line_of(const TeamCost& team, const Budget& budget, int last_day) {
   if (spent > limit) {
     double so_far = 0;
     for (int day = month.first; day <= last_day && !line.over_on; ++day) {
-      so_far += spent_between(team, day, day);
+      so_far += spent_between(team.by_day, day, day);
       if (so_far > limit) line.over_on = day;
     }
   } else if (forecast > limit && mean > 0) {
@@ -111,17 +120,32 @@ std::vector<BudgetLine> against_budgets(const std::vector<TeamCost>& teams, cons
   return lines;
 }
 
-std::vector<WeekLine> week_over_week(const std::vector<TeamCost>& teams, int last_day) {
-  std::vector<WeekLine> lines;
+std::vector<ChangeLine> week_over_week(const std::vector<TeamCost>& teams, int last_day) {
+  std::vector<ChangeLine> lines;
   for (const TeamCost& team : teams) {
-    const WeekLine line{team.name, usd(spent_between(team, last_day - 13, last_day - 7)),
-                        usd(spent_between(team, last_day - 6, last_day))};
-    if (line.before != Usd{} || line.after != Usd{}) lines.push_back(line);
+    add_change(lines, {team.name, usd(spent_between(team.by_day, last_day - 13, last_day - 7)),
+                       usd(spent_between(team.by_day, last_day - 6, last_day))});
   }
-  std::ranges::stable_sort(lines, [](const WeekLine& a, const WeekLine& b) {
-    return std::abs(in_usd(a.change())) > std::abs(in_usd(b.change()));
-  });
-  return lines;
+  return largest_first(std::move(lines));
+}
+
+std::optional<MonthChange> month_over_month(const Bill& bill) {
+  const Month last = month_of(bill.last_day);
+  if (bill.first_day >= last.first) return std::nullopt;
+  const int begin = std::max(bill.first_day, month_of(last.first - 1).first);
+  MonthChange change{month_of(begin).first, last.first, last.first - begin, bill.last_day - last.first + 1};
+  const auto line = [&](const std::string& name, const std::map<int, Money>& by_day) {
+    return ChangeLine{name, usd(spent_between(by_day, begin, last.first - 1) / change.before_days),
+                      usd(spent_between(by_day, last.first, bill.last_day) / change.after_days)};
+  };
+  for (const TeamCost& team : bill.teams) add_change(change.teams, line(team.name, team.by_day));
+  for (const MachineCost& cost : bill.machines)
+    add_change(change.machines,
+               line(fmt::format("{} ({})", cost.machine->instance, name_of(cost.pricing)), cost.by_day));
+  change.all = line("*", together(bill.teams).by_day);
+  change.teams = largest_first(std::move(change.teams));
+  change.machines = largest_first(std::move(change.machines));
+  return change;
 }
 
 std::string budget_rules(const std::vector<Budget>& budgets) {

@@ -1,6 +1,7 @@
 // Spend compared with monthly budgets: a forecast for the month, and what changed from one week to the next.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,14 +35,26 @@ struct BudgetLine {
 std::vector<BudgetLine> against_budgets(const std::vector<TeamCost>& teams, const std::vector<Budget>& budgets,
                                         int last_day);
 
-// The last seven days and the seven before, by team.
-struct WeekLine {
-  std::string team;
+// The cost of a team or a machine in one period and in the next.
+struct ChangeLine {
+  std::string name;
   Usd before, after;
 
-  Usd change() const { return after - before; }
+  // 0 if only rounding differs.
+  Usd change() const { return std::abs(in_usd(after - before)) < 5e-5 ? Usd{} : after - before; }
 };
-std::vector<WeekLine> week_over_week(const std::vector<TeamCost>& teams, int last_day);  // largest change first
+// The last seven days and the seven before, by team; the largest change first.
+std::vector<ChangeLine> week_over_week(const std::vector<TeamCost>& teams, int last_day);
+
+// The last calendar month of a bill and the one before, per day that the bill covers.
+struct MonthChange {
+  int before = 0, after = 0;            // their first days
+  int before_days = 0, after_days = 0;  // covered
+  ChangeLine all = {};                  // per day, like the others
+  std::vector<ChangeLine> teams = {}, machines = {};
+};
+// Empty for a bill of one month.
+std::optional<MonthChange> month_over_month(const Bill& bill);
 
 // Prometheus rules on the series of `rightsize exporter`: alert if a team's spend rate exceeds its budget.
 std::string budget_rules(const std::vector<Budget>& budgets);

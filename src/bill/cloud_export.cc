@@ -259,6 +259,7 @@ void CloudExport::finish(const Take& take) {
 void CloudExport::finish_google() {
   const std::string &description = cells_[kDescription], type = to_lower(cells_[kCategory]);
   cells_[kProvider] = "Google Cloud";
+  if (cells_[kEnd].size() == std::string_view("2026-10-31").size()) cells_[kEnd] += " 23:59";  // the last day charged
   if (Money cost; Money::parse(cells_[kBilled], cost)) cells_[kBilled] = (cost + amounts_in(cells_[kCredits])).text();
   cells_[kEffective] = cells_[kBilled];
   cells_[kCategory] = type == "tax"                           ? "Tax"

@@ -1,8 +1,12 @@
 #include "bill/cloud_export.h"
 
+#include <cctype>
+#include <map>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "bill/bill.h"
 
@@ -57,6 +61,30 @@ TEST(CloudExport, ExportsOfGoogleCloudAreNetOfCredits) {
   }
 }
 
+// The console's cost table names no machine: GPUs are priced by themselves, and its dates are inclusive.
+TEST(CloudExport, TheCostTableOfGoogleCloudPricesItsGpus) {
+  const struct {
+    const char *sku, *gpu;
+  } kSkus[] = {{"Nvidia Tesla A100 GPU running in Americas", "a100-40gb-sxm"},
+               {"Spot Preemptible Nvidia Tesla A100 80GB GPU running in EMEA", "a100-80gb-sxm"},
+               {"Nvidia H100 80GB GPU running in Iowa", "h100-sxm"},
+               {"Nvidia L4 GPU running in Americas", "l4"}};
+  for (const auto& [sku, gpu] : kSkus) {
+    const Bill bill = read_export(
+        "Project name,Project ID,Service description,SKU description,Usage start date,Usage end date,Usage amount,"
+        "Usage unit,Subtotal ($)\n" +
+        fmt::format("ml,ml-1,Compute Engine,{},2026-10-01,2026-10-31,1440,hour,2880\n", sku) +
+        "ml,ml-1,Compute Engine,A2 Instance Core running in Americas,2026-10-01,2026-10-31,17280,hour,500\n"
+        "ml,ml-1,Compute Engine,N2 Instance Core running in Americas,2026-10-01,2026-10-31,17280,hour,70\n");
+    ASSERT_EQ(bill.machines.size(), 1U) << sku;
+    EXPECT_EQ(bill.machines[0].machine->gpu, gpu);
+    EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(*bill.machines[0].rate()), 2);
+    EXPECT_EQ(bill.gpu.text(), "3380");
+    EXPECT_EQ(bill.hosts.text(), "500");
+    EXPECT_EQ(bill.last_day - bill.first_day, 30);
+  }
+}
+
 // Both agreements name their columns differently; the additional information or the meter names the machine.
 TEST(CloudExport, CostExportsOfAzure) {
   const std::string day =
@@ -91,6 +119,45 @@ TEST(CloudExport, CostExportsOfAzure) {
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().message, HasSubstr("without the column CostInBillingCurrency"));
   EXPECT_EQ(wrong.error().place.line, 1);
+}
+
+// Every column of a file is a way to group it, under its name in any spelling; then tags, then what a word means. The
+// groups add up to the total.
+RC_GTEST_PROP(Groups, AreColumnsTagsAndMeanings, ()) {
+  const std::string name = *rc::gen::element<std::string>("Cost Centre", "x_Squad", "app/Owner", "labels.env_2");
+  std::string csv =
+      "BilledCost,EffectiveCost,ChargePeriodStart,ServiceName,SubAccountName,BillingAccountName,Tags," + name;
+  std::map<std::string, std::int64_t> cells, accounts, teams, services;
+  const int rows = *rc::gen::inRange(2, 40);
+  for (int i = 0; i < rows; ++i) {
+    const std::int64_t cost = *rc::gen::inRange(-50, 500);
+    const std::string cell = i % 4 == 0 ? "" : fmt::format("c{}", *rc::gen::inRange(0, 3));
+    const std::string account = fmt::format("a{}", i % 2), team = fmt::format("t{}", i % 3);
+    csv += fmt::format("\n{0},{0},2026-10-01,s{1},{2},payer,\"{{\"\"Team\"\": \"\"{3}\"\"}}\",{4}", cost, i % 5,
+                       account, team, cell);
+    cells[cell] += 100 * cost, accounts[account] += 100 * cost, teams[team] += 100 * cost;
+    services[fmt::format("s{}", i % 5)] += 100 * cost;
+  }
+  const auto sums = [&](const std::string& by) {
+    BillReader reader(machines(), by);
+    const auto source = bytes_of(csv);
+    RC_ASSERT(reader.read(*source, "bill.csv").has_value());
+    const Bill bill = reader.finish();
+    std::map<std::string, std::int64_t> all;
+    for (const TeamCost& team : bill.teams) all[team.name] += team.effective.cents();
+    return all;
+  };
+  std::string spelled = name;
+  for (char& c : spelled) {
+    if (*rc::gen::arbitrary<bool>()) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = *rc::gen::element(' ', '-', '_');
+  }
+  RC_ASSERT(sums(spelled) == cells);
+  for (const char* word : {"account", "projects", "Subscription"}) RC_ASSERT(sums(word) == accounts);
+  RC_ASSERT(sums("TEAM") == teams);
+  RC_ASSERT(sums("service") == services);
+  const auto none = sums("nothing of this name");
+  RC_ASSERT(none.size() == 1 && none.contains(""));
 }
 
 }  // namespace

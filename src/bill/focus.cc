@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
+#include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -123,9 +126,24 @@ double hours_in(std::string_view unit) {
   return lower == "minutes" || lower == "minute" ? times / 60 : 0;
 }
 
+// How well a column fits the name that a user gave it; smaller is better, empty: not at all.
+std::optional<int> fit_of(std::string_view column, const std::string& name) {
+  const std::string letters = folded(column);
+  for (const int end : {0, 1}) {
+    // The billing account and the payer pay for all the others.
+    if (end == 1 && letters.starts_with("bill")) return std::nullopt;
+    for (const auto& [rank, suffix] : {std::pair{0, ""}, {1, "name"}, {2, "id"}, {3, "description"}}) {
+      const std::string wanted = name + suffix;
+      if (end == 1 ? letters.ends_with(wanted) : letters == wanted) return 4 * end + rank;
+    }
+  }
+  return std::nullopt;
+}
+
 class Reading {
  public:
-  Reading(const std::string& name, const std::function<void(const Charge&)>& take) : name_(name), take_(take) {}
+  Reading(const std::string& name, const std::function<void(const Charge&)>& take, std::string_view group)
+      : name_(name), take_(take), group_(folded(group)) {}
 
   Result<FocusOutcome> read(ByteSource& source) {
     constexpr std::size_t kLook = 64;
@@ -140,6 +158,7 @@ class Reading {
       if (csv.failed()) return fail(csv.error());
       return fail(bad_input(fmt::format("'{}' is empty", name_)));
     }
+    find_group(record);
     if (CostAndUsageReport::has_header(record)) {
       read_export(csv, CostAndUsageReport(record));
       return finish(csv);
@@ -162,18 +181,53 @@ class Reading {
     while (csv.next(record)) {
       split_csv(record, cells, std::max(columns.most, header.count()));
       ++outcome_.rows;
+      take_group(cells);
       take_row(columns, cells, csv.line());
     }
     return finish(csv);
   }
 
  private:
+  void find_group(std::string_view header) {
+    std::vector<std::string_view> names;
+    split_csv(header, names);
+    outcome_.columns.assign(names.begin(), names.end());
+    std::map<std::pair<int, std::size_t>, std::size_t> best;
+    for (std::size_t i = 0; i < names.size() && !group_.empty(); ++i) {
+      if (const std::optional<int> fit = fit_of(names[i], group_)) best[{*fit, i}] = i;
+    }
+    for (const auto& [fit, column] : best) group_columns_.push_back(column);
+  }
+
+  void take_group(const std::vector<std::string_view>& cells) {
+    group_text_.clear();
+    for (const std::size_t column : group_columns_) {
+      if (group_text_.empty() && column < cells.size()) group_text_ = trim(cells[column]);
+    }
+  }
+
+  void take_group(const JsonValue& value, const std::string& path, int& best) {
+    for (const JsonMember& member : value.members) {
+      const std::string name = path.empty() ? member.name : path + "." + member.name;
+      if (member.value.type == JsonType::kObject) {
+        take_group(member.value, name, best);
+        continue;
+      }
+      if (outcome_.rows == 1) outcome_.columns.push_back(name);
+      const std::optional<int> fit = fit_of(name, group_);
+      if (!fit || *fit >= best || member.value.type != JsonType::kString || member.value.text.empty()) continue;
+      best = *fit;
+      group_text_ = member.value.text;
+    }
+  }
+
   void read_export(CsvReader& csv, auto report) {
     const Columns columns{CsvColumns(report.focus_header())};
     std::vector<std::string_view> cells;
     for (std::string_view record; csv.next(record);) {
       split_csv(record, cells, report.columns());
       ++outcome_.rows;
+      take_group(cells);
       report.translate(cells, [&](const std::vector<std::string_view>& row) { take_row(columns, row, csv.line()); });
     }
   }
@@ -187,6 +241,9 @@ class Reading {
       JsonValue row;
       if (!json.read_value(row)) return;
       ++outcome_.rows;
+      group_text_.clear();
+      int best = INT_MAX;
+      if (!group_.empty()) take_group(row, "", best);
       rows.translate(row, [&](const std::vector<std::string_view>& cells) {
         take_row(columns, cells, static_cast<long>(outcome_.rows));
       });
@@ -261,6 +318,7 @@ class Reading {
     others_.clear();
     for (const std::size_t column : c.others) others_.push_back(cell(column));
     charge.others = others_;
+    charge.group = group_text_;
     take_(charge);
   }
 
@@ -281,7 +339,8 @@ class Reading {
   long first_refused_ = 0;
   Days days_, ends_;
   std::vector<std::string_view> others_;
-  std::string last_unit_;
+  std::string last_unit_, group_, group_text_;
+  std::vector<std::size_t> group_columns_;  // the best first
   double hours_ = 0;
 };
 
@@ -304,7 +363,7 @@ std::string_view name_of(Pricing pricing) {
   return kNames[static_cast<std::size_t>(pricing)];
 }
 
-std::string_view json_text(std::string_view cell, std::string_view key) {
+void each_json_text(std::string_view cell, const std::function<bool(std::string_view, std::string_view)>& take) {
   // Texts are quoted, and quotes are doubled inside a quoted cell.
   std::size_t at = 0;
   const auto next_text = [&](std::string_view& text) {
@@ -328,25 +387,36 @@ std::string_view json_text(std::string_view cell, std::string_view key) {
     while (colon < cell.size() && cell[colon] == ' ') ++colon;
     if (colon < cell.size() && cell[colon] == '"') {
       at = colon;
-      if (!next_text(value)) return {};
-      if (same_letters(name, key)) return value;
-    } else if (same_letters(name, key)) {
+      if (!next_text(value)) return;
+    } else {
       const std::size_t end = cell.find_first_of(",}", colon);
-      return trim(cell.substr(colon, end == std::string_view::npos ? end : end - colon));
+      value = trim(cell.substr(colon, end == std::string_view::npos ? end : end - colon));
     }
+    if (!take(name, value)) return;
   }
-  return {};
+}
+
+std::string_view json_text(std::string_view cell, std::string_view key) {
+  std::string_view found;
+  if (cell.empty()) return found;
+  each_json_text(cell, [&](std::string_view name, std::string_view value) {
+    if (!same_letters(name, key)) return true;
+    found = value;
+    return false;
+  });
+  return found;
 }
 
 Result<FocusOutcome> read_focus(ByteSource& source, const std::string& name,
-                                const std::function<void(const Charge&)>& take) {
-  return Reading(name, take).read(source);
+                                const std::function<void(const Charge&)>& take, std::string_view group) {
+  return Reading(name, take, group).read(source);
 }
 
-Result<FocusOutcome> read_focus(const std::string& path, const std::function<void(const Charge&)>& take) {
+Result<FocusOutcome> read_focus(const std::string& path, const std::function<void(const Charge&)>& take,
+                                std::string_view group) {
   RIGHTSIZE_TRY(std::unique_ptr<ByteSource> file, open_bytes(path));
   RIGHTSIZE_TRY(std::unique_ptr<ByteSource> source, uncompress(path, std::move(file)));
-  return Reading(path, take).read(*source);
+  return Reading(path, take, group).read(*source);
 }
 
 }  // namespace rightsize::bill

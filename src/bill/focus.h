@@ -40,21 +40,27 @@ struct Charge {
   std::string_view price_details, sku_details, usage_type, instance_type;  // where the machine type may be
   std::string_view commitment_id, commitment_type, commitment_status, tags, sub_account;
   std::span<const std::string_view> others;  // cells of columns that FOCUS or the provider defines for something else
+  std::string_view group;                    // the cell of the column that was asked for
 };
 
 struct FocusOutcome {
   std::uint64_t rows = 0;
   std::uint64_t refused = 0;  // rows without a readable cost
   std::vector<std::string> notes = {};
+  std::vector<std::string> columns = {};  // as the file names them
 };
 
 // Calls `take` for every row of a file. Fails if the file cannot be read or has no BilledCost and EffectiveCost; rows
-// with costs that are not numbers are counted as refused, with the line of the first in the notes.
-Result<FocusOutcome> read_focus(const std::string& path, const std::function<void(const Charge&)>& take);
+// with costs that are not numbers are counted as refused, with the line of the first in the notes. `group`: the column
+// that a user calls by this name ("project" for "Project name" and "project.id"); its cells are Charge::group.
+Result<FocusOutcome> read_focus(const std::string& path, const std::function<void(const Charge&)>& take,
+                                std::string_view group = {});
 Result<FocusOutcome> read_focus(ByteSource& source, const std::string& name,
-                                const std::function<void(const Charge&)>& take);
+                                const std::function<void(const Charge&)>& take, std::string_view group = {});
 
 // The value of a key in a JSON object in a cell, ignoring the case of the key; empty without one. {""team"":""ml""}
 std::string_view json_text(std::string_view cell, std::string_view key);
+// Calls `take` with every key and value until it returns false.
+void each_json_text(std::string_view cell, const std::function<bool(std::string_view, std::string_view)>& take);
 
 }  // namespace rightsize::bill

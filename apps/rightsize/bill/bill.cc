@@ -1,18 +1,22 @@
 // rightsize bill: what a bill contains: effective prices, commitments, teams, budgets.
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "base/format.h"
+#include "base/suggest.h"
 #include "rightsize/bill/report.h"
+#include "rightsize/bill/words.h"
 #include "rightsize/command.h"
 
 namespace rightsize::app {
 namespace {
 
-struct Flags {
+struct Flags : BillFilters {
   std::vector<std::string> from, budgets;
-  std::string team, team_tag, emit, currency, catalog;
-  std::optional<Date> first, last;
+  std::string emit, currency, catalog;
   std::size_t top = 10;
 };
 
@@ -28,12 +32,46 @@ Checked<InCurrency> converted(const bill::Bill& bill, const Flags& flags) {
                     bill.gpu.amount() * factor};
 }
 
-Checked<Outcome> run(const Flags& flags) {
+Error no_group(const std::string& by, const bill::Bill& bill) {
+  std::vector<std::string> names = bill::BillReader::groups();
+  names.insert(names.end(), bill.columns.begin(), bill.columns.end());
+  names.insert(names.end(), bill.tags.begin(), bill.tags.end());
+  const auto tags = bill.tags.empty() ? "" : fmt::format("; or by a tag: {}", fmt::join(bill.tags, ", "));
+  return bad_input(fmt::format("no row of the bill has a column or a tag '{}'", by))
+      .with_hint(did_you_mean(by, names))
+      .with_hint(fmt::format("group by {}; or by a column: {}{}", fmt::join(bill::BillReader::groups(), ", "),
+                             fmt::join(bill.columns, ", "), tags));
+}
+
+// Machines that cost far more than anywhere on a price list: a quantity is probably in another unit.
+Checked<std::vector<std::string>> doubtful_prices(const bill::Bill& bill, const std::string& folder) {
+  constexpr double kTooMuch = 2;
+  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(folder));
+  std::vector<std::string> doubts;
+  for (const bill::MachineCost& cost : bill.machines) {
+    double highest = 0;
+    for (const catalog::Price& price : catalog.prices) {
+      if (price.purchase == catalog::Purchase::kOnDemand && price.instance == cost.machine->instance)
+        highest = std::max(highest, in_usd_per_machine_hour(price.machine_price));
+    }
+    const double paid = cost.rate() ? in_usd_per_machine_hour(*cost.rate()) : 0;
+    if (highest > 0 && paid > kTooMuch * highest)
+      doubts.push_back(fmt::format(
+          "{} costs {}/h in this bill, {:.1f} times the highest list price ({}/h); check the unit of its quantities",
+          cost.machine->instance, format_usd_per_hour(paid), paid / highest, format_usd_per_hour(highest)));
+  }
+  return doubts;
+}
+
+Checked<Outcome> run(Flags flags) {
   if (!flags.emit.empty() && flags.emit != "rules" && flags.emit != "digest")
     return fail(bad_input(fmt::format("--emit '{}': use rules or digest", flags.emit)));
   RIGHTSIZE_TRY(const std::vector<bill::Budget> budgets, bill::parse_budgets(flags.budgets));
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_hardware(flags.catalog));
-  bill::BillReader reader(catalog, flags.team_tag);
+  if (const std::vector<std::string> words = take_words(flags.from); !words.empty()) {
+    RIGHTSIZE_TRY(static_cast<BillFilters&>(flags), read_question(words, flags, flags.from, catalog));
+  }
+  bill::BillReader reader(catalog, flags.by);
   const auto day = [](std::optional<Date> date) { return date ? std::optional(date->day) : std::nullopt; };
   reader.take_only({flags.team, day(flags.first), day(flags.last)});
   for (const std::string& file : flags.from) {
@@ -42,8 +80,12 @@ Checked<Outcome> run(const Flags& flags) {
   BillResult result;
   result.bill = reader.finish();
   const bill::Bill& bill = result.bill;
+  const bool grouped = std::ranges::any_of(bill.teams, [](const bill::TeamCost& team) { return !team.name.empty(); });
+  if (!flags.by.empty() && !grouped && bill.rows > 0) return fail(no_group(flags.by, bill));
   result.budgets = bill::against_budgets(bill.teams, budgets, bill.last_day);
   if (bill.last_day - bill.first_day >= 13) result.weeks = bill::week_over_week(bill.teams, bill.last_day);
+  result.months = bill::month_over_month(bill);
+  RIGHTSIZE_TRY(result.doubts, doubtful_prices(bill, flags.catalog));
   if (!flags.currency.empty()) {
     RIGHTSIZE_TRY(result.converted, converted(bill, flags));
   }
@@ -66,7 +108,9 @@ Run add_bill(FlagSet& command) {
       ->meaning(
           "cost exports of AWS, Google Cloud or Azure: FOCUS 1.0-1.3 or their own (AWS Cost and Usage Reports); CSV or "
           "JSON, plain, gzip or zstd");
-  command.add("team-tag", flags->team_tag);
+  command.add("team-tag", flags->by)
+      ->called("by")
+      ->meaning("group by a column of the bill, a tag, or project, account, service, region, gpu, instance");
   command.add("team", flags->team)->meaning("only this team's part");
   command.add("from-date", flags->first)
       ->called("since")

@@ -14,12 +14,13 @@ namespace {
 
 using bill::Bill;
 using bill::BudgetLine;
+using bill::ChangeLine;
 using bill::Commitment;
 using bill::Costs;
 using bill::MachineCost;
 using bill::Money;
+using bill::MonthChange;
 using bill::TeamCost;
-using bill::WeekLine;
 using report::cut;
 using report::Fields;
 
@@ -27,7 +28,7 @@ using report::Fields;
 Usd cents(Money money) { return usd(money.in_cents()); }
 std::string dollars(Money money) { return format_usd(cents(money)); }
 std::string day_text(int day) { return format_date(Date{day}); }
-std::string team_name(const std::string& name) { return name.empty() ? "(no tag)" : name == "*" ? "all teams" : name; }
+std::string team_name(const std::string& name) { return name.empty() ? "(none)" : name == "*" ? "all teams" : name; }
 
 const Fields<Costs> kCostFields = {
     {"billed_usd", "charged on invoices", [](const Costs& c) { return cents(c.billed); }},
@@ -79,7 +80,7 @@ const Fields<Commitment> kCommitmentFields = {
 };
 
 const Fields<TeamCost> kTeamFields = {
-    {"name", "team", "value of the tag; empty without one", &TeamCost::name,
+    {"name", "team", "value of the tag or column; empty without one", &TeamCost::name,
      [](const TeamCost& t) { return team_name(t.name); }},
     {"effective_usd", "effective", "effective cost of everything", [](const TeamCost& t) { return cents(t.effective); },
      [](const TeamCost& t) { return dollars(t.effective); }},
@@ -101,11 +102,29 @@ const Fields<BudgetLine> kBudgetFields = {
      [](const BudgetLine& b) { return b.over_on ? day_text(*b.over_on) : "-"; }},
 };
 
-const Fields<WeekLine> kWeekFields = {
-    {"team", "team", "the team", &WeekLine::team, [](const WeekLine& w) { return team_name(w.team); }},
-    {"before_usd", "week before", "effective cost of the seven days before", &WeekLine::before},
-    {"after_usd", "last week", "effective cost of the last seven days", &WeekLine::after},
-    {"change_usd", "change", "the difference", &WeekLine::change},
+const Fields<ChangeLine> kWeekFields = {
+    {"team", "team", "the team", &ChangeLine::name, [](const ChangeLine& c) { return team_name(c.name); }},
+    {"before_usd", "week before", "effective cost of the seven days before", &ChangeLine::before},
+    {"after_usd", "last week", "effective cost of the last seven days", &ChangeLine::after},
+    {"change_usd", "change", "the difference", &ChangeLine::change},
+};
+
+const Fields<ChangeLine> kChangeFields = {
+    {"name", "", "team or machine", &ChangeLine::name, [](const ChangeLine& c) { return team_name(c.name); }},
+    {"before_usd_per_day", "before", "effective cost per day of the month before", &ChangeLine::before},
+    {"after_usd_per_day", "after", "effective cost per day of the last month", &ChangeLine::after},
+    {"change_usd_per_day", "change", "the difference", &ChangeLine::change},
+};
+
+std::string month_text(int first_day) { return day_text(first_day).substr(0, 7); }
+const Fields<MonthChange> kMonthFields = {
+    {"before", "the month before", [](const MonthChange& m) { return month_text(m.before); }},
+    {"after", "the last month", [](const MonthChange& m) { return month_text(m.after); }},
+    {"before_days", "days of it in the bill", &MonthChange::before_days},
+    {"after_days", "days of it in the bill", &MonthChange::after_days},
+    {"total", "everything together", kChangeFields, [](const MonthChange& m) { return &m.all; }},
+    {"teams", "by team, the largest change first", kChangeFields, &MonthChange::teams},
+    {"machines", "by machine and terms, the largest change first", kChangeFields, &MonthChange::machines},
 };
 
 struct NamedCost {
@@ -147,12 +166,18 @@ const Fields<BillResult> kBillFields = {
      [](const BillResult& r) { return std::cref(r.bill.machines); }},
     {"commitments", "Savings Plans, reservations, committed use discounts", kCommitmentFields,
      [](const BillResult& r) { return std::cref(r.bill.commitments); }},
-    {"team_tag", "the tag that names teams",
+    {"team_tag", "the tag or the column that names teams",
      [](const BillResult& r) { return report::when(!r.bill.team_tag.empty(), r.bill.team_tag); }},
     {"teams", "by team", kTeamFields, [](const BillResult& r) { return std::cref(r.bill.teams); }},
     {"budgets?", "against --team-budget", kBudgetFields, &BillResult::budgets},
+    {"months?", "the last calendar month and the one before, per day", kMonthFields, &BillResult::months},
     {"weeks?", "the last seven days and the seven before, by team", kWeekFields, &BillResult::weeks},
-    {"notes", "what was left out or is doubtful", [](const BillResult& r) { return r.bill.notes; }},
+    {"notes", "what was left out or is doubtful",
+     [](const BillResult& r) {
+       std::vector<std::string> notes = r.bill.notes;
+       notes.insert(notes.end(), r.doubts.begin(), r.doubts.end());
+       return notes;
+     }},
 };
 const report::Document<BillResult> kBillDocument("bill", "What a bill contains", kBillFields);
 
@@ -194,8 +219,30 @@ report::Table titled(std::string title, report::Table table, std::size_t top) {
 }
 
 report::Table weeks_table(const BillResult& result, std::size_t top) {
-  return titled("What changed in the last seven days",
-                table_of(kWeekFields, result.weeks, {cut("team", 30), "before_usd", "after_usd", "change_usd"}), top);
+  report::Table table = table_of(kWeekFields, result.weeks, {cut("team", 30), "before_usd", "after_usd", "change_usd"});
+  if (!result.bill.by_tag) table.columns.front().title = result.bill.team_tag;
+  return titled("What changed in the last seven days", std::move(table), top);
+}
+
+std::string month_sentence(const MonthChange& months) {
+  const auto part = [](int month, Usd per_day, int days) {
+    return fmt::format("{} cost {} per day ({} day{})", month_text(month), format_usd(per_day), days,
+                       days == 1 ? "" : "s");
+  };
+  const Usd change = months.all.change();
+  return fmt::format("{}, {}: {} {} per day.", part(months.after, months.all.after, months.after_days),
+                     part(months.before, months.all.before, months.before_days),
+                     format_usd(change < Usd{} ? -change : change), change < Usd{} ? "less" : "more");
+}
+
+report::Table months_table(const MonthChange& months, const std::vector<ChangeLine>& lines, const char* what,
+                           std::size_t top) {
+  report::Table table = table_of(kChangeFields, lines,
+                                 {cut("name", 36), "before_usd_per_day", "after_usd_per_day", "change_usd_per_day"});
+  table.columns[0].title = what;
+  table.columns[1].title = month_text(months.before);
+  table.columns[2].title = month_text(months.after);
+  return titled(fmt::format("Cost per day by {}", what), std::move(table), top);
 }
 
 }  // namespace
@@ -213,12 +260,15 @@ report::Report bill_report(const BillResult& result, std::size_t top) {
                     in->rate.currency, whole(in->effective), whole(in->billed), whole(in->gpu), in->rate.currency,
                     in->rate.usd, in->rate.source, format_date(in->rate.date)));
   }
+  if (result.months) report.say(month_sentence(*result.months));
+  for (const std::string& doubt : result.doubts) report.say("Caution: " + doubt + ".");
   for (const BudgetLine& line : result.budgets) {
     if (line.is_over()) report.say(budget_sentence(line));
   }
   if (bill.machines.empty()) {
     report.say(
-        "No row names a machine with GPUs that the catalogue has. Its type is read from SkuPriceDetails, "
+        "No row names a machine with GPUs or a GPU that the catalogue has. The machine type is read from "
+        "SkuPriceDetails, "
         "x_InstanceType, "
         "x_SkuInstanceType, x_SkuDetails, x_UsageType, SkuMeter, ChargeDescription, or any column that contains "
         "instance types such as p5.48xlarge.");
@@ -242,11 +292,20 @@ report::Report bill_report(const BillResult& result, std::size_t top) {
                                       0));
   }
   if (!bill.teams.empty() && !bill.team_tag.empty()) {
-    report.blocks.emplace_back(titled(fmt::format("Teams, by the tag '{}'", bill.team_tag),
-                                      table_of(kTeamFields, bill.teams, {cut("name", 36), "effective_usd", "gpu_usd"}),
-                                      top));
+    const std::string title =
+        bill.by_tag ? fmt::format("Teams, by the tag '{}'", bill.team_tag) : "By " + bill.team_tag;
+    report::Table table = table_of(kTeamFields, bill.teams, {cut("name", 36), "effective_usd", "gpu_usd"});
+    if (!bill.by_tag) table.columns.front().title = bill.team_tag;
+    report.blocks.emplace_back(titled(title, std::move(table), top));
   }
-  if (!result.weeks.empty()) report.blocks.emplace_back(weeks_table(result, top));
+  if (result.months) {
+    const char* group = bill.by_tag ? "team" : bill.team_tag.c_str();
+    if (!bill.team_tag.empty())
+      report.blocks.emplace_back(months_table(*result.months, result.months->teams, group, top));
+    report.blocks.emplace_back(months_table(*result.months, result.months->machines, "machine", top));
+  } else if (!result.weeks.empty()) {
+    report.blocks.emplace_back(weeks_table(result, top));
+  }
   for (const std::string& note : bill.notes) report.say("Note: " + note + ".");
   report.say(
       fmt::format("Read: {} rows. To use these prices elsewhere, pass --bill FILE to any command that takes --price.",
@@ -259,13 +318,16 @@ report::Report bill_digest(const BillResult& result) {
   report.title = fmt::format("GPU spend in the week to {}", day_text(result.bill.last_day));
   report.document = kBillDocument.of(result);
   Usd before, after;
-  for (const WeekLine& line : result.weeks) before += line.before, after += line.after;
+  for (const ChangeLine& line : result.weeks) before += line.before, after += line.after;
   if (result.weeks.empty()) {
     report.say("The bill has fewer than 14 days, so there is no week to compare with.");
   } else {
     const Usd change = after - before;
-    report.say(fmt::format("{} in the last seven days, {} {} than the week before.", format_usd(after),
-                           format_usd(change < Usd{} ? -change : change), change < Usd{} ? "less" : "more"));
+    const std::string by = format_usd(change < Usd{} ? -change : change);
+    report.say(fmt::format("{} in the last seven days, {}.", format_usd(after),
+                           by == format_usd(Usd{})
+                               ? "as much as in the week before"
+                               : by + (change < Usd{} ? " less" : " more") + " than the week before"));
     report.blocks.emplace_back(weeks_table(result, 10));
   }
   for (const BudgetLine& line : result.budgets) report.say(budget_sentence(line));

@@ -21,7 +21,9 @@ struct BillResult {
   bill::Bill bill;
   std::optional<InCurrency> converted = {};
   std::vector<bill::BudgetLine> budgets;
-  std::vector<bill::WeekLine> weeks;  // empty with fewer than 14 days
+  std::vector<bill::ChangeLine> weeks;  // empty with fewer than 14 days
+  std::optional<bill::MonthChange> months = {};
+  std::vector<std::string> doubts = {};  // prices that are probably wrong
 };
 
 // `top`: rows of each table shown as text.
