@@ -149,10 +149,13 @@ double CostModel::alone(const Option& option) const {
   return sum;
 }
 
-double CostModel::alone(const Workload& workload) const {
+double CostModel::cheapest(const Workload& workload, bool reserved) const {
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < workload.options.size(); ++i) {
-    if (workload.allows(static_cast<int>(i))) least = std::min(least, alone(workload.options[i]));
+    const Option& option = workload.options[i];
+    const bool rentable =
+        !option.in_pool() || organisation_->pools[static_cast<std::size_t>(option.pool)].usd_per_gpu_hour > 0;
+    if (workload.allows(static_cast<int>(i)) && (reserved || rentable)) least = std::min(least, alone(option));
   }
   return least;
 }

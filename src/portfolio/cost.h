@@ -72,9 +72,13 @@ class CostModel {
   // The cost of an option if nothing else ran, without reservations and quotas.
   double alone(const Option& option) const;
   // The cost of a workload's cheapest option alone.
-  double alone(const Workload& workload) const;
+  double alone(const Workload& workload) const { return cheapest(workload, true); }
+  // The same without pools that have only reserved GPUs; infinite if there is no other.
+  double rented(const Workload& workload) const { return cheapest(workload, false); }
 
  private:
+  double cheapest(const Workload& workload, bool reserved) const;
+
   const Organisation* organisation_;
   std::vector<std::shared_ptr<SliceCounter>> slices_;  // by pool; null: not partitioned
 };

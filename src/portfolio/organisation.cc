@@ -1,8 +1,10 @@
 #include "portfolio/organisation.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace rightsize::portfolio {
 namespace {
@@ -49,6 +51,32 @@ double Organisation::reserved_usd() const {
   double sum = 0;
   for (const Pool& pool : pools) sum += pool.reserved_usd;
   return sum;
+}
+
+std::string needs_of(const Organisation& organisation, const Option& option) {
+  if (!option.in_pool()) return option.takes;
+  std::vector<std::string> parts;
+  const auto count = [](int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); };
+  const std::vector<int>& gpus = option.gpus;
+  constexpr std::size_t kMostListed = 3;
+  if (std::ranges::adjacent_find(gpus, std::not_equal_to<>()) == gpus.end()) {
+    if (gpus.front() > 0) parts.push_back(count(gpus.front()));
+  } else if (gpus.size() <= kMostListed) {
+    for (std::size_t b = 0; b < gpus.size(); ++b) {
+      if (gpus[b] == 0) continue;
+      parts.push_back(
+          fmt::format("{} {}", parts.empty() ? count(gpus[b]) : std::to_string(gpus[b]), organisation.blocks[b].name));
+    }
+  } else {
+    parts.push_back(fmt::format("{} to {}", std::ranges::min(gpus), count(std::ranges::max(gpus))));
+  }
+  const Pool& pool = organisation.pools[static_cast<std::size_t>(option.pool)];
+  for (std::size_t i = 0; i < option.needs.size(); ++i) {
+    if (option.needs[i] > 0)
+      parts.push_back(
+          fmt::format("{}x {}", option.needs[i], pool.geometry->profile(pool.geometry->plain_profiles()[i]).profile));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace rightsize::portfolio

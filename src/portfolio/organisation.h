@@ -69,6 +69,7 @@ struct Workload {
   std::optional<mig::Workload> small;  // instead of options: a model that may share a GPU
   std::vector<std::size_t> members;    // of a group of small models (small_models.h): positions in the file
   std::vector<model::Setting> work;    // instead of options: a request of `recommend`
+  double runs = 1;                     // of a job, per month
   std::vector<std::pair<std::string, std::string>> rate_by_block;  // of a service: block, rate
   std::vector<std::string> regions;                                // allowed regions of its data; empty: anywhere
   std::string apart;                // workloads with the same word run in different pools
@@ -111,6 +112,9 @@ struct Organisation {
   double month_hours() const;
   double reserved_usd() const;  // of all pools
 };
+
+// The capacity an option uses: "4 GPUs", "3 GPUs day, 1 night", "2x 1g.10gb".
+std::string needs_of(const Organisation& organisation, const Option& option);
 
 // One option for each workload, by position.
 using Choice = std::vector<int>;

@@ -433,6 +433,26 @@ TEST(Portfolio, IsNeverWorseThanTheRecommendations) {
   EXPECT_LE(optimum->usd, recommended + 0.01);
 }
 
+// A job that runs every day costs as much as its runs, and a service does not run "every day".
+TEST(Portfolio, RecurringJobsCostAsMuchAsTheirRuns) {
+  const market::PriceBook book(built_in_catalog());
+  const perf::Constants constants = *perf::load_constants("");
+  const auto cost_of = [&](const std::string& every) {
+    Organisation made = *read_organisation(
+        "work.yaml", "workloads: [{name: w, model: llama-3.1-8b, tokens: 10M, method: lora" + every + "}]\n",
+        built_in_catalog());
+    EXPECT_TRUE(add_work_options(made, book, constants));
+    return find_optimum(CostModel(made), {})->usd;
+  };
+  const double once = cost_of("");
+  for (const auto& [text, hours_between] :
+       {std::pair{"1d", 24.0}, {"day", 24.0}, {"nightly", 24.0}, {"12h", 12.0}, {"week", 168.0}, {"2 weeks", 336.0}})
+    EXPECT_NEAR(cost_of(fmt::format(", every: {}", text)), once * 730 / hours_between, once * 0.01) << text;
+  Organisation service = *read_organisation(
+      "work.yaml", "workloads: [{name: w, model: llama-3.1-8b, rate: 1/s, every: 1d}]\n", built_in_catalog());
+  EXPECT_FALSE(add_work_options(service, book, constants));
+}
+
 TEST(Portfolio, SmallModelsOnSharedGpusAreInOneGroupAndMeetTheirLimits) {
   const perf::Constants constants = *perf::load_constants("");
   const perf::SpeedTable speeds(built_in_catalog(), constants);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/amount.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -37,6 +38,14 @@ Result<double> parse_monthly(std::string_view text) {
     if (text.ends_with(unit)) text.remove_suffix(unit.size());
   }
   return parse_dollars(text);
+}
+
+// Runs per month of a job with "every: 1d" or "schedule: weekly".
+Result<double> parse_every(std::string_view text) {
+  auto often = parse_amount(fmt::format("1/{}", text));
+  if (!often) often = parse_amount(fmt::format("1 {}", text));
+  if (often && often->per && *often->per >= seconds(60) && *often->per <= 1.1 * kMonth) return kMonth / *often->per;
+  return fail(bad_input(fmt::format("'{}' must be a time between two runs", text)).with_hint("every: 1d, every: week"));
 }
 
 template <int kLeast>
@@ -187,7 +196,8 @@ class OrganisationReader {
   void read_reservations(const YamlValue& list) {
     struct Reservation {
       Pool pool;
-      double usd_per_gpu_hour = 0;
+      double usd_per_hour = 0;
+      std::string instance, provider;  // machines instead of GPUs
     };
     const YamlKeys<Reservation> keys = {
         {"name", [](YamlReader& reader, const YamlValue& value,
@@ -196,7 +206,9 @@ class OrganisationReader {
          [this](YamlReader& reader, const YamlValue& value, Reservation& r) { read_gpu(reader, value, r.pool.gpu); }},
         {"count", [](YamlReader& reader, const YamlValue& value,
                      Reservation& r) { reader.take(value, parse_gpus<1>, r.pool.reserved); }},
-        {"price", yaml_field<&Reservation::usd_per_gpu_hour, parse_dollars, Reservation>},
+        {"price", yaml_field<&Reservation::usd_per_hour, parse_dollars, Reservation>},
+        {"instance", yaml_field<&Reservation::instance, parse_word, Reservation>},
+        {"provider", yaml_field<&Reservation::provider, parse_word, Reservation>},
         {"region", [](YamlReader& reader, const YamlValue& value,
                       Reservation& r) { reader.take(value, parse_word, r.pool.region); }},
     };
@@ -206,11 +218,24 @@ class OrganisationReader {
       reader_.read(entry, keys, made);
       if (reader_.errors().size() > before) return;
       Pool& pool = made.pool;
+      int gpus = 1;  // of each
+      for (const catalog::Machine& machine : catalog_.machines) {
+        const bool named = to_lower(machine.instance) == to_lower(made.instance) && machine.gpus > 0 &&
+                           (made.provider.empty() || machine.provider == to_lower(made.provider));
+        const auto gpu = catalog_.find_gpu(machine.gpu);
+        if (!named || pool.gpu != nullptr || !gpu) continue;
+        pool.gpu = *gpu, gpus = machine.gpus;
+        if (pool.name.empty()) pool.name = machine.instance + "-reserved";
+      }
+      if (pool.gpu == nullptr && !made.instance.empty())
+        return reader_.mistake(*entry.find("instance"), fmt::format("unknown instance type '{}'", made.instance));
       if (pool.gpu == nullptr || pool.reserved == 0 || entry.find("price") == nullptr)
-        return reader_.mistake(entry, "a reservation needs 'gpu', 'count' and 'price'",
-                               "for example {gpu: h100-sxm, count: 8, price: 2.10}, in USD per GPU-hour");
+        return reader_.mistake(entry, "a reservation needs 'gpu' or 'instance', 'count' and 'price'",
+                               "for example {gpu: h100-sxm, count: 8, price: 2.10}, or {instance: p5.48xlarge, "
+                               "count: 2, price: 33}, in USD per hour of one of them");
       pool.quota = 0;
-      pool.reserved_usd = made.usd_per_gpu_hour * pool.reserved * in_hours(kMonth);
+      pool.reserved_usd = made.usd_per_hour * pool.reserved * in_hours(kMonth);
+      pool.reserved *= gpus;
       if (pool.name.empty()) pool.name = fmt::format("{}-reserved", pool.gpu->name);
       if (std::ranges::find(made_.pools, pool.name, &Pool::name) != made_.pools.end())
         return reader_.mistake(entry, fmt::format("two pools are named '{}'", pool.name), "add a 'name'");
@@ -355,6 +380,8 @@ class OrganisationReader {
         {"apart", yaml_field<&Workload::apart, parse_word, Workload>},
         {"blocks", read_words<&Workload::blocks, Workload>},
         {"now", yaml_field<&Workload::now, parse_gpus<0>, Workload>},
+        {"every", yaml_field<&Workload::runs, parse_every, Workload>},
+        {"schedule", yaml_field<&Workload::runs, parse_every, Workload>},
         {"small",
          [this](YamlReader& reader, const YamlValue& value, Workload& w) {
            w.small = mig::read_workload(reader.document(), value, "small", catalog_, reader.errors(), names_);

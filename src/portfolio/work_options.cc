@@ -25,6 +25,8 @@ class OptionMaker {
 
   Checked<> make(Workload& w) {
     RIGHTSIZE_TRY(Request request, request_of(w));
+    if (w.runs != 1 && request.work.kind == plan::WorkKind::kServing)
+      return fail(Errors(bad_input("'every' is for jobs that end; a service always runs").at(w.place)));
     add_bought(request, w);
     for (std::size_t p = 0; p < organisation_.pools.size() && !cancelled(); ++p) add_pool(request, p, w);
     if (!w.options.empty()) {
@@ -69,8 +71,8 @@ class OptionMaker {
       option.region = price.region;
       option.how = price.purchase == catalog::Purchase::kSpot ? How::kSpot : How::kDedicated;
       option.gpus.assign(organisation_.blocks.size(), 0);
-      option.usd = in_usd(plan.cost);
-      option.kwh = plan.energy_kwh();
+      option.usd = in_usd(plan.cost) * w.runs;
+      option.kwh = plan.energy_kwh() * w.runs;
       option.takes = fmt::format("{}x {}", plan.gpus, plan.offer.gpu->name);
       // The request has already matched the provider's regions; it knows more names than the file's prefixes.
       if (!w.regions.empty()) option.region = w.regions.front();
@@ -100,8 +102,8 @@ class OptionMaker {
       w.options.push_back(std::move(option));
       return;
     }
-    // Work with an amount runs once a month, in one block or in all, on few GPUs for a long time or on many for a short
-    // time.
+    // Work with an amount runs once a month or as often as stated, in one block or in all, on few GPUs for a long time
+    // or on many for a short time.
     option.how = How::kQueue;
     const std::size_t blocks = organisation_.blocks.size();
     for (const int gpus : {0, 1, 2, 4, 8, 16, 32}) {
@@ -111,10 +113,9 @@ class OptionMaker {
       const Found found = fewest(then, *p.gpu);
       for (std::size_t b = 0; found.gpus > 0 && b <= blocks; ++b) {
         const bool all = b == blocks;
-        if (all ? blocks == 1 || organisation_.month_hours() < found.hours
-                : organisation_.blocks[b].hours < found.hours)
-          continue;
-        option.kwh = found.kwh;
+        const double hours = found.hours * w.runs;
+        if (all ? blocks == 1 || organisation_.month_hours() < hours : organisation_.blocks[b].hours < hours) continue;
+        option.kwh = found.kwh * w.runs;
         option.gpus.assign(blocks, all ? found.gpus : 0);
         if (!all) option.gpus[b] = found.gpus;
         if (std::ranges::none_of(

@@ -41,33 +41,6 @@ std::vector<double> in_cents(const std::vector<double>& amounts) {
   return rounded;
 }
 
-// The capacity an option uses: "4 GPUs", "3 GPUs day, 1 night", "2x 1g.10gb".
-std::string needs_of(const Organisation& organisation, const Option& option) {
-  if (!option.in_pool()) return option.takes;
-  std::vector<std::string> parts;
-  const auto count = [](int gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); };
-  const std::vector<int>& gpus = option.gpus;
-  constexpr std::size_t kMostListed = 3;
-  if (std::ranges::adjacent_find(gpus, std::not_equal_to<>()) == gpus.end()) {
-    if (gpus.front() > 0) parts.push_back(count(gpus.front()));
-  } else if (gpus.size() <= kMostListed) {
-    for (std::size_t b = 0; b < gpus.size(); ++b) {
-      if (gpus[b] == 0) continue;
-      parts.push_back(
-          fmt::format("{} {}", parts.empty() ? count(gpus[b]) : std::to_string(gpus[b]), organisation.blocks[b].name));
-    }
-  } else {
-    parts.push_back(fmt::format("{} to {}", std::ranges::min(gpus), count(std::ranges::max(gpus))));
-  }
-  const Pool& pool = organisation.pools[static_cast<std::size_t>(option.pool)];
-  for (std::size_t i = 0; i < option.needs.size(); ++i) {
-    if (option.needs[i] > 0)
-      parts.push_back(
-          fmt::format("{}x {}", option.needs[i], pool.geometry->profile(pool.geometry->plain_profiles()[i]).profile));
-  }
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
 struct WorkloadRow {
   const Workload* workload;
   const Option* option;
@@ -90,7 +63,8 @@ const Fields<WorkloadRow> kWorkloadFields = {
     {"p95_seconds?", "p95", "p95 of a small model's requests, with waits, interference and wake-ups", &WorkloadRow::p95,
      [](const WorkloadRow& r) { return r.p95 ? format_duration(*r.p95) : "-"; }},
     {"usd_per_month", "$/month", "its share of the cost; the shares add up to the whole", &WorkloadRow::usd, dollars},
-    {"alone_usd_per_month", "alone", "its cheapest option if nothing else ran", &WorkloadRow::alone, dollars},
+    {"alone_usd_per_month", "extra alone", "its cheapest option if nothing else ran, on top of reservations",
+     &WorkloadRow::alone, dollars},
     {"moves?", "whether it moves from the option in use",
      [](const WorkloadRow& r) {
        return r.workload->now ? std::optional(*r.workload->now != r.position) : std::nullopt;
@@ -105,6 +79,7 @@ struct MachineRow {
   double usd;
 
   int reserved_used() const { return std::min(used, pool->reserved); }
+  bool is_full() const { return pool->reserved > 0 && !(pool->usd_per_gpu_hour > 0); }
 };
 const Fields<MachineRow> kMachineFields = {
     {"pool", "pool", "name of the pool", [](const MachineRow& r) { return r.pool->name; }},
@@ -120,7 +95,7 @@ const Fields<MachineRow> kMachineFields = {
     {"machines", "rented", "on-demand machines", &MachineRow::machines},
     {"gpus_per_machine", "GPUs each", "GPUs of a machine",
      [](const MachineRow& r) { return r.pool->gpus_per_machine; }},
-    {"usd_per_month", "$/month", "cost of the on-demand machines", &MachineRow::usd, dollars},
+    {"usd_per_month", "rented $/month", "cost of the on-demand machines", &MachineRow::usd, dollars},
 };
 
 const Fields<ShadowPrice> kShadowFields = {
@@ -252,8 +227,7 @@ const Fields<PackedCluster> kClusterFields = {
 std::string packed_line(const PackedCluster& c) {
   return fmt::format(
       "{} of {} pods fit on {} of {} nodes and use {:.1f} of {:.0f} GPUs. Pod by pod, best fit uses {:.1f} GPUs and "
-      "the "
-      "least fragmentation {:.1f}.",
+      "the least fragmentation {:.1f}.",
       c.pods - c.packed.unplaced, c.pods, c.packed.nodes, c.nodes, c.packed.gpus, c.gpus, c.best_fit.gpus,
       c.least_fragmentation.gpus);
 }
@@ -261,7 +235,7 @@ std::string packed_line(const PackedCluster& c) {
 struct PortfolioView {
   bool feasible = false;
   Optimum optimum;
-  double alone = 0, reserved = 0;
+  double alone = 0, reserved = 0, rented = 0;  // rented: every workload on its own, without the reservations
   std::optional<double> budget = {};
   std::vector<WorkloadRow> workloads;
   std::vector<MachineRow> machines;
@@ -452,9 +426,17 @@ std::string conclusion(const PortfolioView& view) {
   if (saved >= 1)
     text += fmt::format(": {}/month ({:.0f} %) less than separate plans", dollars(saved), 100 * saved / view.alone);
   else if (saved <= -1)
-    text += fmt::format(": {}/month more than each by itself, because quotas and rules exclude cheaper options",
-                        dollars(-saved));
-  return text + ". " + how_good(view.optimum);
+    text += fmt::format(": {}/month more than each by itself, because {}", dollars(-saved),
+                        std::ranges::any_of(view.machines, &MachineRow::is_full)
+                            ? "the reserved GPUs do not suffice for all"
+                            : "quotas and rules exclude cheaper options");
+  text += ". " + how_good(view.optimum);
+  if (view.reserved < 1) return text;
+  text += fmt::format(" The reserved GPUs cost {}/month whether they are used or not", dollars(view.reserved));
+  return text +
+         (view.rented < view.optimum.usd - 1
+              ? fmt::format("; without them, rented machines would do the same for {}/month.", dollars(view.rented))
+              : ".");
 }
 
 // The plan is already the cheapest: if it exceeds the budget, every plan does.
@@ -491,7 +473,10 @@ PortfolioView view_of(const PlannedPortfolio& planned) {
   view.reserved = planned.organisation().reserved_usd();
   view.budget = planned.file.organisation().budget;
   view.alone = view.reserved;
-  for (const Workload& w : planned.file.organisation().workloads) view.alone += planned.file.alone(w);
+  for (const Workload& w : planned.file.organisation().workloads) {
+    view.alone += planned.file.alone(w);
+    view.rented += planned.file.rented(w);
+  }
   view.workloads = workload_rows(planned);
   view.machines = machine_rows(planned);
   view.shadow_prices = planned.shadow_prices;
