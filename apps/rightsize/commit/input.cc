@@ -172,8 +172,10 @@ Result<DemandHistory> parse_base(const std::string& text) {
   DemandHistory usage;
   const int high = peak > 0 ? static_cast<int>(std::lround(share * kSteps)) : 0;
   for (int i = 0; i < kSteps; ++i) usage.gpus.push_back(i < high ? peak : base);
-  usage.source = fmt::format("{:g} GPUs stated{}", base,
-                             high > 0 ? fmt::format(", {:g} during {:.0f} % of the time", peak, 100 * share) : "");
+  const std::string often = fmt::format("{:g} GPUs for {:.0f} % of the time", peak, 100 * share);
+  usage.source = high == 0   ? fmt::format("{:g} GPUs stated", base)
+                 : base == 0 ? often
+                             : fmt::format("{}, {:g} for the rest", often, base);
   return usage;
 }
 

@@ -180,7 +180,8 @@ void add_futures(CommitView& view, const market::Demand& demand, std::vector<Fut
 
 // "Commit to 8 GPUs for three years from gcp: ..."
 std::string conclusion(const CommitPlan& best) {
-  const std::string cost = fmt::format("over {}: {}", length_of(best), format_usd(usd(best.expected())));
+  const std::string cost =
+      fmt::format("over {}, weighted over the scenarios below: {}", length_of(best), format_usd(usd(best.expected())));
   if (!commits(best)) {
     if (best.prices.one_year || best.prices.three_years)
       return fmt::format("Stay on demand: demand is too low for the commitments of {}. Expected cost {}.",
@@ -195,9 +196,10 @@ std::string conclusion(const CommitPlan& best) {
        {std::pair{best.mix.one_year, "one year"}, std::pair{best.mix.three_years, "three years"}})
     if (gpus > 0) terms.push_back(fmt::format("{:g} GPU{} for {}", gpus, gpus == 1 ? "" : "s", length));
   const double saved = best.uncommitted - best.expected();
-  return fmt::format("Commit to {} {}: expected cost over {} {} instead of {}, {} less ({:.0f} %).",
-                     fmt::join(terms, " and "), from(best), length_of(best), format_usd(usd(best.expected())),
-                     format_usd(usd(best.uncommitted)), format_usd(usd(saved)), 100 * saved / best.uncommitted);
+  return fmt::format(
+      "Commit to {} {}: expected cost over {} {} instead of {}, {} less ({:.0f} %), weighted over the scenarios below.",
+      fmt::join(terms, " and "), from(best), length_of(best), format_usd(usd(best.expected())),
+      format_usd(usd(best.uncommitted)), format_usd(usd(saved)), 100 * saved / best.uncommitted);
 }
 
 std::string usage_line(const CommitPlan& best, const DemandHistory& usage, const market::Demand& demand) {

@@ -99,11 +99,13 @@ const report::Document<WindowView> kWindowDocument("window", "Work that can wait
 
 std::string summary(const WindowProblem& problem, const capacity::WindowSchedule& plan,
                     const std::vector<WindowOption>& options, bool live) {
+  const std::string each = fmt::format("{} items every {}, ", format_count(std::round(plan.items_per_window)),
+                                       format_duration(problem.work.window));
   std::string text = fmt::format(
-      "{} items per day, {} each on {} in batches of {}: {} items every {}, {} GPU{} busy for {} of it; ",
+      "{} items per day, {} each on {} in batches of {}: {}{} GPU{} busy for {}; ",
       format_count(problem.work.items_per_day), format_duration(problem.work.item_time),
-      problem.gpu.empty() ? "the GPU" : problem.gpu, problem.batch, format_count(std::round(plan.items_per_window)),
-      format_duration(problem.work.window), plan.gpus, plan.gpus == 1 ? "" : "s", format_duration(plan.busy));
+      problem.gpu.empty() ? "the GPU" : problem.gpu, problem.batch, problem.work.window == days(1) ? "" : each, plan.gpus,
+      plan.gpus == 1 ? " is" : "s are", format_duration(plan.busy));
   text += problem.given.opens
               ? fmt::format("they run between {} and {}.", clock(plan.day.front().starts), clock(plan.day.front().ends))
               : fmt::format("the last item is done {} after the window closes.", format_duration(plan.latest));
