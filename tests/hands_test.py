@@ -19,6 +19,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 PROGRAM = os.path.abspath(sys.argv[1])
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -154,7 +155,16 @@ def amounts():
         yield f"{PLAN} --budget {words}", f"{PLAN} --budget 500"
 
 
-EQUAL = (flag_aliases, value_aliases, command_aliases, gpu_names, model_names, counts, syntax, amounts)
+def unknown_keys():
+    """A key without a meaning in a workload file changes no answer."""
+    for word in ("colour", "ticket", "cost_center", "pager", "reviewed_by", "jira_id"):
+        path = pathlib.Path(FOLDER.name) / f"{word}.yaml"
+        path.write_text(f"model: {MODEL}\ntokens: 1B\ngpu: {GPU}\nprovider: lambda\n{word}: blue\n")
+        yield f"recommend {path}", PLAN
+
+
+FOLDER = tempfile.TemporaryDirectory()
+EQUAL = (flag_aliases, value_aliases, command_aliases, gpu_names, model_names, counts, syntax, amounts, unknown_keys)
 
 
 def misspelt(word):
@@ -186,6 +196,33 @@ def check_equal(rule, variant, meant):
     return f"{rule}: '{variant}' exits {got.returncode}, '{meant}' {wanted.returncode}: {said}"
 
 
+def sentences():
+    """Sentences from random parts."""
+    for verb in ("serve", "how much does it cost to serve", "can I run", "what is the cheapest way to serve"):
+        for model in ("llama 3.1 8b", "qwen2.5 7b", "gpt-oss-20b"):
+            for gpu in ("", "on an L4", "on H100 PCIe", "on my RTX 4090", "on aws"):
+                for traffic in ("", "at 5 requests per second", "for 200 users", "with 800 input tokens"):
+                    yield (f"{verb} {model} {gpu} {traffic}",)
+    for gpu in ("L40S", "H100 PCIe", "RTX 4090", "MI300X"):
+        yield from ((f"fine-tune mistral 7b on {one} {gpu} with {data}",) for one in ("a", "a single", "8") for data in ("50M tokens", "20k examples"))
+        yield from ((line.format(gpu),) for line in ("which is faster, {} or A100 80GB?", "is spot worth it for {}", "cheapest {} in europe",
+                                                     "how much do 8 {} cost for 2 weeks"))
+
+
+def check_reading(sentence):
+    """The note shows the sentence as typed, and the command it shows gives the same answer."""
+    got = run(sentence)
+    shown = re.search(r"(?m)^note: '(.*?)' is read as '(rightsize .*)'$", got.stderr)
+    if not shown:
+        return f"readings: '{sentence}' exits {got.returncode} without its reading: {got.stderr[:300]}"
+    wanted = run(shown.group(2)[len("rightsize "):])
+    if shown.group(1) != " ".join(sentence.split()):
+        return f"readings: '{sentence}' is shown as '{shown.group(1)}'"
+    if (got.returncode, got.stdout) != (wanted.returncode, wanted.stdout):
+        return f"readings: '{sentence}' exits {got.returncode}, '{shown.group(2)}' {wanted.returncode}: {(wanted.stderr + wanted.stdout)[:300]}"
+    return None
+
+
 def check_misspelt(command, name):
     done = run(command)
     understood = done.returncode == 0 and f" is {name} here" in done.stderr  # only dashes and underscores differ
@@ -215,11 +252,12 @@ def main():
     seed = int(sys.argv[sys.argv.index("--seed") + 1]) if "--seed" in sys.argv else 1
     random.seed(seed)
     jobs = [(check_line, line) for line in lines()]
-    for rule in (*EQUAL, misspellings):
+    checks = {misspellings: check_misspelt, sentences: check_reading}
+    for rule in (*EQUAL, *checks):
         cases = sorted(set(rule()))
         if "--all" not in sys.argv:
             cases = random.sample(cases, min(SAMPLE, len(cases)))
-        jobs += [(check_misspelt, case) if rule is misspellings else (check_equal, (rule.__name__, *case)) for case in cases]
+        jobs += [(checks[rule], case) if rule in checks else (check_equal, (rule.__name__, *case)) for case in cases]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         failures = [failure for failure in pool.map(lambda job: job[0](*job[1]), jobs) if failure]
     print("\n".join([*failures, f"seed {seed}"]) if failures else f"{len(jobs)} commands as people type them")

@@ -238,6 +238,7 @@ Error unknown_flag(const std::string& flag, const CommandInfo& command) {
       others = commands_with(std::string(alias.meant.substr(0, alias.meant.find('='))));
   }
   std::erase(others, fmt::format("'{}'", command.name));
+  if (constexpr std::size_t kShown = 3; others.size() > kShown) others.resize(kShown), others.emplace_back("others");
   if (!others.empty()) {
     return bad_input(fmt::format("'{}' takes no {}: that belongs to {}", command.name, flag, fmt::join(others, ", ")))
         .with_hint(hint);
@@ -444,26 +445,16 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
   if (!nearest) nearest = repaired(words, declared, trial);
   if (const std::vector<std::string> list = models_like(errors); !nearest && !list.empty() && !trial(list))
     nearest = list;
-  // Otherwise an example of the command, if all its files exist. If the user named a model, a GPU or a file, the
-  // example must have the same name; any other would answer a different question.
+  // Examples run: only a trial within the time can tell more.
   const std::vector<std::string> named = named_things(words);
-  if (const Command* command = find_command(words.front()); command != nullptr && !nearest) {
-    for (const char* example : command->examples) {
-      std::vector<std::string> shown;
-      for (const std::string_view word : split_list(example, ' ')) shown.emplace_back(word);
-      const bool other = std::none_of(named.begin(), named.end(), [&](const std::string& name) {
-        return std::find(shown.begin(), shown.end(), name) != shown.end();
-      });
-      if (nearest || (other && !named.empty()) || std::string_view(example).find('\'') != std::string_view::npos ||
-          trial(shown))
-        continue;
-      nearest = shown;
-    }
-  }
+  if (const Command* command = find_command(words.front()); command != nullptr && !nearest)
+    nearest =
+        example_with(named, command->examples, [&](const auto& shown) { return time.is_over() || !trial(shown); });
   if (nearest && nearest->front() == words.front()) {
     for (const std::string& line : changes(words, *nearest, declared)) std::cerr << "note: " << line << '\n';
   }
-  std::cerr << "try: " << as_typed(nearest.value_or(std::vector<std::string>{words.front(), "--help"})) << '\n';
+  if (nearest || named.empty())
+    std::cerr << "try: " << as_typed(nearest.value_or(std::vector<std::string>{words.front(), "--help"})) << '\n';
   return code;
 }
 
@@ -473,24 +464,33 @@ int run_command(const Command& command, Typed typed) {
   const bool all = std::find(typed.words.begin(), typed.words.end(), "--all") != typed.words.end();
   const Typed meant = meant_work(meant_flags(std::move(typed), known), known);
   if (meant.plain) setenv("NO_COLOR", "1", 1);
+  if (!meant.asked.empty()) note(fmt::format("'{}' is read as '{}'", meant.asked, as_typed(meant.words)));
   if (!meant.renamed.empty()) note(fmt::format("{} here", fmt::join(meant.renamed, ", ")));
   for (const std::string& text : meant.notes) note(text);
   const Checked<void> parsed = parse(declared, {meant.words.begin() + 1, meant.words.end()});
+  std::vector<std::string> without_assumed = meant.words;  // a suggestion makes its own assumptions
+  std::erase_if(without_assumed,
+                [&](const std::string& word) { return std::ranges::find(meant.assumed, word) != meant.assumed.end(); });
   if (declared.common.help) {
     const CommandInfo info = declared.describe();
     return print(all ? full_help_text(info, help_width()) : help_text(info, help_width()));
   }
-  if (!parsed) return refuse(parsed.error(), meant.words, known);
+  if (!parsed) return refuse(parsed.error(), without_assumed, known);
   const Result<report::Format> format = report::parse_format(declared.common.format);
-  if (!format) return refuse({format.error()}, meant.words, known);
+  if (!format) return refuse({format.error()}, without_assumed, known);
   Checked<Outcome> outcome = [&] {
     const ProgressWatch watch;
     return declared.run();
   }();
-  if (!outcome) return refuse(outcome.error(), meant.words, known);
+  if (!outcome) return refuse(outcome.error(), without_assumed, known);
   if (cancelled()) {
     note("interrupted: the output covers the work done so far");
     outcome->exit_code = kInterrupted;
+  }
+  // A table without rows does not show why it has none.
+  const bool data = *format == report::Format::kCsv || *format == report::Format::kJson;
+  if (data && outcome->exit_code == kNoFeasibleAnswer && !outcome->report.blocks.empty()) {
+    if (const auto* why = std::get_if<report::Paragraph>(&outcome->report.blocks.front())) note(why->text);
   }
   const int written = print(report::render(outcome->report, *format, terminal_style(declared.common)));
   return written == kDone ? outcome->exit_code : written;

@@ -11,6 +11,10 @@ constexpr Setting kRows[] = {
     text("purchase", "LIST", "purchase terms: on-demand, spot, 1y, 3y").or_words("on-demand").listed(),
     text("exclude", "LIST", "leave out these providers, GPUs, vendors or instance types: aws,amd").listed(),
     hourly_price("max-price", "2.50", 0.001, 2000, "only offers with at most this list price, USD per GPU-hour"),
+    hourly_price("paid", "3.90", 0.001, 2000, "what you pay now, USD per GPU-hour: compared with the prices on file"),
+    text("api-price", "IN/OUT",
+         "price of an API in USD per 1M tokens in and out, e.g. 0.15/0.60: its cost for the same tokens, and the "
+         "volume at which self-hosting breaks even"),
     flag("community",
          "include marketplaces that resell machines of other hosts (RunPod community, Vast, Shadeform, ...)"),
     price("price",

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "catalog/words.h"
 #include "rightsize/input/job_flags.h"
@@ -48,7 +49,8 @@ bool is_setting(const std::string& name) {
 }
 
 // Translates the keys of a file to our names, like the same words on a command line: `num_gpus: 8`, `gpus: H100:8`,
-// `slo: p95-ttft=1s`, `users: 2000`. Unknown keys stay and are refused later, with their line.
+// `slo: p95-ttft=1s`, `users: 2000`. Misspelt keys stay and are refused later, with their line; a note names unknown
+// ones.
 std::vector<model::Setting> by_our_names(const std::vector<model::Setting>& settings) {
   // Reinforcement learning has its own settings (rl/rl.h), in which prompts are not an amount of work.
   const bool is_rl = std::ranges::any_of(
@@ -59,18 +61,19 @@ std::vector<model::Setting> by_our_names(const std::vector<model::Setting>& sett
   add_workload_flags(command, unused);
   const std::deque<FlagInfo> declared = command.declared();
   Typed typed{{"recommend"}};
-  std::map<std::string, Place> places;
+  std::map<std::string, const model::Setting*> typed_as;
   Place foreign;
   for (const model::Setting& setting : settings) {
     const std::string flag =
         is_setting(setting.name) ? "--" + setting.name : flag_of_key(setting.name, setting.value, declared);
-    places[flag] = setting.place;
+    typed_as[flag] = &setting;
     if (!is_setting(flag.substr(2))) foreign = setting.place;
     typed.words.push_back(flag + "=" + setting.value);
   }
   const Typed meant = meant_work(meant_flags(std::move(typed), declared), declared);
   for (const std::string& text : meant.notes) note(text);
   std::vector<model::Setting> ours;
+  std::vector<std::string> unused_keys;
   for (std::size_t i = 1; i < meant.words.size(); ++i) {
     const std::string& word = meant.words[i];
     const std::size_t equals = std::min(word.find('='), word.size());
@@ -78,18 +81,24 @@ std::vector<model::Setting> by_our_names(const std::vector<model::Setting>& sett
     std::string value = word.substr(std::min(equals + 1, word.size()));
     const bool follows = equals == word.size() && i + 1 < meant.words.size() && !meant.words[i + 1].starts_with("--");
     if (follows) value = meant.words[++i];
-    const auto known = places.find(flag);
-    const Place place = known == places.end() ? foreign : known->second;
+    const auto known = typed_as.find(flag);
+    const Place place = known == typed_as.end() ? foreign : known->second->place;
     WorkloadFlags one;
     FlagSet flags;
     add_workload_flags(flags, one);
     const auto unknown = flags.parse(follows ? std::vector{word, value} : std::vector{word});
     if (!unknown || !unknown->empty() || !one.prices.empty()) {
       const FlagInfo* own = find_flag(declared, flag);
-      one.settings = {{own == nullptr ? flag.substr(2) : std::string(own->setting->name), value}};
+      const std::string key = known == typed_as.end() ? flag.substr(2) : known->second->name;
+      if (own == nullptr && suggest(flag.substr(2), plan::request_settings()).empty()) {
+        unused_keys.push_back(fmt::format("{} (line {})", key, place.line));
+        continue;
+      }
+      one.settings = {{own == nullptr ? key : std::string(own->setting->name), value}};
     }
     for (const auto& [setting, text] : one.settings) ours.push_back({setting, text, place});
   }
+  if (!unused_keys.empty()) note(fmt::format("not used, as it has no meaning here: {}", fmt::join(unused_keys, ", ")));
   return ours;
 }
 

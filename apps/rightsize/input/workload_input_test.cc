@@ -73,7 +73,7 @@ TEST_F(WorkloadInput, KeysOfOtherToolsAreTranslated) {
   EXPECT_EQ(value_of(settings, "gpus"), "8");
   EXPECT_EQ(value_of(settings, "purchase"), "spot");
   EXPECT_EQ(value_of(settings, "epochs"), "3");
-  EXPECT_EQ(value_of(settings, "odd"), "1");  // the request refuses it later, with its line
+  EXPECT_EQ(value_of(settings, "odd"), "absent");  // a note names it
 }
 
 // A file means the same as a command line with the same words.

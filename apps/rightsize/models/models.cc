@@ -1,5 +1,6 @@
 // rightsize models: shapes of models, built in or from a config.json.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 
@@ -83,12 +84,34 @@ Checked<std::vector<ModelShape>> select(const Flags& flags) {
   return models;
 }
 
-// Models with a part of the name that begins with the word: `models qwen`, `models coder`.
+// What kind of model it is, for a search.
+std::string kind_words(const ModelShape& model) {
+  using enum model::ModelKind;
+  std::string words = model.experts ? "moe " : "";
+  if (model.vision) words += "vision multimodal vlm ";
+  if (model.encoder_context > 0) words += "speech audio transcription asr ";
+  if (model.kind == kDecoder) words += "language llm text ";
+  if (model.kind == kEncoder) words += "embedding embeddings encoder ";
+  if (model.kind == kVisionTransformer || model.kind == kConvNet) words += "vision image classification ";
+  if (model.kind == kDiffusionUNet || model.kind == kDiffusionTransformer) {
+    const bool video = std::ranges::any_of(std::array{"video", "wan", "mochi", "ltx"}, [&](const char* part) {
+      return model.name.find(part) != std::string::npos;
+    });
+    words += video ? "diffusion video " : "diffusion image ";
+  }
+  return words;
+}
+
+// Models with a part of the name that begins with the word, or of that kind: `models qwen`, `models coder`, `models
+// video`.
 std::vector<ModelShape> named_like(const Flags& flags, const std::string& wanted) {
   std::vector<ModelShape> models;
   for (const std::string& name : model::preset_names()) {
-    if (("-" + name).find("-" + to_lower(wanted)) == std::string::npos) continue;
-    if (auto model = model::find_model(name); model && is_wanted(flags, *model)) models.push_back(*std::move(model));
+    auto model = model::find_model(name);
+    const bool alike = ("-" + name).find("-" + to_lower(wanted)) != std::string::npos;
+    if (!model || !is_wanted(flags, *model)) continue;
+    const std::string kinds = kind_words(*model);
+    if (alike || std::ranges::count(split_list(kinds, ' '), to_lower(wanted)) > 0) models.push_back(*std::move(model));
   }
   return models;
 }

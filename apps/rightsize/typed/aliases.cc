@@ -16,6 +16,7 @@ constexpr FlagAlias kFlags[] = {
     {"--coreweave", "--provider=coreweave"},
     {"--location --zone --datacenter --geo", "--region"},
     {"--spot --use-spot --preemptible", "--purchase=spot"},
+    {"--od --ondemand --on-demand-price --payg --list-price", "--on-demand"},
     {"--on-demand --ondemand", "--purchase=on-demand"},
     {"--reserved --reservation", "--purchase=1y"},
     {"--commitment --term --terms --pricing --billing --purchase-type --capacity-type", "--purchase"},
@@ -31,7 +32,9 @@ constexpr FlagAlias kFlags[] = {
     {"--enable-prefix-caching --enable-chunked-prefill --trust-remote-code", "default"},
     {"--speculative --spec --speculative-decoding", "--speculate"},
     {"--base --base-ref --ref --rev --revision --branch", "--against"},
-    {"--fail-above --max-increase --max-cost-increase --threshold --budget", "--fail-over"},
+    {"--fail-above --max-increase --max-cost-increase --threshold --budget --fail-if-increase --fail-on-increase "
+     "--max-diff",
+     "--fail-over"},
     {"--all-regions --all-clouds --all-providers --any-region --any-cloud", "default"},
     {"--own --owned --on-premises --onprem --own-hardware", "--on-prem"},
     {"--max-power --max-tdp --tdp --max-wattage --power", "--max-watts"},
@@ -84,8 +87,8 @@ constexpr FlagAlias kFlags[] = {
     {"--cpu-offload --offload-optimizer --offload-optimizer-device", "--offload=optimizer"},
     {"--offload-params --offload-param-device", "--offload=parameters"},
     {"--num-epochs --num-train-epochs", "--epochs"},
-    {"--dataset-rows --dataset-size --data-size --num-samples --num-examples", "--dataset-samples"},
-    {"--dataset --data --corpus", "--dataset-tokens"},
+    {"--dataset-rows --num-samples --num-examples", "--dataset-samples"},
+    {"--dataset --data --corpus --dataset-size --data-size --corpus-size --training-data", "--dataset-tokens"},
     {"--cheapest --lowest-cost", "--objective=cost"},
     {"--fastest --quickest", "--objective=time"},
     {"--no-spot --on-demand-only", "--purchase=on-demand"},
@@ -94,6 +97,7 @@ constexpr FlagAlias kFlags[] = {
     {"--slurm --sbatch", "--emit=slurm"},
     {"--terraform --tf", "--emit=terraform"},
     {"--karpenter", "--emit=karpenter"},
+    {"--od --ondemand --payg --pay-as-you-go --list --list-price --on-demand-price --current-price", "--on-demand"},
     {"--1y --1yr --1-year --one-yr --yearly", "--one-year"},
     {"--3y --3yr --3-year --3-years --three-year", "--three-years"},
     {"--cost --gpu-price --gpu-cost --hourly-price --price-per-hour --price-per-gpu --usd-per-hour", "--price"},
@@ -127,7 +131,7 @@ constexpr FlagAlias kFlags[] = {
     // Load and limits.
     {"--qps --rps --request-rate --requests-per-second", "--rate"},
     {"--rate --qps --rps --request-rate", "--arrivals"},
-    {"--max-concurrency --concurrent-requests -c", "--concurrency"},
+    {"--max-concurrency --concurrent-requests -c -np --parallel", "--concurrency"},
     {"--per-item --time-per-item --seconds-per-item --service-time", "--item-time"},
     {"--item-time --time-per-item --seconds-per-item", "--per-item"},
     {"--percentile", "--slo-percentile"},
@@ -167,10 +171,10 @@ constexpr FlagAlias kFlags[] = {
     {"--verbose --why -v", "--explain=yes"},
     {"--size --image-size", "--resolution"},
     {"--search --size", "--model"},
-    {"-lgip --profiles --mig-profiles", "--list-layouts=yes"},
+    {"-lgip --profiles --mig-profiles --list", "--list-layouts=yes"},
     {"--sacct --slurm-jobs --accounting --metrics --metrics-file --logs", "--from"},
     {"--colocate --colocated --hybrid-engine", "--layout=colocated"},
-    {"--budget --monthly-budget --budgets", "--team-budget"},
+    {"--budget --monthly-budget --budgets --amount --cap --max-spend", "--team-budget"},
     {"--since --start --start-date --from-day --last --lookback --period", "--from-date"},
     {"--fail-if --fail-when --fail-above", "--fail-on"},
     {"--idle-threshold --idle-below-percent --idle-percent", "--idle-below=*%"},
@@ -209,11 +213,12 @@ constexpr FlagAlias kFlags[] = {
      "--download-dir --seed --output-dir --learning-rate --lr --warmup-steps --warmup-ratio --logging-steps "
      "--save-steps --eval-steps --weight-decay --tokenizer --api-key --chat-template --tool-call-parser "
      "--reasoning-parser --load-format --revision --report-to --wandb-project --data-path --save --load "
-     "--num-workers --lora-alpha --lora-dropout --max-grad-norm --lr-scheduler-type",
+     "--num-workers --lora-alpha --lora-dropout --max-grad-norm --lr-scheduler-type -ngl --n-gpu-layers --enable-lora "
+     "--max-loras --max-lora-rank --max-cpu-loras --lora-modules",
      "ignored"},
     {"--enforce-eager --disable-log-requests --disable-log-stats --enable-auto-tool-choice --enable-reasoning --no-log "
      "--no-upfront --llm-d --dynamo --packing --push-to-hub --use-flash-attn --use-mcore-models --overlap-grad-reduce "
-     "--overlap-param-gather --monthly --per-month --yearly --annual",
+     "--overlap-param-gather --monthly --per-month --yearly --annual --forecast --idle",
      "default"},
 };
 
@@ -230,7 +235,9 @@ constexpr CommandAlias kCommands[] = {
     {"nvtop nvitop nvidia-smi gpustat monitor watch", "top"},
     {"services", "service"},
     {"cluster waste usage utilization", "fleet"},
+    {"budget budgets spend spending invoice", "bill"},
     {"reserve reservation commitment savings-plan", "commit"},
+    {"budget budgets invoice", "bill"},
     {"savings", "decisions savings"},
     {"new wizard", "init"},
     {"simulate batching", "batch"},
@@ -247,6 +254,11 @@ struct ValueAliases {
   std::string_view flag, values;  // typed=meant, separated by spaces; typed without case, '-' and '_'
 };
 constexpr ValueAliases kValues[] = {
+    // Data sets in samples or tokens, as their authors count them.
+    {"--dataset",
+     "imagenet=1281167samples imagenet1k=1281167samples imagenet21k=14197122samples cifar10=50000samples "
+     "cifar100=50000samples coco=118287samples alpaca=52002samples dolly15k=15011samples gsm8k=7473samples "
+     "ultrachat200k=207865samples wikitext103=103Mtokens slimpajama=627Btokens finewebedu=1.3Ttokens"},
     {"--speculate", "eagle=3,method=eagle3 eagle3=3,method=eagle3 mtp=3,method=mtp"},
     {"--resolution", "480p=832x480 540p=960x544 720p=1280x720 1080p=1920x1080 4k=3840x2160"},
     {"--precision",
@@ -268,6 +280,7 @@ constexpr ValueAliases kValues[] = {
     {"--stack",
      "transformers=hf huggingface=hf pytorch=hf tensorrtllm=trtllm trt=trtllm megatronlm=megatron "
      "nemo=megatron"},
+    {"--sharding-strategy", "1=3 3=0"},  // Accelerate's numbers: FULL_SHARD, SHARD_GRAD_OP, NO_SHARD
     {"--zero", "zero1=1 zero2=2 zero3=3 stage1=1 stage2=2 stage3=3 fullshard=3 shardgradop=2 noshard=0"},
     {"--purchase", "all=on-demand,spot,1y,3y any=on-demand,spot,1y,3y"},
     {"--objective", "price=cost speed=time co2=energy carbon=energy emissions=energy"},

@@ -56,7 +56,7 @@ struct JobWords {
 constexpr JobWords kJobWords[] = {
     {"train", "train training pretrain pretraining continuedpretraining cpt scratch"},
     {"finetune", "finetune finetuning lora qlora sft tune tuning posttrain posttraining instructiontuning"},
-    {"dpo", "dpo ipo preferencetuning preferenceoptimization directpreferenceoptimization"},
+    {"dpo", "dpo ipo kto orpo simpo cpo preferencetuning preferenceoptimization directpreferenceoptimization"},
     {"serve",
      "serve serving inference infer textgeneration rag chat online realtime chatbot api deploy deployment host hosting "
      "llm "

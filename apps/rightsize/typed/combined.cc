@@ -39,9 +39,12 @@ class Combiner {
     if (has("--scaling-policy")) put_target();
     if (has("--audio-hours")) put_audio();
     if (has("--images")) put_pages();
-    if (has("--team-tag") && !has("--by")) put_group();
-    if (has("--since") && has("--until")) put_month();
-    if (has("--since") && has("--until")) put_quarter();
+    if (has("--team-tag")) put_group();
+    if (has("--team-budget")) put_budget();
+    if (has("--since") && has("--until")) put_period();
+    if (has("--best-per")) put_verb();
+    if (has("--rate")) put_streams();
+    if (has("--preference")) put_preference();
     if (has("--volume") && has("--window")) put_clock();
     if (has("--item-time")) put_speed();
     if (has("--frames")) put_seconds();
@@ -56,21 +59,32 @@ class Combiner {
  private:
   bool has(std::string_view name) const { return find_flag(declared_, name) != nullptr; }
 
-  // Removes a flag that the command does not have, in any of its spellings, and returns its value.
-  std::optional<std::string> take(std::string_view names) {
+  // Removes a flag in any of its spellings and returns its value, if `test` accepts that. Without a test, a flag of the
+  // command itself stays.
+  std::optional<std::string> take(std::string_view names, bool (*test)(const std::string& value) = nullptr) {
     std::vector<std::string>& words = typed_.words;
     for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
-      std::string name = words[i].substr(0, words[i].find('='));
+      const std::size_t equals = words[i].find('=');
+      std::string name = words[i].substr(0, equals);
       std::replace(name.begin(), name.end(), '_', '-');
-      if (!is_flag_word(name) || !lists_word(names, to_lower(name)) || has(name)) continue;
-      const bool joined = words[i].find('=') != std::string::npos;
+      if (!is_flag_word(name) || !lists_word(names, to_lower(name)) || (test == nullptr && has(name))) continue;
+      const bool joined = equals != std::string::npos;
       if (!joined && (i + 1 >= words.size() || is_flag_word(words[i + 1]))) continue;
-      const std::string value = joined ? words[i].substr(words[i].find('=') + 1) : words[i + 1];
+      const std::string value = joined ? words[i].substr(equals + 1) : words[i + 1];
+      if (test != nullptr && !test(value)) continue;
       words.erase(words.begin() + static_cast<std::ptrdiff_t>(i),
                   words.begin() + static_cast<std::ptrdiff_t>(i + (joined ? 1 : 2)));
       return value;
     }
     return std::nullopt;
+  }
+  // Removes a flag that has no value.
+  bool take_switch(std::string_view name) {
+    std::vector<std::string>& words = typed_.words;
+    const auto asked = std::find(words.begin(), words.end(), name);
+    if (asked == words.end() || (asked + 1 != words.end() && !is_flag_word(*(asked + 1)))) return false;
+    words.erase(asked);
+    return true;
   }
   void put(const std::string& flag, const std::string& value) {
     typed_.words.push_back(flag);
@@ -148,6 +162,7 @@ class Combiner {
   void put_rl() {
     put_keys();
     if (!says_rl()) return;
+    put_prompts();
     if (const auto batch = take("--train-batch-size --train-prompts")) {
       put("--prompts", *batch);
       say("--train-batch-size is --prompts");
@@ -175,11 +190,43 @@ class Combiner {
       const bool number = i + 1 < words.size() && words[i + 1].find_first_not_of("0123456789.") == std::string::npos;
       if (words[i] == "--async" && !number) words[i] = "--async=1", say("--async is --async 1");
     }
-    const auto asked = std::find(words.begin(), words.end(), "--disaggregated");
-    if (asked != words.end() && (asked + 1 == words.end() || is_flag_word(*(asked + 1)))) {
-      words.erase(asked);
+    if (take_switch("--disaggregated"))
       typed_.notes.emplace_back("layouts with separate GPUs for trainer and rollout are searched; --layout fixes one");
+  }
+
+  // More prompts than a step has are a data set, which is read once: --prompts 20k, --dataset-samples 20k.
+  void put_prompts() {
+    constexpr double kMostOfStep = 4096, kUsualStep = 128;
+    const auto is = [&](const std::string& word, std::string_view names) {
+      return lists_word(names, word.substr(0, word.find('=')));
+    };
+    std::vector<std::string>& words = typed_.words;
+    if (std::ranges::any_of(words, [&](const std::string& word) { return is(word, "--steps --max-steps"); })) return;
+    double step = kUsualStep, prompts = 0, passes = 1;
+    std::vector<std::string> kept;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const bool joined = words[i].find('=') != std::string::npos;
+      const std::string text = joined                 ? words[i].substr(words[i].find('=') + 1)
+                               : i + 1 < words.size() ? words[i + 1]
+                                                      : "";
+      const auto amount = parse_amount(text);
+      const bool data = is(words[i], "--dataset-samples --dataset-prompts --num-prompts --dataset-size --dataset");
+      const bool read = amount && (data || is(words[i], "--prompts --epochs"));
+      if (read && is(words[i], "--epochs")) passes = amount->count;
+      if (read && is(words[i], "--prompts") && amount->count <= kMostOfStep) step = amount->count;
+      if (read && (data || (is(words[i], "--prompts") && amount->count > kMostOfStep))) prompts = amount->count;
+      const bool dropped = read && !(is(words[i], "--prompts") && amount->count <= kMostOfStep);
+      if (!dropped) kept.push_back(words[i]);
+      i += dropped && !joined;
     }
+    if (prompts == 0) return;
+    words = std::move(kept);
+    const std::string steps = fmt::format("{:.0f}", std::ceil(prompts * passes / step));
+    put("--steps", steps);
+    typed_.notes.push_back(
+        fmt::format("assumed: {:g} prompts are the data set, read in {} steps of {:g} prompts "
+                    "(--steps, --prompts)",
+                    prompts * passes, steps, step));
   }
 
   void put_longest(const std::string& most) {
@@ -210,11 +257,7 @@ class Combiner {
 
   // --carbon alone: the grid of each plan's region.
   void put_grid() {
-    for (std::size_t i = 1; i < typed_.words.size(); ++i) {
-      std::string& word = typed_.words[i];
-      const bool alone = i + 1 == typed_.words.size() || is_flag_word(typed_.words[i + 1]);
-      if (alone && lists_word("--carbon --co2", word)) word = "--carbon=region", say("--carbon is --carbon region");
-    }
+    if (take_switch("--carbon") || take_switch("--co2")) put("--carbon=region", ""), say("--carbon is --carbon region");
   }
 
   // vLLM's benchmark: --goodput ttft:500 tpot:30, in milliseconds.
@@ -240,9 +283,7 @@ class Combiner {
   void put_target() {
     const auto target = take("--target-concurrency --concurrency-target --target-in-flight");
     const auto idle = take("--idle-timeout --scale-down-delay --scale-to-zero-grace-period");
-    const std::size_t words = typed_.words.size();
-    std::erase(typed_.words, "--scale-to-zero");
-    const bool zero = typed_.words.size() < words;
+    const bool zero = take_switch("--scale-to-zero");
     if (!target && !idle && !zero) return;
     constexpr const char* kUsual = "8";
     const std::string policy = fmt::format("knative:target={}{}{}", target.value_or(kUsual), zero ? ",min=0" : "",
@@ -293,53 +334,61 @@ class Combiner {
     typed_.notes.emplace_back("assumed: a page is one image (--images 1, --image-size)");
   }
 
-  // A bill is grouped by team unless another tag is named.
+  // prices --history 90d: the verb, and the time it looks back.
+  void put_verb() {
+    const bool bare = take_switch("--history");
+    const auto time = take("--history");
+    if (!time && !bare) return;
+    typed_.words.insert(typed_.words.begin() + 1, "history");
+    if (time) put("--since", *time);
+    say(fmt::format("--history{} is 'prices history'", time ? " " + *time : ""));
+  }
+
+  // Cameras with frames per second are a rate.
+  void put_streams() {
+    const auto streams = take("--streams --cameras --num-streams"), frames = take("--fps --frame-rate");
+    if (!streams && !frames) return;
+    const auto many = parse_amount(streams.value_or("1")), each = parse_amount(frames.value_or(""));
+    if (!many || !each) return put("--streams", streams.value_or(*frames));
+    const std::string rate = fmt::format("{:g}/s", many->count * each->count);
+    put("--rate", rate);
+    say(fmt::format("{} streams of {} frames/s are --rate {}", streams.value_or("1"), *frames, rate));
+  }
+
+  // --method dpo, --algorithm orpo: training on preferences is a job.
+  void put_preference() {
+    const auto method = take("--method --algorithm --algo --trainer --loss",
+                             [](const std::string& value) { return job_of(value) == "dpo"; });
+    if (!method) return;
+    take("--job --task", [](const std::string&) { return true; });
+    put("--job", *method);
+  }
+
+  // A limit on a bill is the budget of all teams.
+  void put_budget() {
+    std::erase_if(typed_.words, [&](const std::string& word) {  // always shown
+      return lists_word("--compare --month-over-month --mom --changes --trend", word) && !has(word);
+    });
+    if (const auto most = take("--limit --amount --max"))
+      put("--team-budget", "*=" + *most), say(fmt::format("--limit is --team-budget '*={}'", *most));
+  }
+
   void put_group() {
-    const auto by = take("--by --group-by --groupby");
-    if (by && !lists_word("team teams", to_lower(*by))) {
-      put("--team-tag", *by);
-      say("--by is --team-tag");
-    }
+    const auto by = take("--group-by --groupby");
+    if (!by) return;
+    put("--by", *by);
+    say("--group-by is --by");
   }
 
-  // The first day of a month and the last day of the `months` that begin with it.
-  void put_days(const std::string& flag, const std::string& typed, const Date& first, int months) {
-    Date last = first;
-    for (int i = 0; i < months; ++i) {
-      const std::string month = format_date(last).substr(0, 7);
-      while (format_date(last).starts_with(month)) ++last.day;
-    }
-    --last.day;
-    put("--since", format_date(first));
-    put("--until", format_date(last));
-    say(fmt::format("{} {} is --since {} --until {}", flag, typed, format_date(first), format_date(last)));
-  }
-
-  // --month 2026-10.
-  void put_month() {
-    const auto month = take("--month");
-    if (!month) return;
-    const Result<Date> first = parse_date(*month + "-01");
-    if (!first) return put("--month", *month);
-    put_days("--month", *month, *first, 1);
-  }
-
-  // --quarter 2026-Q3; --quarter Q3: the last one that has begun.
-  void put_quarter() {
-    const auto quarter = take("--quarter");
-    if (!quarter) return;
-    const std::size_t q = to_lower(*quarter).find('q');
-    const int number = q == std::string::npos ? 0 : std::atoi(quarter->c_str() + q + 1);
-    if (number < 1 || number > 4) return put("--quarter", *quarter);
-    const auto begins = [&](int year) { return parse_date(fmt::format("{}-{:02}-01", year, 3 * number - 2)); };
-    int year = std::atoi(quarter->c_str());
-    if (year == 0) {
-      year = std::atoi(format_date(today()).c_str());
-      if (const Result<Date> first = begins(year); first && first->day > today().day) --year;
-    }
-    const Result<Date> first = begins(year);
-    if (!first) return put("--quarter", *quarter);
-    put_days("--quarter", *quarter, *first, 3);
+  // --month 2026-10, --quarter Q3, --period "last month".
+  void put_period() {
+    const auto typed = take("--month --quarter --year --period");
+    if (!typed) return;
+    const std::optional<Period> period = parse_period(*typed, today());
+    if (!period) return put("--period", *typed);
+    put("--since", format_date(period->first));
+    put("--until", format_date(period->last));
+    say(fmt::format("{} is --since {} --until {}", *typed, format_date(period->first), format_date(period->last)));
   }
 
   // Work of a day that runs at night: --volume 200k/night --window 22:00-06:00.
@@ -347,6 +396,14 @@ class Combiner {
     std::erase_if(typed_.words,
                   [&](const std::string& word) { return word == "--spot" && !has(word); });  // always shown
     if (const auto hours = take("--between --run-between --schedule --run-at --hours --time")) put("--window", *hours);
+    const auto from = take("--from --start --start-time --begin --after --not-before");
+    const auto to = take("--to --end --end-time --finish --stop --before --until --not-after");
+    if (from && to && hours_of_day(*from + "-" + *to)) {
+      put("--window", *from + "-" + *to);
+      return say(fmt::format("{} to {} is --window {}-{}", *from, *to, *from, *to));
+    }
+    if (from) put("--from", *from);
+    if (to) put("--to", *to);
   }
 
   // --throughput 25/s: items that a GPU completes, so an item takes 40 ms.
@@ -382,30 +439,21 @@ class Combiner {
 
   // --disaggregated without a value: plans with separate workers for prefill and decode are searched anyway.
   void drop_switch() {
-    std::vector<std::string>& words = typed_.words;
-    const auto asked = std::find(words.begin(), words.end(), "--disaggregated");
-    if (asked == words.end() || (asked + 1 != words.end() && !is_flag_word(*(asked + 1)))) return;
-    words.erase(asked);
-    typed_.notes.emplace_back(
-        "separate workers for prefill and decode are used where they cost less; --disaggregated "
-        "prefill=2x2,decode=2x2 fixes them");
+    if (take_switch("--disaggregated"))
+      typed_.notes.emplace_back(
+          "separate workers for prefill and decode are used where they cost less; --disaggregated "
+          "prefill=2x2,decode=2x2 fixes them");
   }
 
   // A namespace at a metrics server is a label.
   void put_matcher() {
-    std::vector<std::string>& words = typed_.words;
-    const bool server = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    const bool server = std::any_of(typed_.words.begin(), typed_.words.end(), [](const std::string& word) {
       return word.starts_with("--prom") || word.starts_with("http");
     });
-    for (std::size_t i = 1; server && i < words.size(); ++i) {
-      const bool joined = words[i].starts_with("--namespace=");
-      if (!joined && (words[i] != "--namespace" || i + 1 >= words.size())) continue;
-      const std::string name = joined ? words[i].substr(words[i].find('=') + 1) : words[i + 1];
-      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i),
-                  words.begin() + static_cast<std::ptrdiff_t>(i + (joined ? 1 : 2)));
-      put("--match", fmt::format("namespace=\"{}\"", name));
-      return say(fmt::format("--namespace {} is --match 'namespace=\"{}\"'", name, name));
-    }
+    const auto name = server ? take("--namespace", [](const std::string&) { return true; }) : std::nullopt;
+    if (!name) return;
+    put("--match", fmt::format("namespace=\"{}\"", *name));
+    say(fmt::format("--namespace {} is --match 'namespace=\"{}\"'", *name, *name));
   }
 
   // --hours 9-17: the hours of a day with traffic.
@@ -449,19 +497,11 @@ class Combiner {
 
   // Savings are always shown by decision and by team; --by names a person.
   void drop_group() {
-    std::vector<std::string>& words = typed_.words;
-    for (std::size_t i = 1; i < words.size(); ++i) {
-      const bool joined = words[i].starts_with("--by=") || words[i].starts_with("--group-by=");
-      if (!joined && !lists_word("--by --group-by", words[i])) continue;
-      const std::string value = joined                 ? words[i].substr(words[i].find('=') + 1)
-                                : i + 1 < words.size() ? words[i + 1]
-                                                       : "";
-      if (!lists_word("team teams decision workload owner month quarter", to_lower(value))) continue;
-      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i),
-                  words.begin() + static_cast<std::ptrdiff_t>(i + (joined ? 1 : 2)));
+    const auto by = take("--by --group-by", [](const std::string& value) {
+      return lists_word("team teams decision workload owner month quarter", to_lower(value));
+    });
+    if (by)
       typed_.notes.emplace_back("decisions are shown one by one and by team; --by NAME selects those of a person");
-      return;
-    }
   }
 
   Typed& typed_;

@@ -164,7 +164,7 @@ TEST_F(TrainingConfigs, ShardDegreesOfTorchtitan) {
                                          "data_parallel_shard_degree = {}\ndata_parallel_replicate_degree = {}\n",
                                          shards, copies));
       const Typed typed = combined("estimate " + path + " --gpu h100 --gpus 256");
-      EXPECT_EQ(combined_value(typed, "--zero"), shards == 1 ? "" : "3") << shards;
+      EXPECT_EQ(combined_value(typed, "--zero"), shards == 1 ? "0" : "3") << shards;
       EXPECT_EQ(combined_value(typed, "--stack"), "torchtitan");
       const bool said = testing::Value(typed.notes, Contains(testing::HasSubstr("4 copies of the shards")));
       EXPECT_EQ(said, copies == 4);

@@ -59,10 +59,35 @@ Words meanings(std::string_view flag, bool limits) {
   return found;
 }
 
-}  // namespace
+// A unit or a period in a name: --deadline-hours 24 is --deadline 24h, budget_per_day 100 is --budget 100/d.
+constexpr std::pair<std::string_view, std::string_view> kUnits[] = {
+    {"month months monthly", ""},
+    {"week weeks weekly", "week"},
+    {"day days daily", "d"},
+    {"hour hours hourly hr hrs", "h"},
+    {"minute minutes", "min"},
+    {"second seconds sec secs", "s"},
+    {"gb", "GB"},
+    {"gib", "GiB"},
+    {"usd dollar dollars", ""},
+};
 
-std::string flag_by_words(const std::string& typed, const std::string& value, const std::deque<FlagInfo>& declared,
-                          bool serving) {
+// A name without its unit, and the unit.
+std::pair<std::string, std::string> split_unit(std::string_view typed) {
+  std::string name = "-", found;
+  bool per = false;
+  for (const std::string_view part : split_list(typed, '-')) {
+    const auto unit = std::ranges::find_if(kUnits, [&](const auto& row) { return lists_word(row.first, part); });
+    if (unit == std::end(kUnits) && part != "per") name += "-" + std::string(part);
+    if (unit != std::end(kUnits) && !unit->second.empty())
+      found = (per || part.ends_with("ly") ? "/" : "") + std::string(unit->second);
+    per = part == "per";
+  }
+  return {name, found};
+}
+
+std::string by_meaning(const std::string& typed, const std::string& value, const std::deque<FlagInfo>& declared,
+                       bool serving) {
   // --max-rate may be --rate, but --seq is not --max-seqs.
   for (const bool limits : {true, false}) {
     const Words wanted = meanings(typed, limits);
@@ -87,6 +112,25 @@ std::string flag_by_words(const std::string& typed, const std::string& value, co
     if (found.size() == 1) return *found.begin();
   }
   return {};
+}
+
+}  // namespace
+
+std::string flag_by_words(const std::string& typed, const std::string& value, const std::deque<FlagInfo>& declared,
+                          bool serving) {
+  const auto [name, unit] = split_unit(typed);
+  const bool split = name != typed && name.size() > 2 && is_digits(value);
+  const FlagInfo* own = split ? find_flag(declared, name) : nullptr;
+  std::string meant = own != nullptr ? own->name : split ? meant_flag(name, declared, serving) : std::string();
+  if (meant.empty()) {
+    if (const std::string whole = by_meaning(typed, value, declared, serving); !whole.empty() || !split) return whole;
+    meant = by_meaning(name, value + unit, declared, serving);
+  }
+  if (!meant.starts_with("--") || meant.find('=') != meant.npos) return meant.find('*') != meant.npos ? meant : "";
+  const settings::Setting& row = *find_flag(declared, meant)->setting;
+  const bool period = row.kind == settings::Kind::kUsd && unit.starts_with('/');  // a budget over time
+  if (!settings::is_number(row.kind) || (!period && !settings::read_list(row, value + unit))) return {};
+  return unit.empty() ? meant : meant + "=*" + unit;
 }
 
 }  // namespace rightsize::app

@@ -1,12 +1,10 @@
 #include "rightsize/typed/foreign_file.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <map>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -39,14 +37,22 @@ constexpr std::string_view kMarks =
     "dynamic-batching.max-queue-delay-microseconds scale-target-ref.kind sbatch.nodes sbatch.gres sbatch.gpus "
     "sbatch.gpus-per-node policy.model-name pretrain model.-component-";
 
-// What a tool does where its file is silent: a key by which it is recognised, the setting and its value.
+// What a tool does where its file is silent: the keys by which it is recognised, or a key and its value; the setting;
+// its value.
 struct Default {
   std::string_view mark, key, value;
 };
 constexpr Default kDefaults[] = {
     {"finetuning-type", "gradient-checkpointing", "true"},  // LLaMA-Factory
     {"finetuning-type", "cutoff-len", "2048"},
-    {"finetuning-type", "lora-rank", "8"},
+    {"finetuning-type=lora", "lora-rank", "8"},
+    {"distributed-type=fsdp", "fsdp-sharding-strategy", "FULL_SHARD"},                   // Accelerate
+    {"parallelism.data-parallel-shard-degree=1", "fsdp-sharding-strategy", "NO_SHARD"},  // torchtitan
+    {"model.flavor", "fsdp-sharding-strategy", "FULL_SHARD"},
+    {"model.flavor", "stack", "torchtitan"},
+    {"kv-cache-config.free-gpu-memory-fraction max-num-tokens", "stack", "trtllm"},
+    {"grpo.num-prompts-per-step", "stack", "nemo-rl"},
+    {"num-generations", "stack", "trl"},
 };
 
 // ---- files
@@ -150,16 +156,10 @@ class Reader {
   void add_defaults() {
     for (const Default& row : kDefaults) {
       const bool disabled = !is_off(value(fmt::format("disable-{}", row.key)));
-      const bool adapters = !row.key.starts_with("lora") || value("finetuning-type") == "lora";
-      if (find(entries_, row.mark) != nullptr && find(entries_, row.key) == nullptr && !disabled && adapters)
-        entries_.emplace_back(row.key, row.value);
-    }
-    // `distributed_type: FSDP` shards everything unless a strategy is named.
-    if (to_lower(value("distributed-type")) == "fsdp" && find(entries_, "fsdp-sharding-strategy") == nullptr)
-      entries_.emplace_back("fsdp-sharding-strategy", "FULL_SHARD");
-    for (auto& [key, text] : entries_) {  // Accelerate also numbers the strategies
-      if (key.ends_with("fsdp-sharding-strategy") && text.size() == 1)
-        text = text == "1" ? "FULL_SHARD" : text == "2" ? "SHARD_GRAD_OP" : "NO_SHARD";
+      const std::size_t equals = row.mark.find('=');
+      const std::string* mark = find(entries_, row.mark.substr(0, equals));
+      const bool said = mark != nullptr && (equals == row.mark.npos || to_lower(*mark) == row.mark.substr(equals + 1));
+      if (said && find(entries_, row.key) == nullptr && !disabled) entries_.emplace_back(row.key, row.value);
     }
     // A DeepSpeed file that is not here is often named by its stage: ds_z3_config.json.
     const std::string file = to_lower(value("deepspeed"));
@@ -191,37 +191,34 @@ class Reader {
         if (!lists_word("true false", id)) named.push_back(id);
       }
     }
-    if (const std::string flavor = value("model.flavor"); !flavor.empty() && find(entries_, "model.name") != nullptr) {
+    if (const std::string flavor = value("model.flavor"); !flavor.empty() && find(entries_, "model.name") != nullptr)
       named = {value("model.name") + "-" + flavor};
-      put("--stack=torchtitan");
-    }
-    // torchtune: torchtune.models.llama3_1.lora_llama3_1_8b. A digit after a digit is a minor version.
-    if (std::string name = value("model.-component-"); !name.empty()) {
-      name = name.substr(name.rfind('.') + 1);
-      for (const char* method : {"qlora", "lora"}) {
-        if (!name.starts_with(std::string(method) + "_")) continue;
-        name = name.substr(std::strlen(method) + 1);
-        put(fmt::format("--method={}", method));
-      }
-      const std::size_t minor = name.find('_');
-      const bool version = minor != std::string::npos && minor > 0 && minor + 2 < name.size() &&
-                           name[minor + 2] == '_' && std::isdigit(static_cast<unsigned char>(name[minor - 1])) != 0;
-      if (version) name[minor] = '.';
-      std::ranges::replace(name, '_', '-');
-      named.push_back(name);
-    }
     const auto known = std::ranges::find_if(named, [](const std::string& name) { return model::is_known_name(name); });
     const auto id = std::ranges::find_if(named, [](const std::string& name) { return name.find('/') != name.npos; });
     if (!named.empty())
       return put("--model=" + (known != named.end() ? *known : id != named.end() ? *id : named.front()));
-    // Triton's name of a model is a label: bert_large_qa.
-    std::string label = plain_key(value("name"));
-    for (; find(entries_, "max-batch-size") != nullptr && !label.empty();
-         label.resize(std::min(label.rfind('-'), label.size()) == label.size() ? 0 : label.rfind('-'))) {
-      if (!model::is_known_name(label)) continue;
-      put("--model=" + label);
-      notes.push_back(fmt::format("{}: assumed: '{}' is {} (--model)", path_, value("name"), label));
-      return;
+    // A label or the name of a function has the model's: bert_large_qa, torchtune.models.llama3_1.lora_llama3_1_8b.
+    for (const char* key : {"model.-component-", "name"}) {
+      if (lists_word("name", key) && find(entries_, "max-batch-size") == nullptr) continue;
+      const std::string text = value(key), label = plain_key(text.substr(text.rfind('.') + 1));
+      const std::vector<std::string_view> words = split_list(label, '-');
+      for (std::size_t many = words.size(); many > 0 && !gives("--model"); --many) {
+        for (std::size_t at = 0; at + many <= words.size() && !gives("--model"); ++at) {
+          std::string name;
+          for (const std::string_view word : std::span(words).subspan(at, many)) {
+            // A digit after a digit is a minor version: llama3-1-8b.
+            const bool minor =
+                word.size() == 1 && !name.empty() && is_digits(word) && is_digits(name.substr(name.size() - 1));
+            name += (name.empty() ? "" : minor ? "." : "-") + std::string(word);
+          }
+          if (model::is_known_name(name)) put("--model=" + name);
+        }
+      }
+      for (const std::string_view word : words) {
+        if (lists_word("lora qlora", word)) put(fmt::format("--method={}", word));
+      }
+      if (gives("--model"))
+        return notes.push_back(fmt::format("{}: assumed: '{}' is {} (--model)", path_, text, given("--model")));
     }
   }
 
@@ -237,13 +234,10 @@ class Reader {
     if (job_.empty()) job_ = trains ? "train" : engine || find(entries_, "model-id") != nullptr ? "serve" : "";
     if (lists_word("finetune dpo pretrain", job_)) job_ = "train";
     if (has("--job") && !job_.empty()) put("--job=" + job_);
-    if (find(entries_, "kv-cache-config.free-gpu-memory-fraction max-num-tokens") != nullptr) put("--stack=trtllm");
     if (const std::string stack = value("stack"); !stack.empty() && has("--stack")) {
       const bool rl_stack = lists_word("verl trl openrlhf nemo-rl", stack);
       if (rl_stack == (job_ == "rl")) put("--stack=" + stack);
     }
-    if (job_ == "rl" && find(entries_, "num-generations") != nullptr) put("--stack=trl");
-    if (job_ == "rl" && find(entries_, "grpo.num-prompts-per-step") != nullptr) put("--stack=nemo-rl");
   }
 
   // GPUs: a name and a number for each machine, times the machines.
@@ -309,15 +303,11 @@ class Reader {
   }
 
   void complete() {
-    // -1, torchtitan's default, shards over all ranks that the other kinds of parallelism leave.
-    if (find(entries_, "model.flavor") != nullptr) {
-      if (value("parallelism.data-parallel-shard-degree") != "1") put("--zero=3");
-      if (const int copies = std::atoi(value("parallelism.data-parallel-replicate-degree").c_str()); copies > 1)
-        notes.push_back(
-            fmt::format("{}: {} copies of the shards are not modelled: memory is that of sharding over all "
-                        "data-parallel GPUs",
-                        path_, copies));
-    }
+    if (const int copies = std::atoi(value("parallelism.data-parallel-replicate-degree").c_str()); copies > 1)
+      notes.push_back(
+          fmt::format("{}: {} copies of the shards are not modelled: memory is that of sharding over all "
+                      "data-parallel GPUs",
+                      path_, copies));
     if (const std::string bits = value("quantization-bit"); !bits.empty() && job_ != "serve") {
       drop("--method");
       if (bits == "4") put("--method=qlora");

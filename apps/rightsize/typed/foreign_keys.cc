@@ -23,7 +23,8 @@ struct Key {
 };
 constexpr Key kKeys[] = {
     // DeepSpeed, Accelerate, FSDP.
-    {"zero-optimization.stage deepspeed-config.zero-stage fsdp-sharding-strategy", "zero"},
+    {"zero-optimization.stage deepspeed-config.zero-stage", "zero"},
+    {"fsdp-sharding-strategy", "sharding-strategy"},
     {"zero-optimization.offload-optimizer.device deepspeed-config.offload-optimizer-device", "offload-optimizer"},
     {"zero-optimization.offload-param.device deepspeed-config.offload-param-device fsdp-offload-params",
      "offload-params"},

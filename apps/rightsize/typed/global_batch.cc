@@ -67,10 +67,11 @@ void put_trainer(Typed& typed, bool work_given) {
   }
   if (steps > 0 && !work_given) {
     typed.words.push_back(fmt::format("--samples={:.0f}", steps * samples));
-    typed.notes.push_back(fmt::format("{} steps of {} samples: --samples {:.0f}", format_count(steps),
-                                      format_count(samples), steps * samples));
+    typed.notes.push_back(fmt::format("{} steps of {} sample{}: --samples {:.0f}", format_count(steps),
+                                      format_count(samples), samples == 1 ? "" : "s", steps * samples));
   } else if (steps > 0) {
-    typed.notes.push_back(fmt::format("the amount of data decides, not {} steps", format_count(steps)));
+    typed.notes.push_back(
+        fmt::format("{} steps are not used: the amount of data sets the length", format_count(steps)));
   }
   std::erase_if(typed.words, [](const std::string& word) {
     return word.starts_with("--batch=") || word.starts_with("--accumulate=") || word.starts_with("--steps=");

@@ -34,10 +34,8 @@ bool is_between_names(const std::string& word) {
 // 70B. Empty where there is none.
 std::string completed_model(const std::string& name) {
   const std::vector<std::string> typed = parts_of_name(name);
-  const bool sized =
-      typed.size() > 1 && std::any_of(typed.begin(), typed.end(), [](const std::string& part) {
-        return part.size() > 1 && part.back() == 'b' && part.find_first_not_of("0123456789.") == part.size() - 1;
-      });
+  const bool sized = typed.size() > 1 &&
+                     std::any_of(typed.begin(), typed.end(), [](const std::string& part) { return is_size(part); });
   std::string found;
   bool goes_on = true;
   for (const std::string& preset : model::preset_names()) {
@@ -61,6 +59,15 @@ std::string completed_model(const std::string& name) {
 }
 
 }  // namespace
+
+std::size_t gpu_words(const std::vector<std::string>& words, std::size_t at) {
+  for (std::size_t many = std::min<std::size_t>(4, words.size() - std::min(at, words.size())); many > 0; --many) {
+    const auto first = words.begin() + static_cast<std::ptrdiff_t>(at), end = first + static_cast<std::ptrdiff_t>(many);
+    const bool apart = many > 1 && (std::any_of(first, end, is_between_names) || is_flag_word(*(end - 1)));
+    if (!apart && kind_of_word(fmt::format("{}", fmt::join(first, end, "-"))) == WordKind::kGpu) return many;
+  }
+  return 0;
+}
 
 void join_names(Typed& typed) {
   std::vector<std::string>& words = typed.words;

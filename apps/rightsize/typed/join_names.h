@@ -9,4 +9,7 @@ namespace rightsize::app {
 // model.
 void join_names(Typed& typed);
 
+// How many words from this one on name a GPU together, "H100 PCIe", or alone; 0 if they name none.
+std::size_t gpu_words(const std::vector<std::string>& words, std::size_t at);
+
 }  // namespace rightsize::app

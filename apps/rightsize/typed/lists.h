@@ -28,6 +28,12 @@ inline bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789.,") == std::string_view::npos;
 }
 
+// "13B": the parameters of a model.
+inline bool is_size(std::string_view word) {
+  return word.size() > 1 && (word.back() == 'b' || word.back() == 'B') &&
+         word.find_first_not_of("0123456789.") == word.size() - 1;
+}
+
 // Lower case with hyphens, as in our flags and commands.
 inline std::string tidied(std::string_view name) {
   std::string out = name.size() > 2 ? to_lower(name) : std::string(name);

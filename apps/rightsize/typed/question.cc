@@ -10,8 +10,11 @@
 #include "catalog/hardware.h"
 #include "catalog/words.h"
 #include "presets/presets.h"
+#include "rightsize/call.h"
 #include "rightsize/typed/amounts.h"
+#include "rightsize/typed/join_names.h"
 #include "rightsize/typed/lists.h"
+#include "rightsize/typed/said_words.h"
 #include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
@@ -24,6 +27,11 @@ constexpr std::string_view kAsking =
     "big large fit fits fitting cost costs price prices cheap cheaper cheapest best gpu gpus gpu's memory vram ram "
     "speed "
     "throughput please get buy rent if or will room expect mfu co2 carbon emit emits emissions";
+
+// Words of a question about prices.
+constexpr std::string_view kWeighing =
+    "worth pay pays paying paid charged overpaying each per hour hourly save saves saving savings risk risky vs versus "
+    "than compared better difference good too";
 
 struct Topic {
   std::string_view command, words;
@@ -55,60 +63,154 @@ const Checked<catalog::Catalog>& hardware() {
   return kFacts;
 }
 
-// The words of a question about prices: GPUs and their number, hours and providers. "16 H100s for 3 months on AWS" is
-// h100 --gpus 16 --hours 2190 aws.
-std::vector<std::string> price_words(const std::vector<std::string>& words) {
-  std::vector<std::string> kept;
+// Whether the word at `at` is part of a model's name: "large" in "whisper large v3".
+bool is_in_name(const std::vector<std::string>& words, std::size_t at) {
+  if (at == 0) return false;
+  const std::string two = bare(words[at - 1]) + "-" + bare(words[at]);
+  return model::is_known_name(two) || (at + 1 < words.size() && model::is_known_name(two + "-" + bare(words[at + 1])));
+}
+
+// What a sentence names, and the words it has. GPUs of several words are one: "H100 PCIe".
+struct Sentence {
+  std::vector<std::string> words, flags, gpus;  // words and GPUs without their number
+  double count = 0;                             // GPUs
+  bool model = false, job = false, work = false, gpu = false;
+
+  explicit Sentence(const std::vector<std::string>& typed) {
+    for (std::size_t i = 0; i < typed.size(); ++i) {
+      if (typed[i].starts_with('-')) {
+        flags.push_back(typed[i]);
+        const bool value = typed[i].find('=') == std::string::npos && i + 1 < typed.size() && typed[i + 1][0] != '-';
+        if (value) flags.push_back(typed[++i]);
+        continue;
+      }
+      std::string word = bare(typed[i]);
+      if (const std::size_t named = gpu_words(typed, i); named > 1) {
+        for (std::size_t next = i + 1; next < i + named; ++next) word += "-" + bare(typed[next]);
+        i += named - 1;
+      }
+      const catalog::CountedGpu counted = catalog::split_gpu_count(singular_gpu(word));
+      const bool number = word.find_first_not_of("0123456789.") == std::string::npos;
+      // "5000 rows" is not an RTX 5000.
+      const bool amount = number && i + 1 < typed.size() && is_unit_word(to_lower(typed[i + 1]));
+      if (!amount && kind_of_word(counted.name) == WordKind::kGpu) {
+        gpus.push_back(counted.name);
+        if (counted.count) count = *counted.count;
+        if (!counted.count && !words.empty() && parse_number(words.back())) {
+          count = *parse_number(words.back());
+          words.pop_back();
+        }
+        word = counted.name;
+      }
+      gpu |= lists_word("gpu gpus card cards accelerator accelerators", word);
+      model |= kind_of_word(word) == WordKind::kModel || is_size(word) || is_in_name(typed, i);
+      job |= !job_of(word).empty();
+      work |= thing_of(word) != Thing::kNone && job_of(word).empty();
+      words.push_back(std::move(word));
+    }
+  }
+  bool says(std::string_view list) const {
+    return std::ranges::any_of(words, [&](const std::string& word) { return lists_word(list, word); });
+  }
+};
+
+// What an offer must have: memory, terms, places and the time. Other words stay, and their reader names what it
+// ignores.
+std::vector<std::string> offer_words(const Sentence& said, std::vector<std::string>* notes) {
+  std::vector<std::string> kept = said.gpus;
   std::string terms;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    const std::string next = i + 1 < words.size() ? words[i + 1] : std::string();
+  bool hours = false;
+  for (std::size_t i = 0; i < said.words.size(); ++i) {
+    const std::string& word = said.words[i];
+    const std::string next = i + 1 < said.words.size() ? said.words[i + 1] : std::string();
     const bool number = word.find_first_not_of("0123456789.") == std::string::npos;
-    const Result<Seconds> time = parse_duration(word + " " + next);
-    if (number && kind_of_word(singular_gpu(next)) == WordKind::kGpu && kind_of_word(word) == WordKind::kOther) {
-      kept.push_back("--gpus=" + word);
-    } else if (number && time) {
-      kept.push_back(fmt::format("--hours={:.6g}h", in_hours(*time)));
+    const bool unit = lists_word("gb gib", next);
+    const Result<Bytes> memory = parse_bytes(word + (unit ? "GB" : ""));
+    const auto add_hours = [&](double length) { kept.push_back(fmt::format("--hours={:.6g}h", length)), hours = true; };
+    if (number && parse_duration(word + " " + next)) {
+      add_hours(in_hours(*parse_duration(word + " " + next)));
       ++i;
-    } else if (lists_word("per a monthly", bare(word)) &&
-               lists_word("month monthly", bare(word == "monthly" ? word : next))) {
-      kept.emplace_back("--hours=730h");
-    } else if (lists_word("weekend weekends", to_lower(word))) {
-      kept.emplace_back("--hours=48h");
-    } else if (const bool two = to_lower(word + "-" + next) == "on-demand";
-               two || catalog::read_purchase(to_lower(word))) {
-      terms += (terms.empty() ? "" : ",") + (two ? std::string("on-demand") : to_lower(word));
+    } else if (memory && word.front() >= '0' && word.front() <= '9' && (unit || !number)) {
+      kept.push_back("--min-memory=" + word + (unit ? "GB" : ""));
+      i += unit;
+    } else if (word == "monthly" || (lists_word("per a", word) && next == "month")) {
+      add_hours(in_hours(kMonth));
+      i += word != "monthly";
+    } else if (lists_word("weekend weekends", word)) {
+      add_hours(48);
+    } else if (const bool two = word + "-" + next == "on-demand"; two || catalog::read_purchase(word)) {
+      terms += (terms.empty() ? "" : ",") + (two ? std::string("on-demand") : word);
       i += two;
-    } else if (word.starts_with('-') || kind_of_word(singular_gpu(word)) == WordKind::kGpu ||
-               is_vendor_or_provider(word) || !gpus_of_instance(word).empty()) {
-      kept.push_back(singular_gpu(word));
+    } else if (!holds(said.gpus, word) && !lists_word(kAsking, word) && !lists_word(kWeighing, word)) {
+      kept.push_back(word);
     }
   }
   if (!terms.empty()) kept.push_back("--purchase=" + terms);
+  if (said.count > 1) {
+    kept.push_back(fmt::format("--gpus={:g}", said.count));
+    if (!hours) kept.emplace_back("--hours=730h");
+    if (!hours && notes != nullptr) notes->emplace_back("assumed: for a month (--hours 730h)");
+  }
   return kept;
 }
 
-// "cheapest gpu with 48gb of memory", "gpus with at least 80 GB vram".
-bool answer_memory(std::vector<std::string>& words) {
-  std::string size;
-  bool gpu = false, cheap = false, memory = false;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string word = bare(words[i]);
-    if (words[i].starts_with('-') || kind_of_word(words[i]) == WordKind::kModel) return false;
-    gpu |= lists_word("gpu gpus card cards", word);
-    cheap |= lists_word("cheapest cheap price prices cost costs", word);
-    memory |= lists_word("memory vram ram", word);
-    const bool next_unit = i + 1 < words.size() && lists_word("gb gib", bare(words[i + 1]));
-    if (parse_bytes(word + (next_unit ? "GB" : "")) && word.front() >= '0' && word.front() <= '9' &&
-        (next_unit || word.find_first_not_of("0123456789.") != std::string::npos))
-      size = word + (next_unit ? "GB" : "");
+// "we pay $3.90 per hour for each H100": the price of a GPU per hour; empty if the sentence has none.
+std::string price_paid(const Sentence& said) {
+  for (std::size_t i = 0; i < said.words.size(); ++i) {
+    const std::string& word = said.words[i];
+    const auto at = [&](std::size_t offset) { return i + offset < said.words.size() ? said.words[i + offset] : ""; };
+    const bool dollars = word.starts_with('$'), named = lists_word("dollars dollar usd", at(1));
+    const std::size_t per = named ? 2 : 1;
+    const bool timed = lists_word("per an a each", at(per)) && parse_amount("1/" + at(per + 1));
+    const std::string text = word.substr(dollars ? 1 : 0) + (timed ? "/" + at(per + 1) : "");
+    const std::optional<Amount> amount = parse_amount(text);
+    if (!amount || !(dollars || named)) continue;
+    const bool each = said.count <= 1 || said.says("each every apiece gpu gpu-hour");
+    const double hourly = amount->count / in_hours(amount->per.value_or(hours(1))) / (each ? 1 : said.count);
+    return fmt::format("{:.4g}", hourly);
   }
-  if (!gpu || size.empty() || words.size() < 3 ||
-      !(memory || lists_word("with having of", bare(words[words.size() - 2]))))
-    return false;
-  words = cheap ? std::vector<std::string>{"prices", "--min-memory=" + size, "--best-per=gpu"}
-                : std::vector<std::string>{"gpus", "--min-memory=" + size};
-  return true;
+  return {};
+}
+
+// Questions about GPUs alone: what limits them, their prices, their data sheets.
+std::vector<std::string> answer_gpus(const Sentence& said, std::vector<std::string>* notes) {
+  constexpr std::string_view kMoney = "cheap cheaper cheapest price prices cost costs expensive pricing";
+  const bool asks_why = said.says("why") || (said.says("how") && said.says("come"));
+  if (asks_why && said.says("gpu gpus training train utilization util slow idle busy job jobs"))
+    return {"profile"};
+  if (said.model || said.work) return {};
+  const std::vector<std::string>& gpus = said.gpus;
+  const auto with = [](std::vector<std::string> first, const std::vector<std::string>& more) {
+    first.insert(first.end(), more.begin(), more.end());
+    return first;
+  };
+  const bool spot = said.says("spot preemptible");
+  if (spot && said.says("worth cheaper save saves saving savings risk risky vs versus than compared should better")) {
+    std::vector<std::string> rest = offer_words(said, notes);
+    std::erase_if(rest, [](const std::string& word) { return word.starts_with("--purchase"); });
+    return with({"prices", "spot"}, rest);
+  }
+  if (const std::string paid = price_paid(said); !paid.empty() && said.says("pay pays paying paid charged charges")) {
+    Sentence offer = said;
+    offer.count = 0;
+    std::erase_if(offer.words, [](const std::string& word) { return word.find('$') == 0; });
+    return with({"prices", "--paid=" + paid}, offer_words(offer, notes));
+  }
+  constexpr std::string_view kCompared =
+      "faster slower better best worse difference differ differs compare compared comparison vs versus or than between "
+      "against";
+  if (gpus.size() > 1 && said.says(kCompared))
+    return with(said.says(kMoney) ? std::vector<std::string>{"prices", "compare"} : std::vector<std::string>{"gpus"},
+                gpus);
+  if ((gpus.empty() && !said.gpu) || said.job) return {};
+  std::vector<std::string> offer = offer_words(said, notes);
+  const bool sized = std::ranges::any_of(offer, [](const auto& word) { return word.starts_with("--min-memory"); });
+  if (said.says(kMoney) && (!gpus.empty() || sized)) {
+    if (gpus.empty()) offer.emplace_back("--best-per=gpu");
+    return with({"prices"}, offer);
+  }
+  if (sized && gpus.empty()) return with({"gpus"}, offer);
+  return {};
 }
 
 // "at home", "on my gaming pc", "locally": removes the words that name the user's computer. Empty if there are none.
@@ -132,32 +234,18 @@ std::string take_own_computer(std::vector<std::string>& words) {
   return {};
 }
 
-// Whether the word at `at` is part of a model's name: "large" in "whisper large v3".
-bool is_in_name(const std::vector<std::string>& words, std::size_t at) {
-  if (at == 0) return false;
-  const std::string two = bare(words[at - 1]) + "-" + bare(words[at]);
-  return model::is_known_name(two) || (at + 1 < words.size() && model::is_known_name(two + "-" + bare(words[at + 1])));
-}
-
 // "how much electricity do 8 H100s use per month at 60 % utilization": the data sheet, and its power over that time.
-bool answer_power(std::vector<std::string>& words, std::vector<std::string>* notes) {
-  double count = 1, share = 1;
-  std::string gpu;
-  bool power = false;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string word = bare(words[i]);
-    if (words[i].starts_with('-') || kind_of_word(words[i]) == WordKind::kModel) return false;
-    power |= lists_word("electricity power energy kwh watts watt", word);
+bool answer_power(const Sentence& said, std::vector<std::string>& words, std::vector<std::string>* notes) {
+  if (!said.says("electricity power energy kwh watts watt") || said.gpus.empty() || said.model || !said.flags.empty())
+    return false;
+  double share = 1;
+  for (const std::string& word : said.words) {
     if (word.ends_with('%')) share = std::atof(word.c_str()) / 100;
-    const catalog::CountedGpu counted = catalog::split_gpu_count(singular_gpu(word));
-    if (kind_of_word(counted.name) != WordKind::kGpu || parse_number(word)) continue;
-    gpu = counted.name;
-    if (counted.count) count = *counted.count;
-    if (i > 0 && parse_number(words[i - 1]) && !counted.count) count = *parse_number(words[i - 1]);
   }
-  if (!power || gpu.empty() || !hardware()) return false;
-  const Result<std::vector<const catalog::Gpu*>> found = catalog::gpus_meant(gpu, *hardware());
-  if (!found || found->empty() || !(*found)[0]->tdp || !(share > 0) || !(count > 0)) return false;
+  const double count = std::max(1.0, said.count);
+  const std::string& gpu = said.gpus.back();
+  const auto found = hardware() ? catalog::gpus_meant(gpu, *hardware()) : Result<std::vector<const catalog::Gpu*>>();
+  if (!found || found->empty() || !(*found)[0]->tdp || !(share > 0)) return false;
   const double watts = count * in_watts(*(*found)[0]->tdp) * share, hours_of_month = in_hours(kMonth);
   if (notes != nullptr)
     notes->push_back(
@@ -176,21 +264,27 @@ bool is_vendor_or_provider(std::string_view word) {
 }
 
 std::string answer_question(std::vector<std::string>& words, std::vector<std::string>* notes) {
-  if (answer_memory(words) || answer_power(words, notes)) return words.front();
-  constexpr std::string_view kFirst =
-      "how can could will would does do is are should what what's whats which i we rent buy";
-  if (words.size() < 3 || !lists_word(kFirst, bare(words.front()))) return {};
-  const std::string own = take_own_computer(words);
-  std::string command = "recommend";
-  bool found = false, model = false, gpu = false, run = false, job = false;
-  if (asks_speed(words)) command = "estimate", found = true;
-  for (const Topic& topic : kTopics) {
-    for (const std::string& word : words) {
-      if (found || !lists_word(topic.words, bare(word))) continue;
-      command = topic.command;
-      found = true;
+  const bool command_named = holds(command_names(), words.front());
+  if (words.size() < 3 || (command_named && !lists_word("gpus prices", words.front()))) return {};
+  const Sentence said(words);
+  if (answer_power(said, words, notes)) return words.front();
+  if (!command_named || (said.flags.empty() && said.gpus.empty())) {
+    if (std::vector<std::string> meant = answer_gpus(said, notes); !meant.empty()) {
+      words = std::move(meant);
+      words.insert(words.end(), said.flags.begin(), said.flags.end());
+      return words.front();
     }
   }
+  constexpr std::string_view kFirst =
+      "how can could will would does do is are should what what's whats which i we rent buy";
+  if (!lists_word(kFirst, bare(words.front()))) return {};
+  const std::string own = take_own_computer(words);
+  std::string command = asks_speed(words) ? "estimate" : "";
+  for (const Topic& topic : kTopics) {
+    if (command.empty() && said.says(topic.words)) command = topic.command;
+  }
+  const bool found = !command.empty();
+  if (!found) command = "recommend";
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string word = words[i];
@@ -198,14 +292,12 @@ std::string answer_question(std::vector<std::string>& words, std::vector<std::st
                       thing_of(words[i - 1]) != Thing::kNone && continues_amount(bare(words[i + 1]));
     if (each) word = "per";  // "3 questions a day"
     if (!word.starts_with('-')) word = word.substr(0, bare(word).size());
-    run |= bare(word) == "run" || bare(word) == "use";
     if (word.empty() || (lists_word(kAsking, bare(word)) && !is_in_name(words, i))) continue;
-    const WordKind kind = word.starts_with('-') ? WordKind::kOther : kind_of_word(singular_gpu(word));
-    model |= kind == WordKind::kModel;
-    gpu |= kind == WordKind::kGpu || !gpus_of_instance(word).empty();
-    job |= !job_of(word).empty();
     kept.push_back(std::move(word));
   }
+  const bool run = said.says("run use"), model = said.model, job = said.job;
+  const bool gpu = !said.gpus.empty() ||
+                   std::ranges::any_of(kept, [](const std::string& word) { return !gpus_of_instance(word).empty(); });
   if (!found && run && gpu) command = "memory";  // "can I run mixtral on an a100"
   if (command == "memory" && gpu && !model && bare(words.front()) == "what")
     command = "models";  // "what can I run on ..."
@@ -216,19 +308,14 @@ std::string answer_question(std::vector<std::string>& words, std::vector<std::st
       notes->push_back(fmt::format("'{}' is read as a GPU of your own{}; 'rightsize recommend' plans rented ones", own,
                                    gpu ? "" : ", assumed: --gpu rtx-4090 (24 GB)"));
   }
-  const bool work =
-      std::any_of(kept.begin(), kept.end(), [](const auto& word) { return thing_of(word) != Thing::kNone; });
-  const bool sized = std::any_of(kept.begin(), kept.end(), [](const auto& word) {
-    return word.size() > 1 && to_lower(word).back() == 'b' && word.find_first_not_of("0123456789.") == word.size() - 1;
-  });
-  if (command == "recommend" && gpu && !model && !job && !work && !sized) command = "prices";
-  if (command == "prices") kept = price_words(words);
-  const bool buys = std::any_of(words.begin(), words.end(),
-                                [](const auto& word) { return lists_word("buy buying purchase own", bare(word)); });
+  if (command == "recommend" && gpu && !model && !job && !said.work) command = "prices";
+  if (command == "prices") {
+    kept = offer_words(said, notes);
+    kept.insert(kept.end(), said.flags.begin(), said.flags.end());
+  }
+  const bool buys = said.says("buy buying purchase own");
   if (buys && command == "prices" && notes != nullptr) {
-    const auto named =
-        std::ranges::find_if(kept, [](const auto& word) { return kind_of_word(word) == WordKind::kGpu; });
-    const std::string name = named == kept.end() ? "h100-sxm" : to_lower(catalog::split_gpu_count(*named).name);
+    const std::string name = said.gpus.empty() ? "h100-sxm" : said.gpus.front();
     notes->push_back(fmt::format(
         "'buy': purchase prices are not on file. Buying costs less if the machines, their power and their hosting "
         "cost less than the rent below; 'rightsize recommend llama-3.1-8b --rate 5/s --on-prem 8x{}=280000USD' "
@@ -236,9 +323,7 @@ std::string answer_question(std::vector<std::string>& words, std::vector<std::st
         name));
   }
   // "How much CO2 does ... emit in Sweden": a place on file, otherwise that of each plan.
-  const bool carbon = std::any_of(words.begin(), words.end(),
-                                  [](const auto& word) { return lists_word("co2 carbon emissions", bare(word)); });
-  if (carbon && command == "recommend") {
+  if (said.says("co2 carbon emissions") && command == "recommend") {
     const auto in = std::find(kept.begin(), kept.end(), "in");
     const bool place = in != kept.end() && in + 1 != kept.end() && !is_vendor_or_provider(*(in + 1));
     kept.push_back("--carbon=" + (place ? *(in + 1) : std::string("region")));

@@ -12,6 +12,8 @@
 #include "catalog/words.h"
 #include "presets/presets.h"
 #include "rightsize/call.h"
+#include "rightsize/typed/join_names.h"
+#include "rightsize/typed/sentence.h"
 
 namespace rightsize::app {
 namespace {
@@ -51,6 +53,51 @@ TEST(Question, BecomesTheCommandThatAnswersIt) {
       const auto named = [&](const char* place) { return text.find(place) != std::string::npos ? 1 : 0; };
       EXPECT_EQ(std::count(words.begin(), words.end(), model), named("{0}")) << line;
       EXPECT_EQ(std::count(words.begin(), words.end(), gpu), named("{1}")) << line;
+    }
+  }
+}
+
+std::string spaced(std::string name) {
+  std::replace(name.begin(), name.end(), '-', ' ');
+  return name;
+}
+
+// Questions about GPUs alone, for random GPUs in one word or several: the command, and the names it keeps.
+TEST(Question, AboutGpusAloneKeepsTheirNames) {
+  const std::pair<const char*, const char*> forms[] = {
+      {"which is faster for inference, {0} or {1}?", "gpus {0} {1}"},
+      {"difference between {0} and {1}", "gpus {0} {1}"},
+      {"is a {0} better than a {1}", "gpus {0} {1}"},
+      {"{0} vs {1} please", "gpus {0} {1}"},
+      {"compare {0} and {1}", "gpus {0} {1}"},
+      {"which is cheaper, {0} or {1}?", "prices compare {0} {1}"},
+      {"is spot worth it for {0}", "prices spot {0}"},
+      {"should I use spot or on-demand for {0}", "prices spot {0}"},
+      {"cheapest {0} in europe", "prices {0} in europe"},
+      {"we pay $3.90 per hour for each {0}, are we overpaying?", "prices --paid=3.9 {0}"},
+      {"why is my {0} gpu idle", "profile"},
+      {"why is my training slow on {0}", "profile"},
+  };
+  const Checked<catalog::Catalog> facts = catalog::load_hardware("");
+  ASSERT_TRUE(facts);
+  Random random(12);
+  const auto pick = [&] {
+    return facts->gpus[static_cast<std::size_t>(random.uniform() * static_cast<double>(facts->gpus.size()))].name;
+  };
+  for (int i = 0; i < 40; ++i) {
+    const std::string one = pick(), other = pick();
+    const bool apart = gpu_words(words_of_question(spaced(one)), 0) == words_of_question(spaced(one)).size() &&
+                       gpu_words(words_of_question(spaced(other)), 0) == words_of_question(spaced(other)).size();
+    if (one == other) continue;
+    for (const auto& [form, meant] : forms) {
+      const std::string line =
+          fmt::format(fmt::runtime(form), apart ? spaced(one) : one, apart ? spaced(other) : other);
+      std::vector<std::string> words = split_sentences({line});
+      answer_question(words);
+      std::vector<std::string> wanted = words_of_question(fmt::format(fmt::runtime(meant), one, other));
+      for (const std::string& word : wanted)
+        EXPECT_TRUE(std::ranges::find(words, word) != words.end()) << line << ": " << word;
+      EXPECT_EQ(words.front(), wanted.front()) << line;
     }
   }
 }

@@ -50,6 +50,13 @@ WordParts parts_of(const std::vector<std::string>& words, const std::deque<FlagI
   return parts;
 }
 
+// perf-per-watt and bf16-per-watt have one.
+std::ptrdiff_t common_words(std::string_view one, std::string_view other) {
+  return std::ranges::count_if(split_list(one, '-'), [&](std::string_view part) {
+    return part != "per" && holds(split_list(other, '-'), part);
+  });
+}
+
 // Values that the row may accept, closest to the typed one first. What was typed is never replaced by something
 // unrelated: no example in place of a value, no other choice.
 std::vector<std::string> values_near(const settings::Setting& row, std::string typed) {
@@ -58,7 +65,10 @@ std::vector<std::string> values_near(const settings::Setting& row, std::string t
   if (row.kind == settings::Kind::kChoice) {
     std::vector<std::string> known;
     for (const std::string_view one : split_list(row.values, '|')) known.emplace_back(one);
-    return typed.empty() ? known : suggest(typed, known);
+    found = typed.empty() ? known : suggest(typed, known);
+    const auto common = [&](const std::string& one) { return common_words(one, typed); };
+    if (found.empty() && std::ranges::any_of(known, common)) found = {*std::ranges::max_element(known, {}, common)};
+    return found;
   }
   if (row.kind == settings::Kind::kYesNo || row.kind == settings::Kind::kSwitch) return {"yes"};
   if (settings::is_number(row.kind)) {
@@ -81,6 +91,7 @@ std::vector<std::string> values_near(const settings::Setting& row, std::string t
     if (row.least != row.most && number > row.most) found.push_back(settings::format(row, row.most));
     if (!digits.empty()) return found;
   }
+  if (!typed.empty()) return found;
   if (!row.preset.empty()) found.emplace_back(row.preset);
   if (!row.example.empty()) found.emplace_back(row.example);
   return found;
@@ -226,6 +237,13 @@ class Repair {
       if (const auto billions = model::billions_in_name(*part.value);
           billions && messages_.find("model") != std::string::npos)
         names.push_back(fmt::format("{:g}B like llama", *billions));
+      std::string listed = hints_;  // "one of memory, bf16-per-watt"
+      std::ranges::replace_if(
+          listed, [](char c) { return c == ',' || c == '\n' || c == ':'; }, ' ');
+      for (const std::string_view one : split_list(listed, ' ')) {
+        if (!one.starts_with('-') && one.find('-') != one.npos && common_words(one, *part.value) > 0)
+          names.emplace_back(one);
+      }
       const bool model = messages_.find("unknown model") != std::string::npos;
       for (const std::string& name : names) {
         if (name == *part.value || (model && !is_near_model(*part.value, name))) continue;
@@ -286,7 +304,7 @@ class Repair {
              (part.flag.empty() && !std::filesystem::exists(*part.value, ignored));
     });
     for (const auto& [flag, value] : kStandIns) {
-      const bool given = std::ranges::any_of(base, [&](const WordPart& part) { return part.flag == flag; });
+      const bool given = std::ranges::any_of(base, [flag = flag](const WordPart& part) { return part.flag == flag; });
       if (given || (flag == "--model" && names_model) || find_flag(declared_, flag) == nullptr) continue;
       const bool missing = messages_.find(flag) != std::string::npos;
       edits.push_back({WordEdit::Kind::kSet, {std::string(flag), std::string(value)}, missing ? kNamed : kAdded});
@@ -347,6 +365,18 @@ class Repair {
     }
   }
 
+  // A file carries the question: a command without it, or without what it contains, answers another one.
+  bool keeps_files(const WordParts& parts) const {
+    return std::ranges::all_of(typed_, [&](const WordPart& typed) {
+      std::error_code ignored;
+      if (!typed.value || !std::filesystem::is_regular_file(*typed.value, ignored)) return true;
+      const std::vector<std::string> inside = flags_in_file(*typed.value, declared_);
+      return std::ranges::any_of(parts, [&](const WordPart& part) {
+        return part.value && (*part.value == *typed.value || holds(inside, part.flag + "=" + *part.value));
+      });
+    });
+  }
+
   // The cheapest change first. A change that leaves the errors as they were is not pursued.
   std::optional<std::vector<std::string>> search(std::vector<Candidate> open, std::size_t most_trials) {
     while (!open.empty() && tried_.size() < most_trials) {
@@ -356,7 +386,8 @@ class Repair {
       const std::vector<std::string> words = words_of(next.parts);
       if (!tried_.insert(words).second) continue;
       const std::optional<Errors> refused = trial_(words);
-      if (!refused) return words;
+      if (!refused && keeps_files(next.parts)) return words;
+      if (!refused) continue;
       read_errors(*refused);
       if (messages_.empty() || messages_ == next.cause) continue;
       for (const WordEdit& edit : edits_for(next.parts))
@@ -419,6 +450,22 @@ std::vector<std::string> named_things(const std::vector<std::string>& words) {
   return named;
 }
 
+std::optional<std::vector<std::string>> example_with(
+    const std::vector<std::string>& named, std::span<const char* const> examples,
+    const std::function<bool(const std::vector<std::string>& words)>& runs) {
+  for (const std::string_view example : examples) {
+    const std::vector<std::string_view> words = split_list(example, ' ');
+    const std::vector<std::string> shown(words.begin(), words.end());
+    const bool same = named.empty() || std::ranges::any_of(named, [&](const auto& name) { return holds(shown, name); });
+    const bool needs_file = std::ranges::any_of(shown, [](const std::string& word) {
+      std::error_code ignored;
+      return word.find('/') < word.find('=') && !std::filesystem::exists(word, ignored);
+    });
+    if (same && !needs_file && example.find('\'') == example.npos && runs(shown)) return shown;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> with_known_flags(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
   return Repair(words, declared, {}).with_known_flags();
 }
@@ -465,8 +512,18 @@ std::vector<std::string> changes(const std::vector<std::string>& typed, const st
     replaced.push_back(fmt::format("{} instead of {}", shown(*other), shown_value(part)));
     added.erase(other);
   }
-  for (const WordPart& part : added) examples.push_back(shown(part));
+  // The settings of a file are not examples.
   std::vector<std::string> lines;
+  for (const std::string& name : named_things(typed)) {
+    if (!holds(lost, name)) continue;
+    const std::vector<std::string> inside = flags_in_file(name, declared);
+    const std::size_t from_file = std::erase_if(
+        added, [&](const WordPart& part) { return holds(inside, part.flag + "=" + part.value.value_or("")); });
+    if (from_file == 0) continue;
+    std::erase(lost, name);
+    lines.push_back(fmt::format("the command below has the settings of {} as flags", name));
+  }
+  for (const WordPart& part : added) examples.push_back(shown(part));
   if (!lost.empty()) lines.push_back(fmt::format("the command below leaves out {}", fmt::join(lost, ", ")));
   if (!replaced.empty()) lines.push_back(fmt::format("the command below has {}", fmt::join(replaced, ", ")));
   if (!examples.empty()) lines.push_back(fmt::format("replace the example: {}", fmt::join(examples, ", ")));
@@ -474,16 +531,17 @@ std::vector<std::string> changes(const std::vector<std::string>& typed, const st
 }
 
 std::string as_typed(const std::vector<std::string>& words) {
+  const auto quoted = [](const std::string& word) {
+    if (!word.empty() && word.find_first_of(" \t\"$&|;<>()*?[]{}'\\`!#~") == std::string::npos) return word;
+    std::string text = "'";
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+  };
   std::string text = "rightsize";
   for (const std::string& word : words) {
-    const bool plain = !word.empty() && word.find_first_of(" \t\"$&|;<>()*?[]{}'\\`!#~") == std::string::npos;
-    if (plain) {
-      text += " " + word;
-      continue;
-    }
-    std::string quoted;
-    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += fmt::format(" '{}'", quoted);
+    const std::size_t equals = word.find('=');
+    const bool apart = word.starts_with("--") && equals + 1 < word.size() && word[equals + 1] != '-';
+    text += " " + (apart ? word.substr(0, equals) + " " + quoted(word.substr(equals + 1)) : quoted(word));
   }
   return text;
 }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,12 @@ std::vector<std::string> models_like(const Errors& errors);
 
 // The models, GPUs and files that a command line names.
 std::vector<std::string> named_things(const std::vector<std::string>& words);
+
+// The first example that `runs` and needs no file that is not here. If the user named models, GPUs or files, it must
+// have one of them; any other would answer a different question.
+std::optional<std::vector<std::string>> example_with(
+    const std::vector<std::string>& named, std::span<const char* const> examples,
+    const std::function<bool(const std::vector<std::string>& words)>& runs);
 
 // Replaces flags and values by the nearest ones that the command accepts.
 std::vector<std::string> with_known_flags(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared);

@@ -49,6 +49,7 @@ class SaidReader : WordReader {
       if (!(is_flag_word(in_[at_]) ? take_flag() : take_bare())) keep(in_[at_]);
     }
     count_documents();
+    put_share();
     return std::move(out_);
   }
 
@@ -109,6 +110,9 @@ class SaidReader : WordReader {
     if (name == "--job") {
       if (!value || job_of(*value).empty()) return false;
       set_job(job_of(*value));
+      if (lists_word("kto orpo simpo cpo", to_lower(*value)))
+        out_.rest.notes.push_back(
+            fmt::format("{} is planned like DPO, with a reference model that it may not need", *value));
       if (const std::string algorithm = algorithm_of(*value); !algorithm.empty() && has("--algorithm"))
         keep("--algorithm=" + algorithm);
       if (lists_word("lora qlora", to_lower(*value)) && has("--method")) keep("--method=" + to_lower(*value));
@@ -235,13 +239,6 @@ class SaidReader : WordReader {
 
   bool take_amount(const std::string& name, const std::string& value) {
     const FlagInfo* declared = find(name);
-    // --dataset 10k samples: the unit decides.
-    if (const auto size = parse_amount(value); name == "--dataset-tokens" && size && !size->per &&
-                                               thing_of(size->thing) == Thing::kItem && has("--dataset-samples")) {
-      keep(fmt::format("--dataset-samples={:.0f}", size->count));
-      skip_value();
-      return true;
-    }
     const bool is_rate = name == "--rate" || name == "--arrivals" || name == "--volume";
     // The command's own flags keep their meaning, except that plans accept rates for every amount of work.
     constexpr std::array kWork = {"--tokens", "--items", "--rate", "--images", "--audio-hours", "--prompts"};
@@ -256,9 +253,14 @@ class SaidReader : WordReader {
     // --traffic 5rps: the value has the unit.
     if (!work && !declared && amount && amount->per && thing_of(amount->thing) != Thing::kNone)
       work = WorkFlag{thing_of(amount->thing), {}};
+    // --volume "10000 hours/day" of a model of speech.
+    const bool minutes = amount && lists_word("min mins minute minutes", amount->thing);
+    const bool audio = amount && has("--audio-hours") && (minutes || lists_word("h hr hrs hour hours", amount->thing));
+    if (audio) work = WorkFlag{Thing::kAudioHour, {}};
     if (!work || !amount || !(amount->count > 0)) return false;
     if (name == "--images" && !is_image_work(*amount)) return false;
     SaidAmount said{name, value, work->thing, *amount, is_rate};
+    if (minutes) said.amount.count /= 60;
     if (!said.amount.per) said.amount.per = work->per;
     if (is_rate && !said.amount.per) said.amount.per = seconds(1);
     said.is_rate = is_rate || work->per == seconds(1);

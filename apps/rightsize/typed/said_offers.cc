@@ -119,7 +119,33 @@ bool WordReader::take_growth(const std::string& word) {
   return true;
 }
 
+bool WordReader::take_share() {
+  const auto hours = parse_amount(lower_at(at_));
+  const bool joined = hours && hours->thing == "h", apart = hours && lists_word("hours hour hrs h", lower_at(at_ + 1));
+  const std::size_t next = at_ + (joined ? 1 : 2);
+  const bool daily = lists_word("daily", lower_at(next));
+  if (!daily && !(lists_word("a per each every /", lower_at(next)) && lists_word("day weekday", lower_at(next + 1))))
+    return false;
+  if ((!joined && !apart) || !(hours->count > 0) || hours->count > 24) return false;
+  hours_a_day_ = hours->count;
+  at_ = daily ? next : next + 1;
+  return true;
+}
+
+void WordReader::put_share() {
+  std::string* base = kept("--base=");
+  if (hours_a_day_ == 0 || base == nullptr || base->find(',') != std::string::npos) return;
+  const bool workdays = std::ranges::any_of(in_, [](const std::string& word) {
+    return lists_word("weekday weekdays workday workdays working business mon-fri", to_lower(word));
+  });
+  const int days = workdays ? 5 : 7;
+  *base = fmt::format("--base=0,peak={},share={:.3g}", base->substr(base->find('=') + 1), hours_a_day_ * days / 168);
+  out_.rest.notes.push_back(fmt::format("{:g} hours on {} days are {:.0f} of the 168 hours of a week (share={:.3g})",
+                                        hours_a_day_, days, hours_a_day_ * days, hours_a_day_ * days / 168));
+}
+
 bool WordReader::take_peak(const std::string& word) {
+  if (take_share()) return true;
   const bool up = lower_at(at_) == "up" && lower_at(at_ + 1) == "to";
   const bool peak = lists_word("peak peaks peaking", to_lower(word));
   const std::size_t at = at_ + (up ? 2 : 1 + lists_word("of at to", lower_at(at_ + 1)));
@@ -145,7 +171,9 @@ bool WordReader::take_peak(const std::string& word) {
   if (in_.size() < kSentence || is_flag_word(word) || word.find_first_of("0123456789") != std::string::npos)
     return false;
   // The demand is constant but for its peak, and the command is about buying.
-  const bool known = lists_word("around clock during office business working weekdays hours day buy", to_lower(word));
+  const bool known =
+      lists_word("around clock during office business working weekdays hours day buy reserve reserving commit worth",
+                 to_lower(word));
   if (!is_link(word) && !known) ignore(word);
   return true;
 }

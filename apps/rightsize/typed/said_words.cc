@@ -27,7 +27,8 @@ bool is_link(std::string_view word) {
       "for on with using of at the a an model models and vs gpu gpus how many much do i need to is my me in run can "
       "could would should will we our it its that this be have has want like please about around roughly each per "
       "from by some only under over below than less more most max at least cheapest best cheap low cost costs which "
-      "what if or single tokens token concurrent machine machines node nodes";
+      "what if or single tokens token concurrent machine machines node nodes better faster slower fast slow good great "
+      "just own between than";
   return lists_word(kLinks, to_lower(word));
 }
 
@@ -128,6 +129,7 @@ bool WordReader::take_bare() {
     return true;
   const bool counted = word.find_first_not_of("0123456789.,") == std::string::npos &&
                        (is_unit_word(lower_at(at_ + 1)) || is_adjective(at_ + 1));  // "5000 rows" is not an RTX 5000
+  if (has("--volume") && !counted && take_window_gpu(word)) return true;
   if (take_audio(word) || take_machines(word) || (!counted && take_name(word)) || skip_word(word)) return true;
   if (word.front() < '0' || word.front() > '9') return false;
   if (out_.sentence && word.find_first_not_of('0') == std::string::npos) {
@@ -171,8 +173,9 @@ bool WordReader::take_bare() {
   // "2 million PDFs": any plural, with a number that only an amount of work has.
   const std::string noun = lower_at(at_ + used + 1);
   constexpr double kMany = 1000;
-  if (amount && amount->thing.empty() && plans_ && amount->count >= kMany && noun.size() > 3 && noun.ends_with('s') &&
-      noun.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos && !is_link(noun)) {
+  if (amount && amount->thing.empty() && (plans_ || has("--volume")) && amount->count >= kMany && noun.size() > 3 &&
+      noun.ends_with('s') && noun.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos &&
+      !is_link(noun)) {
     text += " " + noun;
     amount->thing = noun;
     thing = Thing::kItem;
@@ -269,12 +272,36 @@ bool WordReader::take_short_limit(const std::string& word) {
 }
 
 bool WordReader::take_window(const std::string& word) {
-  if (!has("--volume") || !parse_duration(word)) return false;
-  const bool window = lists_word("window windows", lower_at(at_ + 1)) && has("--window");
-  const bool each = lists_word("each", lower_at(at_ + 1)) && has("--item-time");
-  if (!window && !each) return false;
-  keep((window ? "--window=" : "--item-time=") + word);
-  ++at_;
+  if (!has("--volume") || !has("--window")) return false;
+  // "between midnight and 6am", "from 22:00 to 06:00".
+  if (lists_word("between from", to_lower(word)) && lists_word("and to until till", lower_at(at_ + 2))) {
+    const std::string hours = lower_at(at_ + 1) + "-" + lower_at(at_ + 3);
+    if (!hours_of_day(hours)) return false;
+    keep("--window=" + hours);
+    at_ += 3;
+    return true;
+  }
+  const std::string apart = word + " " + lower_at(at_ + 1);
+  const bool joined = parse_duration(word).has_value();
+  if (!joined && !parse_duration(apart)) return false;
+  const std::size_t next = at_ + (joined ? 1 : 2);
+  const bool window = lists_word("window windows", lower_at(next));
+  const bool each = lists_word("each apiece", lower_at(next));
+  const bool per = lists_word("per an a for", lower_at(next)) && thing_of(lower_at(next + 1)) == Thing::kItem;
+  if (!window && !each && !per) return false;
+  keep((window ? "--window=" : "--item-time=") + (joined ? word : apart));
+  at_ = next + per;
+  return true;
+}
+
+bool WordReader::take_window_gpu(const std::string& word) {
+  const bool number = word.find_first_not_of("0123456789") == std::string::npos;
+  const std::string name = number && at_ + 1 < in_.size() ? singular_gpu(in_[at_ + 1]) : word;
+  if (has("--model") || !has("--gpu") || kind_of_word(name) != WordKind::kGpu) return false;
+  keep("--gpu=" + name);
+  // "on an L4" names the GPU; the work decides how many are needed.
+  if (number && word != "1") keep("--gpus=" + word);
+  at_ += number;
   return true;
 }
 
@@ -303,7 +330,8 @@ void WordReader::take_length_of_each() {
 }
 
 bool WordReader::take_pair(const std::string& word) {
-  for (const std::size_t words : {2, 1}) {  // `global batch 512`, `batch 4`
+  if (lists_word("under below over less than most up within", to_lower(word))) return false;  // "under $100": a budget
+  for (const std::size_t words : {2U, 1U}) {  // `global batch 512`, `batch 4`
     if (at_ + words >= in_.size()) continue;
     const FlagInfo* flag = flag_named(to_lower(word) + (words == 2 ? "-" + lower_at(at_ + 1) : ""));
     if (flag == nullptr || !settings::is_number(flag->setting->kind)) continue;
@@ -317,7 +345,7 @@ bool WordReader::take_pair(const std::string& word) {
 
 bool WordReader::take_deadline(const std::string& word) {
   // "between 22:00 and 06:00", "10pm-6am".
-  for (const std::size_t words : {3, 2, 1}) {
+  for (const std::size_t words : {3U, 2U, 1U}) {
     const std::size_t from = at_ + lists_word("between from", to_lower(word));
     if (!has("--deadline") || from + words > in_.size()) continue;
     std::string range;
@@ -380,7 +408,8 @@ bool WordReader::is_adjective(std::size_t at) const {
   const auto plain = [&](std::size_t i) {
     const std::string word = lower_at(i);
     return word.size() > 2 && word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == std::string::npos &&
-           !is_link(word) && job_of(word).empty() && kind_of_word(word) == WordKind::kOther;
+           !is_link(word) && (job_of(word).empty() || lists_word("audio video speech image text", word)) &&
+           kind_of_word(word) == WordKind::kOther;
   };
   constexpr std::size_t kMost = 2;
   for (std::size_t i = at; i < at + kMost && plain(i) && !names_thing(lower_at(i)); ++i) {
@@ -445,8 +474,7 @@ bool WordReader::skip_word(const std::string& word) {
   if (!has("--model") || word.find_first_of("./\\:0123456789") != std::string::npos || model::is_known_name(word))
     return false;
   const bool model_given = std::any_of(in_.begin() + 1, in_.end(), [&](const std::string& other) {
-    const bool size = other.size() > 1 && other.find_first_not_of("0123456789.") == other.size() - 1;
-    return (size && to_lower(other).back() == 'b') || other.starts_with("--model=") ||
+    return is_size(other) || other.starts_with("--model=") ||
            (!is_flag_word(other) && other != word && model::is_known_name(other));
   });
   constexpr std::size_t kSentence = 6;

@@ -32,6 +32,8 @@ class WordReader {
   bool take_short_limit(const std::string& word);
   // "6h window", "30ms each": how often collected work runs, and the time per item.
   bool take_window(const std::string& word);
+  // "on an L4", "8 L4": the GPU of a window.
+  bool take_window_gpu(const std::string& word);
   // "20k examples of 1k tokens": the length of each.
   void take_length_of_each();
   // "$2000/month", "$50": a budget.
@@ -47,6 +49,9 @@ class WordReader {
   bool take_hours(const std::string& word);
   // "16 H100s and up to 40 during the day": the peak of a demand. Other words of such a sentence are left out.
   bool take_peak(const std::string& word);
+  // "12 hours a day on weekdays": a demand that lasts for a share of the week.
+  bool take_share();
+  void put_share();
   // "at least 80 GB and fp4": what GPUs must have. Other words of such a sentence are left out.
   bool take_hardware(const std::string& word);
   // "growing 10% per year".
@@ -70,6 +75,7 @@ class WordReader {
   const std::deque<FlagInfo>& declared_;
   bool plans_ = false, first_bare_ = true;
   std::size_t at_ = 0, ignored_end_ = 0;  // the end: behind the last word that was ignored
+  double hours_a_day_ = 0;
   Said out_;
 };
 

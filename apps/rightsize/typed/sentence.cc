@@ -11,6 +11,7 @@
 #include "base/amount.h"
 #include "base/text.h"
 #include "rightsize/typed/amounts.h"
+#include "rightsize/typed/join_names.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/typed.h"
 
@@ -46,23 +47,25 @@ std::string without_punctuation(std::string word) {
   return word;
 }
 
-std::string digits_of(std::string_view word) {
-  constexpr std::array kNumbers = {"one",   "two",   "three", "four", "five",   "six",
-                                   "seven", "eight", "nine",  "ten",  "eleven", "twelve"};
-  const auto found = std::find(kNumbers.begin(), kNumbers.end(), to_lower(word));
-  return found == kNumbers.end() ? std::string() : std::to_string(found - kNumbers.begin() + 1);
-}
-
 void write_digits(std::vector<std::string>& words) {
+  // Traffic decides the number of GPUs: "50 requests per second on an A100".
+  const bool traffic = std::ranges::any_of(words, [](const std::string& word) {
+    return lists_word("users rps qps requests request req/s requests/s second", to_lower(word));
+  });
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& next = words[i + 1];
     const bool counted = continues_amount(next) || thing_of(next) != Thing::kNone;
     const std::string digits = digits_of(words[i]);
     const bool plural = next.size() > 3 && next.ends_with('s');
-    const std::string after = i + 2 < words.size() ? words[i + 2] : "";
-    const bool gpu = kind_of_word(next) == WordKind::kGpu || kind_of_word(next + "-" + after) == WordKind::kGpu;
-    if (!digits.empty() && (counted || plural || gpu)) words[i] = digits;
-    if (gpu && to_lower(words[i]) == "single") words[i] = "1";
+    const std::size_t gpu = gpu_words(words, i + 1);
+    if (!digits.empty() && (counted || plural || gpu > 0)) words[i] = digits;
+    // "a", "my" and "a single" GPU are one, "a H100 node" is not.
+    const std::string after = i + gpu + 1 < words.size() ? to_lower(words[i + gpu + 1]) : "";
+    const bool article = lists_word("a an my", to_lower(words[i])) && !traffic &&
+                         !lists_word("node nodes machine machines server cluster box instance pod vs or", after);
+    if (gpu > 0 && (article || to_lower(words[i]) == "single")) words[i] = "1";
+    if (gpu > 0 && words[i] == "1" && i > 0 && lists_word("a just only my the", to_lower(words[i - 1])))
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(--i));
     const bool time = i > 0 && lists_word("within in by under every", to_lower(words[i - 1]));
     if (time && continues_amount(next) && lists_word("a an", to_lower(words[i]))) words[i] = "1";
   }
@@ -70,9 +73,10 @@ void write_digits(std::vector<std::string>& words) {
 
 constexpr int kDayMinutes = 24 * 60;
 
-// "22:00", "10pm", "6:30 am", "22h": minutes since midnight.
+// "22:00", "10pm", "6:30 am", "22h", "noon": minutes since midnight.
 std::optional<int> minute_of_day(std::string text) {
   std::erase(text, ' ');
+  if (text == "midnight" || text == "noon") return text == "noon" ? kDayMinutes / 2 : 0;
   int hour = 0, minute = 0, used = 0;
   const bool minutes = std::sscanf(text.c_str(), "%2d:%2d%n", &hour, &minute, &used) == 2 && used > 0;
   if (!minutes && std::sscanf(text.c_str(), "%2d%n", &hour, &used) != 1) return std::nullopt;
@@ -87,8 +91,15 @@ std::optional<int> minute_of_day(std::string text) {
 
 }  // namespace
 
+std::string digits_of(std::string_view word) {
+  constexpr std::array kNumbers = {"one",   "two",   "three", "four", "five",   "six",
+                                   "seven", "eight", "nine",  "ten",  "eleven", "twelve"};
+  const auto found = std::find(kNumbers.begin(), kNumbers.end(), to_lower(word));
+  return found == kNumbers.end() ? std::string() : std::to_string(found - kNumbers.begin() + 1);
+}
+
 std::vector<std::string> split_sentences(std::vector<std::string> words) {
-  if (words.empty() || lists_word("profile decide verify rollout mig", words.front())) return words;
+  if (words.empty() || lists_word("profile decide verify rollout mig bill", words.front())) return words;
   std::vector<std::string> out;
   std::size_t bare = 0;
   bool quoted = false;

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.h"
@@ -13,6 +14,9 @@ namespace rightsize::app {
 // Splits sentences in quotes, drops punctuation between words, and writes numbers as digits: "within a week" is "within
 // 1 week". Files, models of several words and values of flags stay as they are.
 std::vector<std::string> split_sentences(std::vector<std::string> words);
+
+// "two" as "2"; empty for other words.
+std::string digits_of(std::string_view word);
 
 // A range of hours of a day: 22:00-06:00, 10pm-6am.
 struct DayHours {

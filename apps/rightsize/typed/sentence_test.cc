@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "rightsize/call.h"
+#include "rightsize/typed/lists.h"
 #include "rightsize/typed/typed.h"
 #include "rightsize/typed/work.h"
 
@@ -115,10 +116,17 @@ TEST(Sentence, NumbersMayBeWords) {
               Contains("--deadline=1 week"));
   EXPECT_THAT(words_of_sentence("train llama-3.1-8b on 1B tokens in three days on eight H100s", true),
               Contains("--deadline=3 days"));
-  for (const char* gpu : {"a single RTX 4090", "one 4090", "1 L4"})
-    EXPECT_THAT(words_of_sentence(fmt::format("can I fine-tune mistral 7b on {}?", gpu), true),
-                Contains(testing::StartsWith("--gpu=1x")))
-        << gpu;
+  for (const char* one : {"a", "my", "a single", "one", "just one", "only one", "my single", "1"}) {
+    for (const char* gpu : {"RTX 4090", "4090", "L4", "H100 PCIe", "A100 80GB"}) {
+      const std::string on = fmt::format("{} {}", one, gpu);
+      EXPECT_THAT(words_of_sentence(fmt::format("can I fine-tune mistral 7b on {}?", on), true),
+                  Contains(testing::StartsWith("--gpu=1x")))
+          << on;
+      const std::vector<std::string> node = words_of_sentence(fmt::format("fine-tune mistral 7b on {} node", on), true);
+      const bool counted = std::ranges::any_of(node, [](const auto& word) { return word.starts_with("--gpu=1x"); });
+      EXPECT_EQ(counted, !lists_word("a my", one)) << on;
+    }
+  }
 }
 
 // A number is a count only before a GPU, and a name of several words stays together.

@@ -27,12 +27,6 @@
 namespace rightsize::app {
 namespace {
 
-// "13B": the parameters of a model.
-bool is_size(std::string_view word) {
-  return word.size() > 1 && (word.back() == 'b' || word.back() == 'B') &&
-         word.find_first_not_of("0123456789.") == word.size() - 1;
-}
-
 // ---- commands
 
 std::string our_command(std::string_view typed, std::span<const std::string> commands) {
@@ -105,16 +99,19 @@ void read_start_command(std::vector<std::string>& words) {
 
 // A question without a command: a file decides, otherwise a job or a model asks for a plan. "Why are my GPUs idle" with
 // a recording, "A100 vs L40S for serving a 13B model".
-void name_command(Typed& typed) {
+void name_command(Typed& typed, const std::string& asked) {
   std::vector<std::string>& words = typed.words;
-  const std::string question = fmt::format("{}", fmt::join(words, " "));
   std::vector<std::string> meant;
   for (const std::string& word : words) {
     if (meant.empty()) meant = command_for_file(word);
   }
   if (!meant.empty()) {
-    std::copy_if(words.begin(), words.end(), std::back_inserter(meant),
-                 [](const auto& word) { return is_flag_word(word) && word.find('=') != std::string::npos; });
+    const std::string file = meant.back();
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      const bool value = is_flag_word(words[i - 1]) && words[i - 1].find('=') == std::string::npos;
+      const bool names_file = words[i] == file || (i + 1 < words.size() && words[i + 1] == file);
+      if (!names_file && (is_flag_word(words[i]) || value)) meant.push_back(words[i]);
+    }
   } else {
     const std::string first = singular_gpu(words.front());
     const bool begins = kind_of_word(first) != WordKind::kOther || is_size(first) || is_digits(first) || is_link(first);
@@ -126,7 +123,7 @@ void name_command(Typed& typed) {
     meant.insert(meant.begin(), "recommend");
   }
   words = std::move(meant);
-  typed.notes.push_back(fmt::format("'{}' is read as 'rightsize {}'", question, fmt::join(words, " ")));
+  typed.asked = asked;
 }
 
 // Adds what a short question leaves out.
@@ -149,36 +146,39 @@ void assume_question(Typed& typed) {
 }  // namespace
 
 Typed meant_command(std::vector<std::string> words, std::span<const std::string> commands) {
-  std::vector<std::string> questions;
-  if (!words.empty() && lists_word("bill profile fleet service diff decisions rollout cache", words.front())) {
+  const std::string asked = fmt::format("{}", fmt::join(words, " "));
+  bool question = false;
+  if (!words.empty() && lists_word("profile fleet service diff decisions rollout cache", words.front())) {
     // `profile "why is my GPU idle" --replay smi.csv`: the command answers the question.
     std::erase_if(words, [&](const std::string& word) {
       const std::string first = to_lower(word.substr(0, word.find(' ')));
       const bool asks = word.find(' ') != std::string::npos &&
                         lists_word("how why what which is are does do can where when who show find", first);
-      if (asks) questions.push_back(fmt::format("'{}' is read as 'rightsize {}'", word, words.front()));
+      question |= asks;
       return asks;
     });
   }
+  const std::size_t typed_words = words.size();
   Typed typed{split_sentences(std::move(words))};
-  typed.notes = std::move(questions);
+  question |= typed.words.size() > typed_words;  // a sentence in quotes
   std::vector<std::string>& all = typed.words;
   put_command_first(all);
   if (all.size() > 1 && all.front() == "rightsize" && !all[1].starts_with('-')) all.erase(all.begin());
   if (all.empty()) return typed;
-  const std::string question = fmt::format("{}", fmt::join(all, " "));
-  if (!answer_question(all, &typed.notes).empty())
-    typed.notes.push_back(fmt::format("'{}' is read as 'rightsize {}'", question, fmt::join(all, " ")));
+  question |= !answer_question(all, &typed.notes).empty();
   // `memory "can I run mixtral on a 4090?"`: the question, and the command that was named.
   std::vector<std::string> about;
-  if (std::vector<std::string> asked(all.begin() + 1, all.end());
-      holds(std::array{"memory", "estimate", "recommend", "prices"}, all.front()) && !asked.empty() &&
-      lists_word("how can could will would does what which is are", to_lower(asked.front())) &&
-      !answer_question(asked, &about).empty()) {
-    if (asked.front() != "prices" && all.front() != "prices" && about.empty()) asked.front() = all.front();
+  if (std::vector<std::string> words_of_question(all.begin() + 1, all.end());
+      holds(std::array{"memory", "estimate", "recommend", "prices"}, all.front()) && !words_of_question.empty() &&
+      lists_word("how can could will would does what which is are", to_lower(words_of_question.front())) &&
+      !answer_question(words_of_question, &about).empty()) {
+    if (lists_word("recommend memory estimate", words_of_question.front()) && all.front() != "prices" && about.empty())
+      words_of_question.front() = all.front();
     typed.notes.insert(typed.notes.end(), about.begin(), about.end());
-    all = std::move(asked);
+    all = std::move(words_of_question);
+    question = true;
   }
+  if (question) typed.asked = asked;
   // `h100 price`, `cheapest h100`: a GPU and no model is a question about prices.
   const auto command_at = std::find_if(all.begin(), all.end(), [&](const std::string& word) {
     return !word.starts_with('-') && !our_command(word, commands).empty();
@@ -244,7 +244,7 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   constexpr std::size_t kSentence = 4;
   if (all.size() >= kSentence && !all.front().starts_with('-') && our_command(all.front(), commands).empty() &&
       job_of(all.front()).empty())
-    name_command(typed);
+    name_command(typed, asked);
   const std::string written = all.front();
   const std::string meant =
       is_plan(all, commands) ? "recommend --job=" + named_job(written) : our_command(written, commands);
@@ -255,7 +255,11 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     const bool flag = meant[space + 1] == '-';  // after the words, which together may be a name
     all.insert(flag ? all.end() : all.begin() + 1, meant.substr(space + 1));
   }
-  if (fold_name(all.front()) != fold_name(written) && fold_name(all.front()) != fold_name(written + "s"))
+  const bool renamed =
+      fold_name(all.front()) != fold_name(written) && fold_name(all.front()) != fold_name(written + "s");
+  if (renamed && all.size() > kSentence)
+    typed.asked = asked;
+  else if (renamed)
     typed.renamed.push_back(fmt::format("'{}' is 'rightsize {}'", written, meant));
   // SkyPilot's `show-gpus H100` lists prices, and `gpus --cloud aws` can only mean prices too.
   const auto is_offer = [](const std::string& word) {
@@ -263,7 +267,11 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
                  word.substr(0, word.find('=')));
   };
   const bool priced = written == "show-gpus" && all.size() > 1 && !all[1].starts_with('-');
-  if (all.front() == "gpus" && (priced || std::any_of(all.begin() + 1, all.end(), is_offer))) all.front() = "prices";
+  if (all.front() == "gpus" && (priced || std::any_of(all.begin() + 1, all.end(), is_offer))) {
+    all.front() = "prices";
+    const auto limits_price = [](const std::string& word) { return word.starts_with("--max-price"); };
+    if (std::ranges::any_of(all, limits_price)) all.emplace_back("--best-per=gpu");  // which GPUs, not which offers
+  }
   if (all.size() == 2 && to_lower(all[1]) == "help") all[1] = "--help";
   const bool lists = holds(std::array{"gpus", "models", "prices"}, all.front());
   const bool compared = all.size() > 3 && all.front() != "prices" && to_lower(all[1]) == "compare";

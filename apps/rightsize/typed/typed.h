@@ -17,6 +17,8 @@ struct Typed {
   std::vector<std::string> words;         // without the program's name
   std::vector<std::string> renamed = {};  // "--cloud is --provider": to be shown with the answer
   std::vector<std::string> notes = {};    // other assumptions, as sentences
+  std::string asked = {};                 // a sentence, as typed; the answer shows how it was read
+  std::vector<std::string> assumed = {};  // of the words, those that were added
   bool plain = false;                     // --no-color
 };
 

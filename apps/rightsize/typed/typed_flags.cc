@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/amount.h"
+#include "base/format.h"
+#include "base/parse_units.h"
 #include "base/text.h"
 #include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
@@ -16,6 +18,7 @@
 #include "rightsize/typed/limits.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
+#include "rightsize/typed/said.h"
 #include "rightsize/typed/sentence.h"
 #include "rightsize/typed/typed.h"
 
@@ -35,18 +38,27 @@ const FlagInfo* find_alike(const std::deque<FlagInfo>& declared, const std::stri
   return found;
 }
 
+// Flags that only engines have.
+bool is_of_engine(std::string_view flag) {
+  return lists_word(
+      "--max-model-len --max-num-seqs --max-num-batched-tokens --gpu-memory-utilization --mem-fraction-static "
+      "--kv-cache-dtype --num-ctx --ctx-size --n-ctx -ngl --n-gpu-layers --enable-lora --max-loras --max-lora-rank",
+      flag);
+}
+
 class Rewriter {
  public:
   Rewriter(Typed typed, const std::deque<FlagInfo>& declared) : in_(std::move(typed.words)), declared_(declared) {
     out_.renamed = std::move(typed.renamed);
     out_.notes = std::move(typed.notes);
+    out_.asked = std::move(typed.asked);
     serving_ = std::any_of(in_.begin() + (in_.empty() ? 0 : 1), in_.end(), [](const std::string& word) {
       const bool flag_alone = word.starts_with('-') && word.find('=') == std::string::npos;  // --batch
       const std::string job = flag_alone ? std::string() : job_of(word.substr(word.find('=') + 1));
       const std::string flag = word.starts_with('-') ? tidied(word.substr(0, word.find('='))) : std::string();
       const auto work = read_work_flag(flag);
       const bool traffic =
-          holds(std::array{"--serve", "--inference", "--concurrency", "--rate"}, flag) ||
+          lists_word("--serve --inference --concurrency --rate", flag) || is_of_engine(flag) ||
           (work && (work->thing == Thing::kUser || work->thing == Thing::kRequest)) ||
           (!flag.empty() &&
            read_limit_name(flag.substr(std::min(flag.find_first_not_of('-'), flag.size()))).has_value());
@@ -68,6 +80,10 @@ class Rewriter {
         out_.words.push_back(word);
     }
     add_method();
+    const auto names_job = [](const std::string& word) { return word.starts_with("--job"); };
+    if (of_engine_ && serving_ && find_flag(declared_, "--job") != nullptr &&
+        std::ranges::none_of(out_.words, names_job))
+      out_.words.emplace_back("--job=serve");
     return std::move(out_);
   }
 
@@ -102,9 +118,14 @@ class Rewriter {
       out_.plain = true;
       return;
     }
-    std::string meant = same != nullptr ? same->name : meant_flag(tidy, declared_, serving_);
+    of_engine_ |= is_of_engine(tidy);
     const std::string said = value.value_or(next());
     const std::optional<Amount> tokens = parse_amount(said);
+    // llama.cpp's -c 8192 is a length: no engine has this many requests in flight.
+    constexpr double kMostInFlight = 1000;
+    const bool context = tidy == "-c" && tokens && tokens->count > kMostInFlight;
+    std::string meant = same != nullptr ? same->name : meant_flag(context ? "--ctx-size" : tidy, declared_, serving_);
+    if (context && meant.empty()) return out_.words.push_back("--ctx-size=" + take_value(value));
     const bool length = tokens && tokens->thing.empty() && !tokens->per && find_flag(declared_, "--isl") != nullptr;
     if (length && holds(std::array{"--input", "--in"}, tidy)) meant = "--isl";
     if (length && holds(std::array{"--output", "--out"}, tidy)) meant = "--osl";
@@ -114,10 +135,18 @@ class Rewriter {
     if (meant.empty()) meant = by_words(tidy, said);
     if (meant.empty()) meant = file_flag(said);
     if (meant.empty() && is_argument(tidy)) return;  // --old FILE: the file alone
+    // An existing file in a command that takes files: diff --plan tfplan.json.
+    if (std::error_code ignored; meant.empty() && takes_files() && std::filesystem::is_regular_file(said, ignored)) {
+      out_.renamed.push_back(fmt::format("{} {} is {}", name, said, said));
+      if (value) out_.words.push_back(said);
+      return;
+    }
     if (meant.empty()) return out_.words.push_back(word);
     if (meant == "argument" || meant == "default") return;  // -f FILE: the file alone; --all-regions: as without it
     if (meant == "ignored") {
-      out_.notes.push_back(fmt::format("ignored: {}; it changes no answer here", name));
+      const bool adapters = tidy.find("lora") != std::string::npos && is_of_engine(tidy);
+      out_.notes.push_back(adapters ? fmt::format("not modelled: {}; each adapter adds 2 bytes per parameter", name)
+                                    : fmt::format("ignored: {}; it changes no answer here", name));
       at_ += !value && !next().empty() && !is_flag_word(next());
       return;
     }
@@ -130,8 +159,42 @@ class Rewriter {
       out_.renamed.push_back(fmt::format("{} is {}", name, file));
       return put(*find_flag(declared_, file), tidy, value, "");
     }
+    if (flag.name == "--dataset-tokens") return put_data(flag, name, value);
     if (flag.name != "--format") out_.renamed.push_back(fmt::format("{} is {}", name, flag.name));
     put(flag, tidy, value, rest);
+  }
+
+  // The size of a data set, by its unit: --dataset 2GB, "50k rows". Without one, a million and more are the tokens of a
+  // language model, fewer are samples.
+  void put_data(const FlagInfo& flag, const std::string& name, const std::optional<std::string>& value) {
+    if (!value && next().empty()) return out_.words.push_back(name);
+    std::string text = take_value(value);
+    if (!value) take_more_words(flag, text);
+    if (const std::string size = meant_value("--dataset", text.substr(text.rfind('/') + 1)); size != text) {
+      const auto known = parse_amount(size);
+      if (known)
+        out_.notes.push_back(fmt::format("assumed: {} has {} {}", text, format_count(known->count), known->thing));
+      text = known ? size : text;
+    }
+    constexpr double kCharactersPerToken = 4, kFewTokens = 1e6;
+    const std::optional<Amount> amount = parse_amount(text);
+    const std::string lower = to_lower(text);
+    const bool bytes = (lower.size() > 2 && lower.ends_with('b') && !is_size(lower)) && parse_bytes(text);
+    const Thing thing = amount ? thing_of(amount->thing) : Thing::kNone;
+    const auto shape = shape_among(in_);
+    const bool samples = amount && !bytes && thing != Thing::kToken &&
+                         (thing == Thing::kItem || amount->count < kFewTokens || (shape && shape->image_size > 0)) &&
+                         find_flag(declared_, "--dataset-samples") != nullptr;
+    if (bytes) {
+      const std::string tokens = fmt::format("{:.0f}", in_bytes(*parse_bytes(text)) / kCharactersPerToken);
+      out_.notes.push_back(fmt::format("assumed: {} of text are {} tokens, at 4 characters each", text, tokens));
+      text = tokens;
+    } else if (amount && !amount->per && thing != Thing::kNone) {
+      text = fmt::format("{:.0f}", amount->count);
+    }
+    const std::string meant = samples ? "--dataset-samples" : flag.name;
+    out_.renamed.push_back(fmt::format("{} is {}", name, meant));
+    push(*find_flag(declared_, meant), text);
   }
 
   // For an unknown flag with an existing file, as in --traffic rps.csv: the command's flag that takes a file.
@@ -147,6 +210,12 @@ class Rewriter {
   bool is_argument(std::string_view name) const {
     return std::any_of(declared_.begin(), declared_.end(), [&](const FlagInfo& flag) {
       return !flag.name.starts_with('-') && "--" + to_lower(flag.name) == name;
+    });
+  }
+
+  bool takes_files() const {
+    return std::ranges::any_of(declared_, [](const FlagInfo& flag) {
+      return !flag.name.starts_with('-') && flag.setting != nullptr && flag.setting->kind == settings::Kind::kFile;
     });
   }
 
@@ -250,7 +319,8 @@ class Rewriter {
     text = by_typed != text ? by_typed : meant_value(flag.name, text);
     // A choice within a longer name: bitsandbytes-nf4.
     if (flag.setting->kind == settings::Kind::kChoice && !settings::read_list(*flag.setting, text)) {
-      for (const std::string_view part : split_list(tidied(text), '-')) {
+      const std::string tidy = tidied(text);
+      for (const std::string_view part : split_list(tidy, '-')) {
         const std::string choice = meant_value(flag.name, std::string(part));
         if (part.size() < 3 || !settings::read(*flag.setting, choice)) continue;
         out_.renamed.push_back(fmt::format("{} {} is {}", flag.name, text, choice));
@@ -306,7 +376,7 @@ class Rewriter {
 
   std::vector<std::string> in_;
   const std::deque<FlagInfo>& declared_;
-  bool serving_ = false;
+  bool serving_ = false, of_engine_ = false;
   std::size_t at_ = 0;
   Typed out_;
 };
@@ -319,8 +389,9 @@ std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& decla
   for (const FlagAlias& alias : flag_aliases()) {
     if (alias.when == When::kServing && !serving) continue;
     const std::string_view flag = alias.meant.substr(0, alias.meant.find('='));
-    const bool has = flag == "argument" ? has_argument
-                     : flag == "default" || flag == "ignored"
+    const bool has = flag == "argument"  ? has_argument
+                     : flag == "default" ? true
+                     : flag == "ignored"
                          ? find_flag(declared, "--model") != nullptr || find_flag(declared, "--region") != nullptr ||
                                find_flag(declared, "--fail-over") != nullptr
                          : find_flag(declared, flag) != nullptr;

@@ -101,6 +101,45 @@ TEST(Typed, FlagsOfOtherToolsAreTranslated) {
   EXPECT_EQ(meant("prices --cloud aws --cloud gcp"), "prices --provider=aws,gcp");
 }
 
+// A unit or a period in the name of a flag is that of its value.
+TEST(Typed, UnitsMayBeInTheName) {
+  const CommandInfo command = *describe_command("recommend");
+  for (const FlagInfo& flag : command.flags) {
+    if (flag.setting == nullptr || flag.setting->kind != settings::Kind::kDuration || flag.name.ends_with("hours"))
+      continue;
+    for (const auto& [word, unit] : {std::pair{"hours", "h"}, {"minutes", "min"}, {"days", "d"}}) {
+      const std::string typed = fmt::format("{}-{}", flag.name, word), value = fmt::format("3{}", unit);
+      if (!settings::read(*flag.setting, value) || has(command, typed) ||
+          !meant_flag(typed, command.flags, false).empty())
+        continue;
+      EXPECT_EQ(meant(fmt::format("recommend --model m {} 3", typed)),
+                fmt::format("recommend --model=m {}={}", flag.name, value));
+    }
+  }
+  for (const char* typed :
+       {"--budget-per-month", "--budget-usd-month", "--max-cost-per-month", "--budget-usd", "--cost-limit-usd"})
+    EXPECT_EQ(meant(fmt::format("recommend --model m {} 500", typed)), "recommend --model=m --budget=500") << typed;
+  EXPECT_EQ(meant("recommend --model m --budget-per-day 500"), "recommend --model=m --budget=500/d");
+}
+
+// The size of a data set: its unit decides, or its magnitude.
+TEST(Typed, DataSetsHaveTokensSamplesOrBytes) {
+  for (const char* flag : {"--dataset", "--dataset-size", "--data", "--data-size", "--corpus"}) {
+    const auto line = [&](const char* value) {
+      return meant(fmt::format("recommend --model llama-3.1-8b {} {}", flag, value));
+    };
+    for (const auto& [value, wanted] : {std::pair{"50M", "--dataset-tokens=50M"},
+                                        {"2B", "--dataset-tokens=2B"},
+                                        {"20k", "--dataset-samples=20k"},
+                                        {"5000", "--dataset-samples=5000"},
+                                        {"20k rows", "--dataset-samples=20000"},
+                                        {"300k tokens", "--dataset-tokens=300000"},
+                                        {"50MB", "--dataset-tokens=12500000"},
+                                        {"2GB", "--dataset-tokens=500000000"}})
+      EXPECT_EQ(line(value), fmt::format("recommend --model=llama-3.1-8b {}", wanted)) << flag;
+  }
+}
+
 TEST(Typed, StartCommandsNameTheEngine) {
   for (const auto& [typed, stack] : {std::pair{"vllm serve X/Y", "vllm"},
                                      {"python -m vllm.entrypoints.openai.api_server --model X/Y", "vllm"},

@@ -1,6 +1,7 @@
 // What a word names, according to the built-in facts.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -35,8 +36,14 @@ bool is_other_chip(std::string_view gpu) {
 }
 
 WordKind kind_of_word(std::string_view word) {
-  if (!gpus_named(word).empty()) return WordKind::kGpu;
-  return model::is_known_name(word) ? WordKind::kModel : WordKind::kOther;
+  thread_local std::map<std::string, WordKind, std::less<>> known;  // sentences ask for the same words many times
+  if (const auto found = known.find(word); found != known.end()) return found->second;
+  const WordKind kind = !gpus_named(word).empty()    ? WordKind::kGpu
+                        : model::is_known_name(word) ? WordKind::kModel
+                                                     : WordKind::kOther;
+  constexpr std::size_t kMost = 10'000;
+  if (known.size() < kMost) known.emplace(word, kind);
+  return kind;
 }
 
 std::string gpus_of_instance(std::string_view word) {
@@ -57,13 +64,15 @@ std::string gpu_with_memory(std::string_view size) {
   const std::string lower = to_lower(size);
   const Result<Bytes> memory = parse_bytes(lower.ends_with("gb") ? lower.substr(0, lower.size() - 2) + "GiB" : lower);
   if (!facts || !memory || !(lower.ends_with("gb") || lower.ends_with("gib"))) return {};
+  // The driver of some GPUs keeps a part of the memory: an L4 has 22.5 of 24 GiB.
   const catalog::Gpu* usual = nullptr;
-  std::ptrdiff_t most = -1;
+  std::pair<long long, std::ptrdiff_t> best;
   for (const catalog::Gpu& gpu : facts->gpus) {
     if (gpu.vendor != "NVIDIA" || std::llround(in_gib(gpu.memory)) != std::llround(in_gib(*memory))) continue;
     const auto machines = std::count_if(facts->machines.begin(), facts->machines.end(),
                                         [&](const catalog::Machine& machine) { return machine.gpu == gpu.name; });
-    if (machines > most) usual = &gpu, most = machines;
+    const std::pair rank(std::llround(in_gib(gpu.capacity())), machines);
+    if (usual == nullptr || rank > best) usual = &gpu, best = rank;
   }
   return usual == nullptr ? std::string() : usual->name;
 }

@@ -33,10 +33,12 @@ Typed WorkWriter::run() {
   if (!said_.ignored.empty()) out_.notes.push_back("ignored: " + said_.ignored);
   put_model();
   note_chips();
+  put_gpu_list();
   put_nodes();
   put_copies();
   put_epochs();
   put_global_batch(out_, declared_, generates());
+  if (plans_ && trains()) put_few_samples();
   if (plans_ && (trains() || given("--job") == "train" || (said_.job.empty() && any_given(settings::Jobs::kTrain))))
     put_trainer(out_, !said_.amounts.empty());
   put_gpu_range();
@@ -142,11 +144,24 @@ void WorkWriter::put_model() {
   // A size alone: `memory 70b --serve`.
   for (std::size_t at = 1; at < out_.words.size() && model_among(out_.words).empty(); ++at) {
     const std::string word = out_.words[at];
-    const bool size = word.size() > 1 && word.find_first_not_of("0123456789.") == word.size() - 1;
-    if (size && to_lower(word).ends_with('b')) out_.words[at] = "--model=" + word + " like llama";
+    if (is_size(word)) out_.words[at] = "--model=" + word + " like llama";
   }
   assume_model();
   if (const std::string said = model::note_on_name(model_among(out_.words)); !said.empty()) out_.notes.push_back(said);
+}
+
+void WorkWriter::put_few_samples() {
+  constexpr double kFew = 1000;
+  const auto said = std::ranges::find_if(
+      said_.amounts, [](const SaidAmount& amount) { return amount.thing != Thing::kToken && !amount.amount.per; });
+  const double samples = said != said_.amounts.end() ? said->amount.count : length("--samples", 0);
+  if (samples <= 0 || !given("--epochs").empty() || (samples >= kFew && given("--steps").empty())) return;
+  if (said != said_.amounts.end()) said_.amounts.erase(said);
+  std::erase_if(out_.words, [](const std::string& word) { return word.starts_with("--samples="); });
+  if (given("--steps").empty()) assume("--steps", "1000", "few samples are read many times");
+  if (given("--global-batch").empty() && given("--batch").empty() && samples < kFew)
+    assume("--global-batch", "1", "few samples");
+  out_.notes.push_back(fmt::format("the steps decide, not {} samples", format_count(samples)));
 }
 
 void WorkWriter::put_epochs() {
@@ -165,6 +180,23 @@ void WorkWriter::put_gpu_range() {
   std::erase(out_.words, "--gpus=" + text);
   put("--max-gpus", text.substr(dash + 1));
   out_.renamed.push_back(fmt::format("--gpus {} is --max-gpus {}", text, text.substr(dash + 1)));
+}
+
+void WorkWriter::put_gpu_list() {
+  const std::string text = given("--gpu");
+  if (text.find(',') == std::string::npos || !has("--gpus")) return;
+  std::vector<std::string> names;
+  std::optional<int> count;
+  bool same = true;
+  for (const std::string_view part : split_list(text, ',')) {
+    const catalog::CountedGpu gpu = catalog::split_gpu_count(part);
+    same &= names.empty() || gpu.count == count;
+    count = gpu.count;
+    names.emplace_back(gpu.name);
+  }
+  std::erase(out_.words, "--gpu=" + text);
+  put("--gpu", fmt::format("{}", fmt::join(names, ",")));
+  if (same && count && given("--gpus").empty()) put("--gpus", std::to_string(*count));
 }
 
 void WorkWriter::put_nodes() {
@@ -210,9 +242,10 @@ void WorkWriter::put_copies() {
 }
 
 void WorkWriter::note_chips() {
-  if (!plans_ || given("--gpu").empty()) return;
+  const std::string gpus = given("--gpu");
+  if (!plans_ || gpus.empty()) return;
   std::string chips;
-  for (const std::string_view gpu : split_list(given("--gpu"), ',')) {
+  for (const std::string_view gpu : split_list(gpus, ',')) {
     if (!is_other_chip(gpu)) return;
     chips += (chips.empty() ? "" : ", ") + std::string(gpu);
   }

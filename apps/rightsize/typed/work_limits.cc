@@ -31,6 +31,11 @@ void WorkWriter::infer_serving() {
   constexpr double kLargeRun = 64;  // GPUs with pipeline stages: a training run
   const bool trains = !given("--seq").empty() || any_given(settings::Jobs::kTrain) ||
                       (length("--pp", 1) > 1 && length("--gpus", 1) >= kLargeRun);
+  if (model.find(':') != model.npos && model.find('/') == model.npos && !trains && model::is_known_name(model)) {
+    assume("--job", "serve", "an Ollama tag");
+    if (format.empty() && !quantized) assume("--precision", "int4", "Ollama's default is Q4_K_M");
+    return;
+  }
   if (said_.longest && !trains)  // llama.cpp's and Ollama's --ctx
     return assume("--job", "serve", "the length of a context limits requests; --seq is the length in training");
   if (said_.asks_rate && !trains)
@@ -90,6 +95,21 @@ void WorkWriter::put_lengths() {
       word = "--isl=" + word.substr(6);
       out_.renamed.emplace_back("--seq is --isl");
     }
+  }
+  const bool training =
+      trains() || given("--job") == "train" || (!plans_ && said_.job.empty() && given("--job").empty());
+  if (training && given("--precision") == "fp16") {
+    std::ranges::replace(out_.words, std::string("--precision=fp16"), std::string("--precision=amp-fp16"));
+    out_.notes.emplace_back("training in fp16 keeps fp32 weights: --precision amp-fp16");
+  }
+  // --ctx in training is the length of a sequence.
+  if (const std::string most = given("--max-model-len");
+      training && has("--seq") && given("--seq").empty() && (said_.longest || !most.empty())) {
+    std::erase(out_.words, "--max-model-len=" + most);
+    put("--seq", most.empty() ? whole(*said_.longest) : most);
+    out_.notes.push_back(
+        fmt::format("the length of a context is that of a sequence in training: --seq {}", given("--seq")));
+    return;
   }
   if (!said_.longest) return;
   if (!given("--isl").empty() || !given("--mix").empty() || !given("--trace").empty()) {
@@ -272,6 +292,7 @@ void WorkWriter::put_compared_gpus() {
 
 void WorkWriter::assume(const std::string& flag, const std::string& value, const std::string& why) {
   put(flag, value);
+  out_.assumed.push_back(out_.words.back());
   out_.notes.push_back(fmt::format("assumed: {} {} ({})", flag, value, why));
 }
 

@@ -33,10 +33,14 @@ class WorkWriter {
   void put_model();
   // The usual model of a job that has one.
   void assume_model();
+  // 20 images of an adapter are read for about 1,000 steps, one at a time. Steps decide over samples.
+  void put_few_samples();
   // --samples 1.28M --epochs 90: the data set, 90 times.
   void put_epochs();
   // --gpus 1-4: at most four.
   void put_gpu_range();
+  // One A100 or one H100: --gpu a100,h100 --gpus 1.
+  void put_gpu_list();
   void put_nodes();
   // --dp 4 --tp 2: eight GPUs.
   void put_copies();
