@@ -152,5 +152,15 @@ TEST(Bounds, EverySettingStaysWithinThem) {
   }
 }
 
+// A maximum that the user states is the policy's own, not the need that was estimated.
+TEST(Bounds, AStatedMaximumIsTheMaximumOfEverySetting) {
+  RandomDay day(3);
+  const DemandSeries demand = demand_of(day.traffic, whole_seconds(5));
+  for (const int most : {1, 6, 40}) {
+    day.config.most_replicas = most;
+    for (const Policy& policy : settings_for(day.config, demand)) EXPECT_EQ(policy.max, most) << describe(policy);
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::autoscale

@@ -198,7 +198,11 @@ double busiest_rate(const DemandSeries& demand) {
 
 std::vector<Policy> settings_for(const ClusterConfig& config, const DemandSeries& demand, double most_rate) {
   std::vector<Policy> all = Settings(config, demand, most_rate).all();
-  for (Policy& policy : all) policy = bounded(std::move(policy), config);
+  for (Policy& policy : all) {
+    policy = bounded(std::move(policy), config);
+    // A limit that the user stated is the policy's own.
+    if (config.most_replicas != Policy{}.max) policy.max = config.most_replicas;
+  }
   return all;
 }
 

@@ -75,12 +75,14 @@ Checked<Outcome> run(const AutoscaleFlags& flags) {
     // The bound needs one thread, and the search does not always keep both busy.
     for_each_index(2, 2, [&](std::size_t i) { i == 0 ? find_bound() : find_policies(); });
     answer.policies = std::move(answer.search->best);
-    // A fixed number of replicas outside the limits is only shown for comparison.
-    const auto outside = [&](const autoscale::SimulatedPolicy& found) {
-      return found.policy.kind == autoscale::Kind::kFixed &&
-             bounded(found.policy, input.cluster).replicas != found.policy.replicas;
-    };
-    if (!std::all_of(answer.policies.begin(), answer.policies.end(), outside)) std::erase_if(answer.policies, outside);
+    // A fixed number of replicas outside the limits only serves for comparison; the nearest within them is allowed.
+    for (auto at = answer.policies.begin(); at != answer.policies.end(); ++at) {
+      const autoscale::Policy allowed = bounded(at->policy, input.cluster);
+      if (at->policy.kind != autoscale::Kind::kFixed || allowed.replicas == at->policy.replicas) continue;
+      *at = {allowed, autoscale::simulate(input.cluster, input.traffic, allowed)};
+      std::rotate(answer.policies.begin(), at, at + 1);  // the simplest of equal policies
+      break;
+    }
     answer.faster_starts = compare_starts(input);
   } else {
     find_bound();

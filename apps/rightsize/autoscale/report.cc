@@ -205,7 +205,9 @@ std::vector<PolicyView> views_of(const AutoscaleAnswer& answer) {
 }
 
 std::optional<double> saved_against_fixed(const AutoscaleAnswer& a) {
-  if (!a.search || !a.search->fixed || !a.search->fixed->run.meets(a.input.cluster.slo)) return std::nullopt;
+  const autoscale::Limits& slo = a.input.cluster.slo;
+  if (!a.search || !a.search->fixed || !a.search->fixed->run.meets(slo) || !a.policies[a.best].run.meets(slo))
+    return std::nullopt;
   return 1 - a.policies[a.best].run.paid_seconds / a.search->fixed->run.paid_seconds;
 }
 
@@ -257,8 +259,8 @@ std::string conclusion(const AutoscaleAnswer& a) {
       a.input.usd_per_gpu_hour ? fmt::format(" ({})", format_usd(usd(*a.input.usd(run.paid_seconds)))) : "");
   const std::string name = autoscale::describe(a.policies[a.best].policy);
   if (!run.meets(a.input.cluster.slo))
-    return fmt::format("No policy meets the SLO. {} comes closest: {} of requests are over it, for {}.", name,
-                       percent(run.over_share()), cost);
+    return fmt::format("No policy meets the SLO. {} comes closest: {} of requests are over it, for {} in {}.", name,
+                       percent(run.over_share()), cost, format_duration(sim::from_sim_time(run.end)));
   const bool fitted = a.search && !a.policies[a.best].policy.plan.empty();
   return fmt::format("Use {}: {}, {} of requests over the SLO.{}", name, cost, percent(run.over_share()),
                      fitted ? " Its plan is fitted to this traffic: check it on another day." : "");
@@ -272,11 +274,18 @@ std::string bound_line(const AutoscaleAnswer& a) {
 
 // "It saves 43 % against 9 fixed replicas ($12,000/month)."
 std::string saving_line(const AutoscaleAnswer& a) {
-  const std::optional<double> saved = saved_against_fixed(a);
-  if (!saved) return "";
+  if (!a.search || !a.search->fixed) return "";
   const autoscale::SimulatedPolicy& fixed = *a.search->fixed;
   const int replicas = fixed.policy.replicas;
   const std::string against = fmt::format("{} fixed replica{}", replicas, replicas == 1 ? "" : "s");
+  const autoscale::ClusterConfig& cluster = a.input.cluster;
+  if (fixed.run.meets(cluster.slo) && replicas > cluster.most_replicas)
+    return fmt::format("{} would meet the SLO: raise --max-replicas to {}.", against, replicas);
+  const std::optional<double> saved = saved_against_fixed(a);
+  if (!saved) return "";
+  if (replicas < cluster.least_replicas)
+    return fmt::format("{} would meet the SLO for {} less; --min-replicas {} does not allow that.", against,
+                       percent(std::max(0.0, 1 - 1 / (1 - *saved))), cluster.least_replicas);
   if (*saved < 0.005)
     return fmt::format("Autoscaling saves nothing here: {} cost{} the same.", against, replicas == 1 ? "s" : "");
   const double hours = in_hours(sim::from_sim_time(fixed.run.end));
