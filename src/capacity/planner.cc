@@ -46,6 +46,11 @@ std::shared_ptr<const sim::Trace> more_than_busiest(const Service& service) {
   return trace != nullptr && busiest_part_of(service.arrivals, kMostTokenRequests) != *trace ? *trace : nullptr;
 }
 
+Service with_arrivals(Service service, const std::shared_ptr<const sim::Trace>& trace) {
+  if (trace) service.arrivals = trace;
+  return service;
+}
+
 // Not a single request took longer than its limit.
 bool never_exceeded(const Assessment& a, const Service& service) {
   return !service.slos.empty() && std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
@@ -60,7 +65,8 @@ Planner::Planner(Service service, std::vector<Replica> replicas, std::uint64_t s
       service_(for_busiest(std::move(service))),
       seed_(seed),
       cache_(std::move(cache)),
-      traffic_(cache_->traffic_number(service_)) {
+      traffic_(cache_->traffic_number(service_)),
+      whole_traffic_(cache_->traffic_number(with_arrivals(service_, whole_))) {
   service_.mean_lengths = mean_of(service_);
   for (Replica& replica : replicas) add(std::move(replica));
 }
@@ -255,11 +261,15 @@ std::optional<Assessment> Planner::look(const Configuration& c, std::size_t numb
 }
 
 sim::LatencyProfile Planner::measured(const Configuration& c, std::size_t number, std::uint64_t seed) const {
-  RunCache::Key key{traffic_, seed, c.groups, c.engine, c.batching, c.executors};
-  for (ReplicaGroup& group : key.groups) group.replica = numbers_[group.replica];
-  return cache_->run(key, [&] { return looks(c); })->at(number, [&] {
+  return cache_->run(key_of(c, traffic_, seed), [&] { return looks(c); })->at(number, [&] {
     return start(c, service_.arrivals, seed, warm_up(c));
   });
+}
+
+RunCache::Key Planner::key_of(const Configuration& c, std::size_t traffic, std::uint64_t seed) const {
+  RunCache::Key key{traffic, seed, c.groups, c.engine, c.batching, c.executors};
+  for (ReplicaGroup& group : key.groups) group.replica = numbers_[group.replica];
+  return key;
 }
 
 // One run, continued until it decides about the SLOs.
@@ -302,7 +312,12 @@ std::optional<Assessment> Planner::confirm(const Configuration& c) const {
 std::optional<Assessment> Planner::replay(const Configuration& c) const {
   if (!whole_) return std::nullopt;
   const sim::ArrivalProcess all = whole_;
-  return assessed(c, start(c, all, seed_, 0)->to_the_end(whole_->arrivals.size()), all);
+  const auto begin = [&] { return start(c, all, seed_, 0); };
+  const std::uint64_t requests = whole_->arrivals.size();
+  if (whole_->closed) return assessed(c, begin()->to_the_end(requests), all);
+  // A look beyond the last arrival waits for all answers.
+  const auto run = cache_->run(key_of(c, whole_traffic_, seed_), [&] { return std::vector{requests + 1}; });
+  return assessed(c, run->at(0, begin), all);
 }
 
 bool Planner::keeps_all_day(const Configuration& c) const {

@@ -37,7 +37,7 @@ class Planner {
  public:
   // Either all replicas serve batches or all generate tokens. Planners with the same cache share simulations.
   explicit Planner(Service service, std::vector<Replica> replicas = {}, std::uint64_t seed = 1,
-                   std::shared_ptr<RunCache> cache = std::make_shared<RunCache>());
+                   std::shared_ptr<RunCache> cache = RunCache::of_process());
 
   const Service& service() const { return service_; }
   const std::vector<Replica>& replicas() const { return replicas_; }
@@ -103,6 +103,7 @@ class Planner {
   std::vector<std::uint64_t> looks(const Configuration& configuration) const;
   std::optional<Assessment> look(const Configuration& configuration, std::size_t number, std::uint64_t seed) const;
   sim::LatencyProfile measured(const Configuration& configuration, std::size_t number, std::uint64_t seed) const;
+  RunCache::Key key_of(const Configuration& configuration, std::size_t traffic, std::uint64_t seed) const;
   Decision decide(const Configuration& configuration, std::uint64_t seed) const;
   Decision decide(const Configuration& configuration) const;
 
@@ -126,7 +127,7 @@ class Planner {
   std::vector<std::size_t> numbers_;  // of the replicas in the cache
   std::uint64_t seed_;
   std::shared_ptr<RunCache> cache_;
-  std::size_t traffic_;
+  std::size_t traffic_, whole_traffic_;  // in the cache
 };
 
 }  // namespace rightsize::capacity

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/cancel.h"
+
 namespace rightsize::capacity {
 namespace {
 
@@ -9,7 +11,8 @@ bool same_arrivals(const sim::ArrivalProcess& a, const sim::ArrivalProcess& b) {
   const sim::Trace *one = sim::trace_of(a), *other = sim::trace_of(b);
   if (one == nullptr || other == nullptr) return a == b;
   return one == other ||
-         (one->has_tokens == other->has_tokens && one->arrivals == other->arrivals && one->prompts == other->prompts);
+         (one->has_tokens == other->has_tokens && one->warm_up == other->warm_up && one->closed == other->closed &&
+          one->prompts == other->prompts && one->arrivals == other->arrivals);
 }
 
 bool same_traffic(const Service& a, const Service& b) {
@@ -35,9 +38,35 @@ std::size_t number_of(std::vector<T>& known, const T& one, const Same& same) {
 
 sim::LatencyProfile SharedRun::at(std::size_t look, const Start& start) {
   const std::lock_guard lock(mutex_);
-  if (!run_) run_ = start();
-  while (seen_.size() <= look) seen_.push_back(run_->until(looks_[seen_.size()]));
+  while (seen_.size() <= look) {
+    if (!run_) run_ = start();
+    seen_.push_back(run_->until(looks_[seen_.size()]));
+    if (!cancelled()) continue;
+    // A cancelled run ends early. The next caller starts again.
+    const sim::LatencyProfile partial = seen_.back();
+    run_.reset(), seen_.clear();
+    return partial;
+  }
+  if (seen_.size() == looks_.size()) run_.reset();
   return seen_[look];
+}
+
+bool RunCache::is_full() const {
+  constexpr std::size_t kMostTraffic = 64, kMostRuns = 500, kMostArrivals = 4'000'000;  // about 200 MB
+  const std::lock_guard lock(mutex_);
+  std::size_t arrivals = 0;
+  for (const Service& service : traffic_) {
+    if (const sim::Trace* trace = sim::trace_of(service.arrivals)) arrivals += trace->arrivals.size();
+  }
+  return traffic_.size() >= kMostTraffic || runs_.size() >= kMostRuns || arrivals >= kMostArrivals;
+}
+
+std::shared_ptr<RunCache> RunCache::of_process() {
+  static std::mutex mutex;
+  static std::shared_ptr<RunCache> cache;
+  const std::lock_guard lock(mutex);
+  if (!cache || cache->is_full()) cache = std::make_shared<RunCache>();
+  return cache;
 }
 
 std::size_t RunCache::traffic_number(const Service& service) {

@@ -21,7 +21,8 @@ class SharedRun {
   using Start = std::function<std::unique_ptr<sim::Run>()>;
   explicit SharedRun(std::vector<std::uint64_t> looks) : looks_(std::move(looks)) {}
 
-  // The measurements after looks[look] arrivals. They do not depend on earlier calls. Thread-safe.
+  // The measurements after looks[look] arrivals. They do not depend on earlier calls, not even cancelled ones.
+  // Thread-safe.
   sim::LatencyProfile at(std::size_t look, const Start& start);
 
  private:
@@ -50,8 +51,14 @@ class RunCache {
   };
   std::shared_ptr<SharedRun> run(const Key& key, const std::function<std::vector<std::uint64_t>()>& looks);
 
+  // The cache of this process: questions to a server that differ only in limits or prices need the same runs. A full
+  // cache is replaced by an empty one.
+  static std::shared_ptr<RunCache> of_process();
+
  private:
-  std::mutex mutex_;
+  bool is_full() const;
+
+  mutable std::mutex mutex_;
   std::vector<Service> traffic_;
   std::vector<Replica> replicas_;
   std::map<Key, std::shared_ptr<SharedRun>> runs_;

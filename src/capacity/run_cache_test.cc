@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/cancel.h"
+
 namespace rightsize::capacity {
 namespace {
 
@@ -38,6 +40,24 @@ TEST(SharedRun, MeasuresTheSameInAnyOrder) {
   }
 }
 
+TEST(SharedRun, StartsAgainAfterACancelledCall) {
+  const std::vector<std::uint64_t> looks{1'000, 3'000, 9'000};
+  for (const auto& start : {small_engine, small_batcher}) {
+    SharedRun whole(looks), interrupted(looks);
+    {
+      const auto work = std::make_shared<Work>();
+      const CancelScope scope(work);
+      interrupted.at(0, start);
+      work->cancel();
+      EXPECT_LT(interrupted.at(2, start).requests, 9'000U);
+    }
+    for (std::size_t look : {2U, 0U}) {
+      EXPECT_EQ(interrupted.at(look, start).requests, whole.at(look, start).requests);
+      EXPECT_EQ(interrupted.at(look, start).latency, whole.at(look, start).latency);
+    }
+  }
+}
+
 TEST(RunCache, NumbersTrafficAndReplicasByContent) {
   RunCache cache;
   Service service;
@@ -46,7 +66,12 @@ TEST(RunCache, NumbersTrafficAndReplicasByContent) {
   same.arrivals = mixed_arrivals(20, {{512, 256, 0.8}, {8192, 512, 0.2}});
   same.slos = {{Quantity::kTtft, Statistic::kP95, seconds(1)}};
   other.arrivals = mixed_arrivals(21, {{512, 256, 0.8}, {8192, 512, 0.2}});
+  Service warm = service;
+  auto trace = std::make_shared<sim::Trace>(*sim::trace_of(service.arrivals));
+  trace->warm_up = 100;
+  warm.arrivals = std::shared_ptr<const sim::Trace>(trace);
   EXPECT_EQ(cache.traffic_number(service), cache.traffic_number(same));
+  EXPECT_NE(cache.traffic_number(service), cache.traffic_number(warm));
   EXPECT_NE(cache.traffic_number(service), cache.traffic_number(other));
   Replica one, renamed, faster;
   one.step.base = renamed.step.base = 6e6, faster.step.base = 5e6;

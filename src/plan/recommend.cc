@@ -256,7 +256,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   Recommendation result;
   Stopwatch watch;
   const perf::ModelWork work = perf::work_of(request.model);
-  const auto run_cache = std::make_shared<capacity::RunCache>();
+  const auto run_cache = capacity::RunCache::of_process();
   Planning planning(request, book, constants, work, run_cache);
   result.effort = planning.effort();
   result.effort.search_seconds = watch.lap();

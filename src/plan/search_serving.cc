@@ -522,7 +522,7 @@ std::vector<int> ServingSearch::machines_by_hour(const Option& option) {
     if (fresh && level < kLevels) {
       Request hour = request_;
       hour.work.rate = requests_per_s(peak * level / kLevels);
-      ServingSearch search(hour, classes_, constants_, work_, std::make_shared<capacity::RunCache>());
+      ServingSearch search(hour, classes_, constants_, work_, capacity::RunCache::of_process());
       Option there = option;
       there.replica = search.planner_.add(planner_.replicas()[option.replica]);
       const auto found = search.fewest(there, search.counts_of(classes_[option.machines_class], there));
