@@ -49,7 +49,7 @@ std::optional<MetricSpec> metric_of_words(std::string_view words) {
   return busy ? std::optional(MetricSpec{Metric::kGpuUtil, 1, true}) : std::nullopt;
 }
 
-constexpr int kRowGpu = -1;  // the number is in a column of its own, or there is only one GPU
+constexpr int kRowGpu = -1;  // another column has the number, or there is only one GPU
 
 struct Column {
   enum class Role : std::uint8_t { kNone, kTime, kGpu, kName, kMetric } role = Role::kNone;
