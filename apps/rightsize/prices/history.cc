@@ -96,6 +96,25 @@ std::vector<OfferHistory> lines_of(const std::vector<feeds::PricePoint>& points)
   return lines;
 }
 
+// What the catalogue knows, each price on the day it was read.
+Result<std::vector<feeds::PricePoint>> dated_prices(const PricesFlags& typed, const catalog::Catalog& catalog) {
+  const PricesFlags flags = with_known_names(sorted_out(typed, catalog), catalog);
+  RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(flags, catalog));
+  const market::PriceBook book(catalog);
+  std::vector<feeds::PricePoint> points;
+  for (const market::Offer& offer : book.offers(filter)) {
+    const catalog::Price& price = *offer.price;
+    const std::optional<Date> date = price.provenance.date;
+    if (!date || (flags.to && *date > *flags.to)) continue;
+    feeds::PricePoint& point = points.emplace_back();
+    point.provider = price.provider, point.instance = price.instance, point.region = price.region;
+    point.zone = price.zone, point.purchase = price.purchase, point.date = *date;
+    point.usd_per_hour = in_usd_per_machine_hour(offer.rate());
+  }
+  std::ranges::stable_sort(points, {}, [](const feeds::PricePoint& p) { return std::pair(identity_of(p), p.date); });
+  return points;
+}
+
 report::LineChart chart_of(const std::vector<OfferHistory>& lines) {
   report::LineChart chart;
   chart.title = "$/h per machine";
@@ -146,14 +165,19 @@ Checked<Outcome> price_history(const PricesFlags& flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const feeds::PriceFilter filter, filter_of(flags, catalog));
   RIGHTSIZE_TRY(feeds::PriceStore store, open_store(flags));
-  RIGHTSIZE_TRY(const std::vector<feeds::PricePoint> points, store.history(filter));
+  RIGHTSIZE_TRY(std::vector<feeds::PricePoint> points, store.history(filter));
+  const bool stored = !points.empty();
+  if (!stored) {
+    RIGHTSIZE_TRY(points, dated_prices(flags, catalog));
+  }
   const History history{lines_of(points)};
   Outcome outcome;
   outcome.report.title = "Price history";
   outcome.report.document = kHistoryDocument.of(history);
   if (history.offers.empty()) {
     return nothing_found(std::move(outcome),
-                         "No price in the store matches. 'rightsize prices import' and 'prices update' add prices.");
+                         "Neither the price store nor the catalogue has such a price. 'rightsize prices import' and "
+                         "'prices update' add prices.");
   }
   report::Table table =
       report::table_of(kOfferHistoryFields, history.offers,
@@ -162,8 +186,14 @@ Checked<Outcome> price_history(const PricesFlags& flags) {
   table.most_shown = 40;
   const auto changed =
       std::ranges::count_if(history.offers, [](const OfferHistory& line) { return line.low != line.high; });
-  outcome.report.say(fmt::format("{} {} with prices on file; {} changed.", history.offers.size(),
-                                 history.offers.size() == 1 ? "offer" : "offers", changed));
+  const std::string count =
+      fmt::format("{} {}", history.offers.size(), history.offers.size() == 1 ? "offer" : "offers");
+  outcome.report.say(
+      stored ? fmt::format("{} with prices on file; {} changed.", count, changed)
+             : fmt::format("The price store has no such price yet: {} of the catalogue, each with the price of the "
+                           "day it was read. 'rightsize prices update' stores today's prices, and the next update "
+                           "shows what changed.",
+                           count));
   outcome.report.blocks.emplace_back(std::move(table));
   if (report::LineChart chart = chart_of(history.offers); !chart.series.empty())
     outcome.report.pictures.emplace_back(std::move(chart));

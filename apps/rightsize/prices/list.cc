@@ -287,9 +287,8 @@ std::string age_sentence(const std::vector<Age>& by_provider) {
     all.add(age.newest);
     all.add(age.oldest);
   }
-  constexpr std::size_t kFew = 8;
   std::string text = fmt::format("Price age: {}.", fmt::join(parts, ", "));
-  if (parts.size() > kFew) {
+  if (constexpr std::size_t kFew = 8; parts.size() > kFew) {
     text = fmt::format("Price age: {}{}.", days_of(all),
                        stale.empty() ? "" : fmt::format("; over half a year: {}", fmt::join(stale, ", ")));
   }
@@ -391,8 +390,7 @@ std::string beside(double usd, const PricedOffer& row) {
 // The likely price of a GPU today: an old price may have moved. Every sentence about an offer uses it.
 double today_per_gpu(const PricedOffer& row) { return row.per_gpu * (row.outlook.likely / row.outlook.listed); }
 bool has_moved(const PricedOffer& row) {
-  constexpr double kWorthSaying = 0.02;
-  return std::abs(today_per_gpu(row) / row.per_gpu - 1) > kWorthSaying;
+  return std::abs(today_per_gpu(row) / row.per_gpu - 1) > 0.02;  // worth mentioning
 }
 std::string price_words(const PricedOffer& row) {
   return has_moved(row) ? fmt::format("{}/GPU-h probably, {} (listed at {}{})", usd_rate(today_per_gpu(row)),
@@ -433,8 +431,7 @@ std::string cheapest_sentence(const std::vector<PricedOffer>& offers, const Pric
   constexpr double kWorthSaying = 0.02;
   const auto today = today_per_gpu;
   const PricedOffer& best = *std::ranges::min_element(offers, {}, [&](const PricedOffer& row) {
-    const double usd = today(row);
-    return std::pair(!row.outlook.may_lead(), std::isnan(usd) ? row.per_gpu : usd);
+    return std::pair(!row.outlook.may_lead(), std::isnan(today(row)) ? row.per_gpu : today(row));
   });
   const PricedOffer& lowest = *std::ranges::min_element(offers, {}, &PricedOffer::per_gpu);
   const double kTooOld = in_days(kYear);  // too old to estimate today's price
@@ -453,6 +450,36 @@ std::string cheapest_sentence(const std::vector<PricedOffer>& offers, const Pric
     text += fmt::format(" Last seen lowest: {}/GPU-h, {}{}{}.", usd_rate(lowest.per_gpu), offer_words(lowest),
                         sources_words(lowest), lowest.outlook.may_lead() ? "" : " (check it with the provider)");
   return text;
+}
+
+// "You could pay 36 % less than $3.90/GPU-h: ... At azure you pay 44 % less than the list price: ..."
+std::string paid_sentence(PricesFlags flags, const market::PriceBook& book) {
+  const double paid = *flags.paid / (flags.machine_limit ? catalog::split_gpu_count(flags.gpu).count.value_or(1) : 1);
+  if (flags.purchase.empty()) flags.purchase = "on-demand";
+  const auto best_of = [&](const PricesFlags& asked) -> std::optional<PricedOffer> {
+    const Result<std::vector<PricedOffer>> rows = select(asked, book);
+    if (!rows || rows->empty()) return std::nullopt;
+    return *std::ranges::min_element(
+        *rows, {}, [](const PricedOffer& o) { return std::pair(!o.outlook.may_lead(), today_per_gpu(o)); });
+  };
+  const auto against = [&](const PricedOffer& row, std::string_view what) {
+    const double less = 1 - paid / today_per_gpu(row);
+    return fmt::format("{:.0f} % {} than {}: {}", 100 * std::abs(less), less < 0 ? "more" : "less", what,
+                       price_words(row));
+  };
+  const std::optional<PricedOffer> here = best_of(flags);
+  const std::string provider = std::exchange(flags.provider, {});
+  flags.region.clear(), flags.instance.clear();
+  if (here) flags.gpu = here->gpu->name;
+  const std::optional<PricedOffer> best = best_of(flags);
+  if (!best) return {};
+  std::string text = usd_rate(paid) + "/GPU-h is a good price, " + against(*best, "the cheapest on file");
+  if (const double saved = 1 - today_per_gpu(*best) / paid; saved > 0.01)
+    text =
+        fmt::format("You could pay {:.0f} % less than {}/GPU-h: {}", 100 * saved, usd_rate(paid), price_words(*best));
+  if (here && here->price != best->price && !provider.empty())
+    text += fmt::format(". At {} you pay {}", provider, against(*here, "the list price"));
+  return text + ".";
 }
 
 // Whole machines for the time they are paid for: a commitment is paid for its full term.
@@ -498,8 +525,9 @@ std::string totals_sentence(const std::vector<PricedOffer>& offers, const Prices
 std::string nothing_sentence(const PricesFlags& flags, const market::PriceBook& book) {
   if (std::string unplaced = unplaced_sentence(flags, book); !unplaced.empty())
     return "No price on file matches these filters. " + unplaced;
-  return fmt::format("No {}price on file matches{}.{}{}", flags.purchase.empty() ? "" : flags.purchase + " ",
-                     flags.purchase.empty() ? " these filters" : "", alternative(flags, book, INFINITY),
+  return fmt::format("No {}{}price on file matches{}.{}{}", fmt::join(split_list(flags.purchase, ','), " or "),
+                     flags.purchase.empty() ? "" : " ", flags.purchase.empty() ? " these filters" : "",
+                     alternative(flags, book, INFINITY),
                      flags.purchase.empty() ? "" : " A price of your own: a row in prices/NAME.csv of --catalog.");
 }
 
@@ -509,6 +537,7 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
   outcome.report.title = "Prices";
   outcome.report.long_lists = [listed](Json& document) { document = kPricesDocument.of(*listed); };
   if (offers.empty()) return nothing_found(std::move(outcome), nothing_sentence(flags, *listed->book));
+  if (flags.paid) outcome.report.say(paid_sentence(flags, *listed->book));
   if (flags.hours) outcome.report.say(totals_sentence(offers, flags));
   outcome.report.say(cheapest_sentence(offers, flags, *listed->book));
   outcome.report.blocks.emplace_back(table_of(listed, flags.top, flags.sort));

@@ -23,7 +23,7 @@ const std::vector<Verb>& verbs() {
                                                     "--purchase", "--from",     "--to",       "--store"};
   static const std::vector<Verb> kAll = {
       {"", kWith(kOffers, {"--min-memory", "--sort", "--best-per", "--top", "--price", "--store", "--instance",
-                           "--gpus", "--hours", "--currency"})},
+                           "--gpus", "--hours", "--currency", "--paid"})},
       {"compare", kWith(kOffers, {"--price", "--top", "--store"})},
       {"spot",
        {"--gpu", "--provider", "--region", "--community", "--price", "--top", "--store", "--hours", "--machines",
@@ -55,7 +55,7 @@ Checked<Outcome> run(PricesFlags flags, const FlagSet& command) {
   } else if (name != "import" && !rest.empty()) {
     return fail(bad_input(fmt::format("'prices {}' does not take an argument '{}'", name, rest.front())));
   }
-  const std::string limit = to_lower(command.given("--max-price"));
+  const std::string limit = to_lower(command.given(flags.paid ? "--paid" : "--max-price"));
   flags.machine_limit = limit.find("/h") != std::string::npos && limit.find("gpu") == std::string::npos;
   if (name == "import") return import_prices(flags, rest);
   if (name == "spot") return plan_on_spot(flags);
@@ -143,6 +143,7 @@ Run add_prices(FlagSet& command) {
   command.add("instance", flags->instance);
   command.add("exclude", flags->exclude);
   command.add("max-price", flags->max_price);
+  command.add("paid", flags->paid);
   command.add("zone", flags->zone);
   command.add("from-date", flags->from);
   command.add("to-date", flags->to);
