@@ -274,6 +274,32 @@ TEST(Trace, AFileGivesTheSameRequestsAsItsText) {
   }
 }
 
+// The names differ by tool; the meaning does not.
+TEST(Trace, UsageExportsAreRatesWithMeanLengths) {
+  const char* exports[] = {
+      "start_time,end_time,start_time_iso,model,num_model_requests,input_tokens,output_tokens,input_cached_tokens\n"
+      "1759276800,1759280400,2025-10-01T00:00:00+00:00,a,3600,3600000,720000,0\n"
+      "1759280400,1759284000,2025-10-01T01:00:00+00:00,a,3600,3600000,720000,0\n"
+      "1759280400,1759284000,2025-10-01T01:00:00+00:00,b,3600,10800000,720000,9\n",
+      "date,api_requests,prompt_tokens,completion_tokens\n"
+      "2025-10-01,86400,86400000,17280000\n2025-10-02,172800,345600000,34560000\n",
+      "Date,Model,Requests,Tokens,Prompt Tokens,Completion Tokens\n"
+      "2025-10-01T00:00:00Z,m,3600,4320000,3600000,720000\n2025-10-01T01:00:00Z,m,7200,15840000,14400000,1440000\n",
+  };
+  for (const char* text : exports) {
+    const auto trace = parse_trace("usage.csv", text);
+    ASSERT_TRUE(trace) << describe(trace.error());
+    ASSERT_TRUE(trace->rates);
+    EXPECT_THAT(trace->rates->rates, testing::ElementsAre(testing::DoubleEq(1), testing::DoubleEq(2))) << text;
+    EXPECT_TRUE(trace->has_tokens);
+    EXPECT_EQ(trace->arrivals.front().size, 1000);
+    EXPECT_EQ(trace->arrivals.back().size, 2000);
+    EXPECT_EQ(trace->arrivals.back().output, 200);
+  }
+  EXPECT_FALSE(parse_trace("u.csv", "date,requests,prompt_tokens,completion_tokens\n2025-10-01,1,1,1\n"));
+  EXPECT_FALSE(parse_trace("u.csv", "date,requests,prompt_tokens,completion_tokens\n2025-10-01,1,1,1\nx,1,1,1\n"));
+}
+
 TEST(Trace, LargeTablesAreReadInParts) {
   std::string text = "t,size,output\n";
   constexpr int kRows = 400'000;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "base/confine.h"
 #include "base/csv.h"
 #include "base/date.h"
+#include "base/file.h"
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/random.h"
@@ -20,6 +22,7 @@
 #include "base/text.h"
 #include "kv_cache/hashed_trace.h"
 #include "sim/arrivals.h"
+#include "sim/client_windows.h"
 #include "sim/recorded_runs.h"
 #include "sim/trace_file.h"
 
@@ -59,15 +62,25 @@ std::optional<double> parse_timestamp(std::string_view text, std::optional<Date>
   return (*date - *origin) * 86400.0 + *of_day;
 }
 
+// A time in seconds or milliseconds since 1970 or any other beginning, a date with a time, or a date.
+std::optional<double> parse_moment(std::string_view text, std::optional<Date>& origin) {
+  constexpr double kMilliseconds = 1e11;  // since 1970; in seconds, it would be the year 5138
+  if (const std::optional<double> at = number(text)) return *at > kMilliseconds ? *at / 1000 : *at;
+  return parse_timestamp(parse_date(text) ? std::string(text) + " 00:00:00" : std::string(text), origin);
+}
+
 struct Columns {
   std::string time, size, output;
+  std::string requests;        // of usage exports: requests in a bucket of time; tokens are those of all of them
   bool with_failures = false;  // an output of 0 tokens is a request that failed (BurstGPT)
 };
 
 // Finds columns by name, for any tool: Azure's ContextTokens, num_prefill_tokens, "Request tokens", prompt_length.
 std::optional<Columns> columns_of(const Csv& csv) {
-  static constexpr std::string_view kTimes[] = {"t",        "time", "timestamp", "timestamps", "ts",
-                                                "datetime", "date", "arrivedat", "arrivaltime"};
+  static constexpr std::string_view kTimes[] = {"t",         "time",      "timestamp",   "timestamps",  "ts",
+                                                "datetime",  "date",      "arrivedat",   "arrivaltime", "starttime",
+                                                "startedat", "createdat", "bucketstart", "hour",        "day"};
+  static constexpr std::string_view kCounts[] = {"count", "calls", "requestcount", "totalcount", "countobservations"};
   static constexpr std::string_view kIn[] = {"input", "prompt", "context", "prefill", "request"};
   static constexpr std::string_view kOut[] = {"output", "generated", "completion", "decode", "response"};
   Columns found;
@@ -75,6 +88,8 @@ std::optional<Columns> columns_of(const Csv& csv) {
     const std::string name = fold_name(column);
     const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
     const bool counts = has("token") || has("length");
+    const bool many = !counts && (has("requests") || std::ranges::find(kCounts, name) != std::end(kCounts));
+    if (found.requests.empty() && many && !has("second") && !has("failed")) found.requests = column;
     if (found.time.empty() && std::ranges::find(kTimes, name) != std::end(kTimes)) found.time = column;
     if (found.size.empty() && (name == "size" || (counts && std::ranges::any_of(kIn, has)))) found.size = column;
     if (found.output.empty() && (name == "output" || (counts && std::ranges::any_of(kOut, has)))) found.output = column;
@@ -250,10 +265,7 @@ Checked<RateSeries> read_rates(const std::string& file, std::string text) {
       errors.push_back(bad_input(fmt::format("'{}' {}", csv.cell(row, column), message)).at(csv.place(row, column)));
   };
   for (const CsvRow& row : csv.rows()) {
-    constexpr double kMilliseconds = 1e11;  // since 1970; in seconds, it would be the year 5138
-    std::optional<double> at = number(csv.cell(row, time));
-    if (at && *at > kMilliseconds) *at /= 1000;
-    if (!at) at = parse_timestamp(csv.cell(row, time), origin);
+    const std::optional<double> at = parse_moment(csv.cell(row, time), origin);
     const std::string_view cell = trim(csv.cell(row, value));
     const std::optional<double> rate = number(cell);
     if (!at || (!samples.empty() && *at <= samples.back().first)) {
@@ -282,6 +294,13 @@ Checked<RateSeries> read_rates(const std::string& file, std::string text) {
   return series;
 }
 
+// Usage exports (OpenAI, LiteLLM, Langfuse, OpenRouter): requests and tokens in each bucket of time.
+bool is_usage(const std::string& header) {
+  const Checked<Csv> csv = Csv::parse("", header + "\n");
+  const std::optional<Columns> columns = csv ? columns_of(*csv) : std::nullopt;
+  return columns && !columns->requests.empty() && !columns->size.empty() && !columns->output.empty();
+}
+
 // Draws requests at random times at these rates.
 Checked<Trace> drawn(const std::string& file, RateSeries series) {
   constexpr double kMost = 5e7;
@@ -304,12 +323,99 @@ Checked<Trace> drawn(const std::string& file, RateSeries series) {
   return trace;
 }
 
+// Rates over time, and the mean lengths of each bucket. Rows of the same time (models, keys) are added; a missing
+// bucket has no requests.
+Checked<Trace> read_usage(const std::string& file, std::string text) {
+  RIGHTSIZE_TRY(const Csv csv, Csv::parse(file, std::move(text)));
+  const Columns columns = *columns_of(csv);
+  struct Bucket {
+    double requests = 0, input = 0, output = 0;
+  };
+  std::map<double, Bucket> buckets;
+  std::optional<Date> origin;
+  for (const CsvRow& row : csv.rows()) {
+    const auto at = parse_moment(csv.cell(row, columns.time), origin);
+    if (!at)
+      return fail(Errors{
+          bad_input(fmt::format("'{}' is not a time", csv.cell(row, columns.time))).at(csv.place(row, columns.time))});
+    Bucket& bucket = buckets[*at];
+    const auto add = [&](const std::string& column, double& sum) -> Result<> {
+      const std::string_view cell = csv.cell(row, column);
+      const std::optional<double> value = cell.empty() ? std::optional(0.0) : number(cell);
+      if (!value || !(*value >= 0))
+        return fail(bad_input(fmt::format("'{}' must be a number, 0 or more", cell)).at(csv.place(row, column)));
+      sum += *value;
+      return {};
+    };
+    for (const Result<>& added :
+         {add(columns.requests, bucket.requests), add(columns.size, bucket.input), add(columns.output, bucket.output)})
+      if (!added) return fail(Errors{added.error()});
+  }
+  if (buckets.size() < 2)
+    return fail(Errors{bad_input(fmt::format("{}: a rate over time needs at least two buckets of time", file))});
+  const double first = buckets.begin()->first, last = buckets.rbegin()->first;
+  double step = last - first;
+  for (auto next = std::next(buckets.begin()); next != buckets.end(); ++next)
+    step = std::min(step, next->first - std::prev(next)->first);
+  constexpr double kMostSteps = 1e7;
+  if (!((last - first) / step < kMostSteps))
+    return fail(Errors{bad_input(fmt::format("{}: the times are too far apart", file))});
+  const auto steps = static_cast<std::size_t>(std::llround((last - first) / step)) + 1;
+  RateSeries series{std::vector<double>(steps), seconds(step)};
+  std::vector<Bucket> by_step(steps);
+  for (const auto& [at, bucket] : buckets) {
+    const auto i = static_cast<std::size_t>(std::llround((at - first) / step));
+    by_step[i] = bucket, series.rates[i] = bucket.requests / step;
+  }
+  RIGHTSIZE_TRY(Trace trace, drawn(file, std::move(series)));
+  trace.has_tokens = true;
+  const auto mean = [](double tokens, double requests) {
+    return static_cast<std::int32_t>(std::clamp(std::round(tokens / std::max(1.0, requests)), 1.0, 1e9));
+  };
+  for (Arrival& arrival : trace.arrivals) {
+    const auto i = static_cast<std::size_t>(in_seconds(from_sim_time(arrival.at)) / step);
+    const Bucket& bucket = by_step[std::min(i, steps - 1)];
+    arrival.size = mean(bucket.input, bucket.requests), arrival.output = mean(bucket.output, bucket.requests);
+  }
+  return trace;
+}
+
+// Empty if there is no such file, or it may not be read.
+std::string lengths_beside(const std::string& trace) {
+  const std::string file = lengths_file_of(trace);
+  std::error_code unknown;
+  if (file.empty() || !std::filesystem::exists(file, unknown) || !may_read(file)) return {};
+  return read_file(file).value_or("");
+}
+
+// The clients of a folder, together.
+Checked<Trace> read_folder(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
+    if (const std::string file = entry.path().string(); !lengths_file_of(file).empty()) files.push_back(file);
+  }
+  if (files.empty())
+    return fail(
+        Errors{bad_input(fmt::format("'{}' is a folder without traces of clients (chunk-1-trace.csv)", folder))});
+  std::ranges::sort(files);
+  std::vector<Trace> clients;
+  for (const std::string& file : files) {
+    RIGHTSIZE_TRY(const std::string text, read_file(file));
+    RIGHTSIZE_TRY(Trace client, draw_client(file, text, lengths_beside(file)));
+    clients.push_back(std::move(client));
+  }
+  return merged(folder, std::move(clients));
+}
+
 // `bytes`: the size of the text, if it is known.
 Checked<Trace> read_table(const std::string& file, ByteSource& source, std::size_t bytes) {
   LineParts parts(source);
   Result<std::string> header = parts.header();
   if (!header) return fail(Errors{std::move(header).error()});
-  if (has_rates(*header)) {
+  const bool client = is_client_windows(*header);
+  const bool usage = is_usage(*header);
+  if (client || usage || has_rates(*header)) {
     std::string text = *header;
     for (;;) {
       const Result<std::string> part = parts.next();
@@ -317,6 +423,11 @@ Checked<Trace> read_table(const std::string& file, ByteSource& source, std::size
       if (part->empty()) break;
       text += "\n" + *part;
     }
+    if (client) {
+      RIGHTSIZE_TRY(Trace drawn_client, draw_client(file, text, lengths_beside(file)));
+      return merged(file, {std::move(drawn_client)});
+    }
+    if (usage) return read_usage(file, std::move(text));
     RIGHTSIZE_TRY(RateSeries series, read_rates(file, std::move(text)));
     return drawn(file, std::move(series));
   }
@@ -366,27 +477,30 @@ Checked<Trace> parse_hashed_trace(const std::string& file, std::string_view text
   std::vector<Segment> segments;
   const std::unique_ptr<ByteSource> source = bytes_of(text);
   double first = 0;
-  const Result<> read = kv_cache::each_request(*source, file, [&](const kv_cache::HashedRequest& request) {
-    if (trace.arrivals.empty()) first = request.at_ms;
-    segments.clear();
-    std::int64_t size = 0;
-    for (std::size_t i = 0; i < request.blocks.size(); ++i) {
-      const std::int64_t left = request.input - size;
-      const bool last = i + 1 == request.blocks.size();
-      const auto tokens =
-          static_cast<std::int32_t>(last ? std::clamp<std::int64_t>(left, 1, block_tokens) : block_tokens);
-      const auto chain = chains.emplace(request.blocks[i], static_cast<std::uint32_t>(chains.size())).first->second;
-      segments.push_back({chain, tokens});
-      size += tokens;
-    }
-    prompts.add(segments);
-    constexpr std::int64_t kMostTokens = 1'000'000'000;
-    trace.arrivals.push_back(
-        {.at = to_sim_time(milliseconds(request.at_ms - first)),
-         .size = static_cast<std::int32_t>(std::clamp<std::int64_t>(std::max(size, request.input), 1, kMostTokens)),
-         .output = static_cast<std::int32_t>(request.output),
-         .prompt = static_cast<std::uint32_t>(prompts.size())});
-  });
+  const Result<> read = kv_cache::each_request(
+      *source, file,
+      [&](const kv_cache::HashedRequest& request) {
+        if (trace.arrivals.empty()) first = request.at_ms;
+        segments.clear();
+        std::int64_t size = 0;
+        for (std::size_t i = 0; i < request.blocks.size(); ++i) {
+          const std::int64_t left = request.input - size;
+          const bool last = i + 1 == request.blocks.size();
+          const auto tokens =
+              static_cast<std::int32_t>(last ? std::clamp<std::int64_t>(left, 1, block_tokens) : block_tokens);
+          const auto chain = chains.emplace(request.blocks[i], static_cast<std::uint32_t>(chains.size())).first->second;
+          segments.push_back({chain, tokens});
+          size += tokens;
+        }
+        prompts.add(segments);
+        constexpr std::int64_t kMostTokens = 1'000'000'000;
+        trace.arrivals.push_back(
+            {.at = to_sim_time(milliseconds(request.at_ms - first)),
+             .size = static_cast<std::int32_t>(std::clamp<std::int64_t>(std::max(size, request.input), 1, kMostTokens)),
+             .output = static_cast<std::int32_t>(request.output),
+             .prompt = static_cast<std::uint32_t>(prompts.size())});
+      },
+      block_tokens);
   if (!read) return fail(Errors{read.error()});
   prompts.chains = static_cast<std::uint32_t>(chains.size());
   trace.prompts = std::make_shared<const Prompts>(std::move(prompts));
@@ -397,8 +511,8 @@ Checked<Trace> parse_trace(const std::string& file, std::string text) {
   if (trim(text).empty()) return fail(Errors{bad_input(fmt::format("{}: the trace is empty", file))});
   if (is_recorded_run(std::string_view(text).substr(0, 64U << 10))) return read_recorded_run(file, text);
   if (kv_cache::is_hashed_trace(text)) {
-    constexpr auto kBlock = static_cast<std::int32_t>(kv_cache::kBlockTokens);
-    return parse_hashed_trace(file, text, kBlock);
+    const std::int64_t block = kv_cache::usual_block(std::string_view(text).substr(0, 64U << 10));
+    return parse_hashed_trace(file, text, static_cast<std::int32_t>(block));
   }
   const std::unique_ptr<ByteSource> source = bytes_of(text);
   return read_table(file, *source, text.size());
@@ -407,6 +521,8 @@ Checked<Trace> parse_trace(const std::string& file, std::string text) {
 Checked<Trace> read_trace_file(const std::string& file) {
   if (!may_read(file))
     return fail(Errors{bad_input(fmt::format("this server may not read '{}'", file.substr(0, 100)))});
+  std::error_code unknown;
+  if (std::filesystem::is_directory(file, unknown)) return read_folder(file);
   Result<std::unique_ptr<ByteSource>> opened = open_bytes(file);
   if (!opened) return fail(Errors{std::move(opened).error()});
   Result<std::unique_ptr<ByteSource>> plain = uncompress(file, *std::move(opened));
@@ -418,7 +534,6 @@ Checked<Trace> read_trace_file(const std::string& file) {
   const bool table = !first.empty() && first.front() != '{' && first.front() != '[';
   const std::unique_ptr<ByteSource> whole = put_back(*std::move(beginning), *std::move(plain));
   if (table) {
-    std::error_code unknown;
     const auto size = std::filesystem::file_size(file, unknown);
     return read_table(file, *whole, unknown ? 0 : static_cast<std::size_t>(size));
   }
