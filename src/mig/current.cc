@@ -46,7 +46,9 @@ class CurrentReader {
       : file_(file), text_(text), geometry_(geometry) {}
 
   Checked<RunningGpus> read() {
-    if (text_.find("GPU instances") != std::string::npos || text_.find("MIG ") != std::string::npos)
+    if (!listed_gpu(text_).empty())
+      read_list();
+    else if (text_.find("GPU instances") != std::string::npos || text_.find("MIG ") != std::string::npos)
       read_table();
     else if (text_.find("gpus:") != std::string::npos)
       read_yaml();
@@ -108,6 +110,35 @@ class CurrentReader {
       read_instance(*gpu, words[2], size.empty() ? words[5] : start, fmt::format("gpu{}-gi{}", words[0], words[4]),
                     place(line));
     }
+  }
+
+  // "GPU 0: NVIDIA A100-SXM4-80GB (UUID: ...)", "  MIG 3g.40gb     Device  0: (UUID: ...)". The list has no starts.
+  void read_list() {
+    Layout wanted;
+    std::string_view last;
+    const auto place_all = [&] {
+      const std::optional<Layout> placed = geometry_.place(wanted);
+      if (!placed) return mistake(place(last), fmt::format("these slices do not fit a {}", geometry_.gpu().name));
+      for (const Instance& instance : *placed) {
+        const std::size_t number = fleet_.back().instances.size();
+        fleet_.back().instances.push_back({instance, fmt::format("gpu{}-{}", fleet_.back().name, number)});
+      }
+      wanted.clear();
+    };
+    for (const std::string_view line : split_list(text_, '\n')) {
+      const std::vector<std::string_view> words = words_of(line);
+      if (words.size() > 2 && words[0] == "GPU" && words[1].ends_with(':')) {
+        if (!fleet_.empty()) place_all();
+        fleet_.push_back({std::string(words[1].substr(0, words[1].size() - 1)), {}});
+        last = line;
+      } else if (words.size() > 2 && words[0] == "MIG" && !fleet_.empty()) {
+        if (const Result<int> profile = geometry_.find_profile(words[1]))
+          wanted.push_back({*profile, -1});
+        else
+          errors_.push_back(Error(profile.error()).at(place(line)));
+      }
+    }
+    place_all();
   }
 
   void read_lines() {
@@ -202,6 +233,15 @@ std::optional<ListedProfile> read_profile(const std::vector<std::string_view>& w
 }
 
 }  // namespace
+
+std::string listed_gpu(std::string_view text) {
+  for (const std::string_view line : split_list(text, '\n')) {
+    const std::size_t colon = line.find(": "), end = line.find(" (UUID");
+    if (line.starts_with("GPU ") && colon < end && end != std::string_view::npos)
+      return std::string(line.substr(colon + 2, end - colon - 2));
+  }
+  return {};
+}
 
 Checked<RunningGpus> read_current(const std::string& file, const std::string& text, const Geometry& geometry) {
   return CurrentReader(file, text, geometry).read();

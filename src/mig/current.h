@@ -26,8 +26,12 @@ struct RunningGpu {
 
 using RunningGpus = std::vector<RunningGpu>;
 
-// Recognizes three formats:
+// The first GPU in the list that `nvidia-smi -L` prints; empty for other texts.
+std::string listed_gpu(std::string_view text);
+
+// Recognizes four formats:
 //   the table `nvidia-smi mig -lgi` prints (every instance counts as used, named gpu0-gi9 after its ids),
+//   the list `nvidia-smi -L` prints (the same; the driver's usual placement is assumed),
 //   gpus: [{name: node1-0, instances: [{profile: 1g.10gb, start: 4, workload: chat}]}],
 //   3g.40gb@0=chat, 1g.10gb@4        one line per GPU, '=' names the workload.
 // Fails on overlaps, unknown profiles and illegal starts, each with its place.

@@ -72,6 +72,22 @@ TEST(Current, ReadsTheDriversTable) {
   EXPECT_EQ(h100().profile(now[0].instances[1].where.profile).profile, "3g.40gb");
 }
 
+// `nvidia-smi -L` names the GPU and its slices, but not where they start.
+TEST(Current, ReadsTheDriversList) {
+  const std::string text =
+      "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-5d5ba0d6)\n  MIG 3g.40gb     Device  0: (UUID: MIG-c6d4f1ef)\n"
+      "  MIG 1g.10gb     Device  1: (UUID: MIG-cba663e8)\nGPU 1: NVIDIA H100 80GB HBM3 (UUID: GPU-8a77)\n";
+  EXPECT_EQ(listed_gpu(text), "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(listed_gpu("3g.40gb@0=chat\n"), "");
+  const Checked<RunningGpus> gpus = read_current("list.txt", text, h100());
+  ASSERT_TRUE(gpus);
+  ASSERT_EQ(gpus->size(), 2U);
+  EXPECT_EQ((*gpus)[0].instances.size(), 2U);
+  EXPECT_TRUE((*gpus)[1].instances.empty());
+  const std::string full = text + "  MIG 7g.80gb Device 0: (UUID: MIG-1)\n  MIG 1g.10gb Device 1: (UUID: MIG-2)\n";
+  EXPECT_FALSE(read_current("list.txt", full, h100()));
+}
+
 TEST(Current, ReadsYamlAndLines) {
   const RunningGpus yaml =
       fleet("gpus:\n- name: n1\n  instances:\n  - {profile: 1g.10gb, start: 3, workload: a}\n- instances: []\n");
