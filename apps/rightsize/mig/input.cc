@@ -16,6 +16,8 @@
 #include "base/text.h"
 #include "diagnose/observer.h"
 #include "rightsize/input/named_gpu.h"
+#include "rightsize/input/workload_input.h"
+#include "rightsize/typed/sentence.h"
 #include "telemetry/live.h"
 
 namespace rightsize::app {
@@ -49,6 +51,13 @@ Result<std::vector<telemetry::MigLayout>> layouts_here() {
 
 Result<const Gpu*> chosen_gpu(const MigFlags& flags, const catalog::Catalog& catalog) {
   if (flags.gpus.size() == 1) return named_gpu(catalog, flags.gpus[0]);
+  if (flags.gpus.empty() && !flags.current.empty() && flags.current != "nvml") {
+    RIGHTSIZE_TRY(const std::string text, read_file(flags.current));
+    if (const std::string named = mig::listed_gpu(text); !named.empty()) {
+      note("'nvidia-smi -L' lists no placements: the driver's usual ones are assumed");
+      return named_gpu(catalog, named);
+    }
+  }
   if (!flags.gpus.empty() || flags.current != "nvml") {
     return fail(bad_input("--gpu is missing").with_hint("for example --gpu h100-sxm"));
   }
@@ -160,6 +169,12 @@ std::optional<std::string> workloads_of_sizes(const std::string& text) {
 
 }  // namespace
 
+std::string workload_key(const std::string& key) {
+  const std::string named = key_of(key);
+  const bool known = named == "load" || named == "memory" || named == "replicas" || named == "rate";
+  return known && named != to_lower(key) ? named : our_key(key);
+}
+
 Result<std::string> workloads_text(const std::string& typed) {
   std::error_code ignored;
   if (typed != "-" && !std::filesystem::exists(typed, ignored)) {
@@ -167,6 +182,38 @@ Result<std::string> workloads_text(const std::string& typed) {
   }
   RIGHTSIZE_TRY(std::string text, read_file(typed));
   return workloads_of_table(typed, text).value_or(text);
+}
+
+std::string_view without_marks(std::string_view word) {
+  constexpr std::string_view kMarks = ",;:?!.()\"'";
+  while (!word.empty() && kMarks.find(word.back()) != std::string_view::npos) word.remove_suffix(1);
+  while (!word.empty() && kMarks.find(word.front()) != std::string_view::npos) word.remove_prefix(1);
+  return word;
+}
+
+std::string slices_in(std::string_view sentence) {
+  std::string slices;
+  std::int64_t count = 1;
+  for (std::string_view word : split_list(sentence, ' ')) {
+    word = without_marks(word);
+    std::string lower = to_lower(word);
+    if (lower.starts_with("mig-")) lower.erase(0, 4);
+    if (lower.ends_with("gbs")) lower.pop_back();
+    // "3g.40gb", "2x3g.40gb", "1g.10gb+me".
+    const std::size_t g = lower.find("g."), gb = lower.find("gb", std::min(g, lower.size()));
+    const bool slice = g != std::string::npos && g > 0 && gb != std::string::npos && gb > g + 2 &&
+                       lower.find_first_not_of("0123456789x") == g &&
+                       lower.find_first_not_of("0123456789", g + 2) == gb;
+    if (slice)
+      slices += fmt::format("{}{}{}", slices.empty() ? "" : ",", count > 1 ? fmt::format("{}x", count) : "", lower);
+    if (lower.ends_with('x')) lower.pop_back();
+    const std::string digits = digits_of(lower).empty() ? lower : digits_of(lower);
+    // Words between the number and the slice keep it: "two of the 3g.40gb".
+    const Result<std::int64_t> number = parse_integer(digits);
+    if (number && *number > 0) count = *number;
+    if (slice) count = 1;
+  }
+  return slices;
 }
 
 std::string workloads_of(const std::vector<std::string>& models) {

@@ -20,9 +20,18 @@ struct MigFlags {
   bool list_layouts = false, repack = false, share = false;
 };
 
+// A key of a workload, from what others call it: "utilization" is "load".
+std::string workload_key(const std::string& key);
+
 // The workloads that an argument names: a YAML file, a table (CSV with a header: name, memory, load, ...), or sizes
 // such as "3x10GB, 2x5GB".
 Result<std::string> workloads_text(const std::string& typed);
+
+// A word of a sentence without the marks around it.
+std::string_view without_marks(std::string_view word);
+
+// "two 3g.40gb and one 1g.10gb": the slices that a sentence names, as --check reads them; empty without any.
+std::string slices_in(std::string_view sentence);
 
 // The text of a workload file with a workload for each model; a model that is named twice has two replicas.
 std::string workloads_of(const std::vector<std::string>& models);

@@ -11,7 +11,6 @@
 #include "catalog/words.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/input/speed_input.h"
-#include "rightsize/input/workload_input.h"
 #include "rightsize/mig/input.h"
 #include "rightsize/mig/report.h"
 
@@ -72,7 +71,7 @@ Checked<Outcome> plan_workloads(const MigFlags& flags, const Facts& facts) {
   }
   RIGHTSIZE_TRY(const mig::WorkloadFile file,
                 mig::read_workloads(flags.workloads.empty() ? "--models" : flags.workloads, text, facts.catalog,
-                                    flags.headroom, speed, our_key));
+                                    flags.headroom, speed, workload_key));
   for (const std::string& words : file.assumed) note(words);
   RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(facts.catalog, flags.prices));
   RIGHTSIZE_TRY(const std::vector<GpuType> types, allowed_types(flags, file, prices, purchase));
@@ -134,13 +133,20 @@ Checked<Outcome> run(MigFlags flags) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   // `mig "12 models of 6 GB each on A100s"`.
   std::error_code ignored;
-  if (flags.gpus.empty() && flags.workloads.find(' ') != std::string::npos &&
-      !std::filesystem::exists(flags.workloads, ignored)) {
+  const bool words =
+      flags.workloads.find(' ') != std::string::npos && !std::filesystem::exists(flags.workloads, ignored);
+  if (words && flags.gpus.empty()) {
     for (std::string_view word : split_list(flags.workloads, ' ')) {
+      word = without_marks(word);
       if (word.ends_with('s') && !facts.catalog.match_gpus(word)) word.remove_suffix(1);
       if (word.find_first_of("0123456789") != 0 && word.size() > 1 && facts.catalog.match_gpus(word))
         flags.gpus.emplace_back(word);
     }
+  }
+  // `mig "do two 3g.40gb and one 1g.10gb fit an H100?"`.
+  if (const std::string slices = words ? slices_in(flags.workloads) : ""; !slices.empty() && flags.check.empty()) {
+    flags.check = slices;
+    flags.workloads.clear();
   }
   // `mig h100 --list-layouts`: a GPU in place of a file.
   if (facts.catalog.match_gpus(flags.workloads) && !std::filesystem::exists(flags.workloads, ignored)) {

@@ -28,6 +28,27 @@ TEST(MigInput, ANamedGpuWithoutMigIsRefusedAndOthersAreSkipped) {
   EXPECT_THAT(describe(named.error()), HasSubstr("l4 does not support MIG"));
 }
 
+// A sentence that names slices asks about the same layout as --check, however its numbers are written.
+TEST(MigInput, SlicesInASentenceAreALayout) {
+  const mig::Geometry geometry = h100();
+  const char* const kNumbers[][4] = {
+      {"a", "one", "1", "1x"}, {"two", "2", "2x", "two of the"}, {"three", "3", "3x", "3"}};
+  for (const char* profile : {"1g.10gb", "2g.20gb", "3g.40gb", "1g.10gb+me"}) {
+    for (std::size_t count = 0; count < std::size(kNumbers); ++count) {
+      for (const char* number : kNumbers[count]) {
+        const std::string asked = fmt::format("can I put {} {} and one 1g.20gb on one H100?", number, profile);
+        const std::string layout = fmt::format("{}x{},1g.20gb", count + 1, profile);
+        const auto read = mig::parse_layout(slices_in(asked), geometry);
+        ASSERT_TRUE(read) << asked << " " << slices_in(asked);
+        EXPECT_EQ(mig::describe_layout(*read, geometry),
+                  mig::describe_layout(*mig::parse_layout(layout, geometry), geometry))
+            << asked;
+      }
+    }
+  }
+  EXPECT_EQ(slices_in("12 models of 6 GB each on A100s"), "");
+}
+
 TEST(MigReport, AFittingLayoutHasItsCommandAndAnotherEndsWithExitCodeTwo) {
   const mig::Geometry geometry = h100();
   const Outcome fits = check_outcome(geometry, {{"GPU 0", *mig::parse_layout("3g.40gb,2x1g.10gb", geometry)}});
