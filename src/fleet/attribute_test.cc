@@ -63,5 +63,22 @@ TEST(Attribute, JobsWithUnknownGpusShareTheirHostEqually) {
   EXPECT_NEAR(nobody, 48, 0.1);
 }
 
+// Jobs that ended before the readings began match no GPU, whatever their host.
+TEST(Attribute, OnlyJobsOfTheSameTimeCount) {
+  UseAccumulator sum({});
+  live(sum, {.uuid = "G0", .team = ""}, kDay, busy);
+  std::vector<GpuUse> gpus = sum.finish();
+  telemetry::JobTable table;
+  telemetry::SlurmJob job{.id = "7", .user = "ann"};
+  job.end = kStart - hours(1);
+  job.start = job.end - hours(12);
+  job.elapsed = hours(12);
+  job.gpu_count = 1;
+  job.nodes = "n1";
+  table.jobs.push_back(job);
+  EXPECT_EQ(attribute_jobs(gpus, table).by_time, 0u);
+  EXPECT_TRUE(gpus.front().tenancies.empty() || gpus.front().tenancies.front().owner.empty());
+}
+
 }  // namespace
 }  // namespace rightsize::fleet

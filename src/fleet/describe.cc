@@ -1,5 +1,6 @@
 // An action in words: the change, its risk under the recorded load, and how to check, apply and undo it.
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -66,8 +67,11 @@ const ActionText& text_of(RemedyKind kind) { return *std::ranges::find(kTexts, k
 
 std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
 
-std::string times(std::optional<double> factor) {
-  return factor ? fmt::format("{:.1f}x", *factor) : std::string("unbounded (work piles up)");
+// What latency does: "grows 1.4x"
+std::string change_of(std::optional<double> factor) {
+  if (!factor) return "grows without bound (work piles up)";
+  if (std::abs(*factor - 1) < 0.05) return "stays the same";
+  return fmt::format("{} {:.1f}x", *factor < 1 ? "falls to" : "grows", *factor);
 }
 
 // The effect of the recorded load on the new GPU.
@@ -76,8 +80,8 @@ std::string load_text(const Forecast& f) {
                          ? "it always fits"
                          : fmt::format("too small for {} of the recorded time ({} to {})", percent(f.too_small.likely),
                                        percent(f.too_small.low), percent(f.too_small.high));
-  return text + fmt::format("; p95 load {}, peak load {}; latency grows {} at p95 and {} at the peak",
-                            percent(f.load_p95), percent(f.load_peak), times(f.latency_p95), times(f.latency_peak));
+  return text + fmt::format("; p95 load {}, peak load {}; latency {} at p95 and {} at the peak", percent(f.load_p95),
+                            percent(f.load_peak), change_of(f.latency_p95), change_of(f.latency_peak));
 }
 
 std::string level_of(const Forecast& f, RemedyKind kind) {
@@ -93,7 +97,7 @@ std::string broken_limit(const Forecast& f, const Thresholds& t) {
     return fmt::format("too small for up to {} of the time (--max-overload {})", percent(f.too_small.high),
                        percent(t.most_overload));
   const bool at_p95 = !f.latency_p95 || *f.latency_p95 > t.most_slowdown;
-  return fmt::format("latency grows {} at {} (--max-slowdown {:g})", times(at_p95 ? f.latency_p95 : f.latency_peak),
+  return fmt::format("latency {} at {} (--max-slowdown {:g})", change_of(at_p95 ? f.latency_p95 : f.latency_peak),
                      at_p95 ? "p95" : "the peak", t.most_slowdown);
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/suggest.h"
 
 namespace rightsize::fleet {
 namespace {
@@ -82,6 +83,12 @@ class TypePrices {
   std::map<std::pair<telemetry::Word, telemetry::Word>, GpuPrice> known_;
 };
 
+// Whether a scheduler's name, often only that of the family, may mean this GPU: "a100", "nvidia_a100-sxm4-80gb".
+bool may_be(const std::string& name, const catalog::Gpu* gpu) {
+  if (name.empty() || gpu == nullptr) return name.empty();
+  return fold_name(name).find(gpu->name.substr(0, gpu->name.find('-'))) != std::string::npos;
+}
+
 Costed cost_of(const SlurmJob& job, TypePrices& prices, const IdleRule& idle,
                const std::map<std::string, const GpuPrice*>& host_prices) {
   Costed costed{job};
@@ -102,7 +109,7 @@ Costed cost_of(const SlurmJob& job, TypePrices& prices, const IdleRule& idle,
   if (!host_prices.empty() && job.mig_profile.empty()) {
     const std::vector<JobGpu> all = job.gpus();
     const auto host = all.empty() ? host_prices.end() : host_prices.find(short_host(all.front().host));
-    if (host != host_prices.end()) price = host->second;
+    if (host != host_prices.end() && may_be(job.gpu_model.str(), host->second->gpu)) price = host->second;
   }
   costed.spend = price->cost(job.gpu_time() / gpus(1));
   return costed;
@@ -138,9 +145,9 @@ std::vector<WaitLine> waits_of(std::map<telemetry::Word, std::vector<float>> wai
   std::vector<WaitLine> lines;
   for (auto& [partition, seconds_waited] : waits) {
     std::ranges::sort(seconds_waited);
-    const auto at = [&](double share) {
-      const auto last = static_cast<double>(seconds_waited.size() - 1);
-      return seconds(static_cast<double>(seconds_waited[static_cast<std::size_t>(std::ceil(share * last))]));
+    const auto at = [&waited = seconds_waited](double share) {
+      const auto last = static_cast<double>(waited.size() - 1);
+      return seconds(static_cast<double>(waited[static_cast<std::size_t>(std::ceil(share * last))]));
     };
     lines.push_back({partition.empty() ? kNone : partition.str(), seconds_waited.size(), at(0.5), at(0.95)});
   }
@@ -293,7 +300,8 @@ struct JobShare {
   double weight = 1;
 };
 
-void add_tenancies(GpuUse& gpu, const std::vector<JobShare>& parts) {
+// False if no job overlaps with the observed time.
+bool add_tenancies(GpuUse& gpu, const std::vector<JobShare>& parts) {
   std::map<const SlurmJob*, double> weights;  // a job with three of a host's eight GPUs occurs three times
   for (const JobShare& part : parts) weights[part.job] += part.weight;
   std::vector<Tenancy> found;
@@ -306,7 +314,7 @@ void add_tenancies(GpuUse& gpu, const std::vector<JobShare>& parts) {
     found.push_back({owner_of_job(*job), length, std::min(length, idle), from, until});
     all += length;
   }
-  if (found.empty()) return;
+  if (found.empty()) return false;
   // Jobs can share a GPU, but together they get at most its observed time.
   const double shrink = all > gpu.covered ? gpu.covered / all : 1;
   Seconds idle = gpu.covered * gpu.idle_share;
@@ -320,6 +328,7 @@ void add_tenancies(GpuUse& gpu, const std::vector<JobShare>& parts) {
   }
   std::ranges::stable_sort(found, std::ranges::greater(), &Tenancy::time);
   gpu.tenancies = std::move(found);
+  return true;
 }
 
 }  // namespace
@@ -354,8 +363,7 @@ Attribution attribute_jobs(std::vector<GpuUse>& gpus, const telemetry::JobTable&
     const std::vector<JobShare>& anywhere = by_gpu[{host, -1}];
     parts.insert(parts.end(), anywhere.begin(), anywhere.end());
     if (parts.empty()) continue;
-    add_tenancies(gpu, parts);
-    ++done.by_time;
+    done.by_time += add_tenancies(gpu, parts) ? 1 : 0;
   }
   return done;
 }

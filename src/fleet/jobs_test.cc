@@ -53,6 +53,22 @@ TEST(Jobs, JobsCostTheirGpuTimeInAnyState) {
   EXPECT_FALSE(ledger.users[0].idle);  // nothing was measured
 }
 
+// The telemetry of a host prices its jobs more precisely, but only if it may be the GPU that the job names.
+TEST(Jobs, AJobIsNotPricedAsAnotherGpu) {
+  const DevicePrices book(facts(), *market::parse_own_prices({"h100-sxm=5", "a100=2"}, facts()));
+  for (const auto& [model, usd] : {std::pair("a100", 2.0), {"nvidia_h100", 5.0}, {"h100", 5.0}, {"", 5.0}}) {
+    for (const char* host : {"", "n1"}) {
+      JobTable table;
+      table.jobs = {job("1", "COMPLETED", 0, 1, 1, host)};
+      table.jobs[0].gpu_model = telemetry::Word(model);
+      GpuRow row;
+      row.use.device = {.name = "NVIDIA H100 80GB HBM3", .host = host};
+      row.price = book.price(row.use.device);
+      EXPECT_NEAR(in_usd(make_job_ledger(table, book, {}, {row}).spend), usd, 1e-9) << model << " on " << host;
+    }
+  }
+}
+
 // A user of GPUs without a price has no cost, which is not a cost of 0.
 TEST(Jobs, NoPriceIsNotAPriceOfZero) {
   JobTable table;

@@ -170,7 +170,7 @@ std::vector<std::string> remarks_of(const Side& side) {
   }
   if (side.cost.most) {
     remarks.push_back(fmt::format("{} {}/month",
-                                  side.request.ceiling ? "a limit, not counted; when used up" : "scaled up",
+                                  side.request.ceiling ? "a limit, not counted; when used up" : "at its largest size:",
                                   per_month(*side.cost.most)));
   }
   if (side.cost.run) remarks.push_back(fmt::format("at most {} per run (its time limit)", format_usd(*side.cost.run)));

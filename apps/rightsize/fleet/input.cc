@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -67,7 +68,11 @@ Result<> read_days(const FleetFlags& flags, fleet::ServerOptions& server) {
 
 }  // namespace
 
-Checked<FleetRequest> read_request(const FleetFlags& flags, const catalog::Catalog& catalog) {
+Checked<FleetRequest> read_request(const FleetFlags& typed, const catalog::Catalog& catalog) {
+  FleetFlags flags = typed;
+  // A job log alone is a source.
+  if (flags.from.empty() && flags.prometheus.empty() && !flags.jobs.empty())
+    flags.from = {std::exchange(flags.jobs, {})};
   if (flags.from.empty() == flags.prometheus.empty()) {
     return fail(
         bad_input(flags.from.empty() ? "no source: use --from or --prometheus" : "use either --from or --prometheus")

@@ -137,10 +137,19 @@ void join_jobs(const fleet::IdleRule& idle, Telemetry& telemetry, FleetResult& r
   const telemetry::JobTable& jobs = telemetry.jobs;
   if (jobs.empty()) return;
   std::set<std::string> covered;
-  for (const fleet::GpuUse& gpu : gpus) covered.insert(fleet::short_host(gpu.device.host));
+  TimePoint first = unix_seconds(1e11), last = {};
+  for (const fleet::GpuUse& gpu : gpus) first = std::min(first, gpu.first), last = std::max(last, gpu.end());
+  const bool overlap = std::ranges::any_of(
+      jobs.jobs, [&](const telemetry::SlurmJob& job) { return job.start < last && job.end > first; });
+  // A log of one machine does not name its host, and a job log may not either: they can only match by time.
+  for (const fleet::GpuUse& gpu : gpus) {
+    if (const std::string host = fleet::short_host(gpu.device.host); overlap || !host.empty()) covered.insert(host);
+  }
   std::string how;
   if (!gpus.empty()) {
     const fleet::Attribution done = fleet::attribute_jobs(gpus, jobs);
+    if (!overlap)
+      telemetry.notes.push_back("the job log and the GPU readings do not overlap in time, so no GPU has a known job");
     how = fmt::format(": {} GPUs matched by job, {} by host and time", done.by_job, done.by_time);
   }
   result.read.push_back(fmt::format(
@@ -271,6 +280,7 @@ Checked<FleetResult> run_fleet(const FleetRequest& asked, const Facts& facts) {
     malloc_trim(0);  // otherwise the allocator would keep its small blocks during the analysis
 #endif
   });
+  add_notes(telemetry.notes);
   result.analysis = fleet::analyse(std::move(telemetry.gpus), {prices, speeds, request.thresholds, request.power_cap});
   result.analysis.totals.share_read = share_read;
   result.thresholds = request.thresholds;

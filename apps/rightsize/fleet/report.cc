@@ -237,7 +237,8 @@ std::string headline(const FleetAnalysis& a) {
   }
   text += ".";
   if (t.not_counted > UsdPerSecond{}) {
-    text += fmt::format(" Another {} could be saved, but {}.", monthly(t.not_counted), reservations_about(a.actions));
+    text += fmt::format(" {} {} could be saved, but {}.", t.saving > UsdPerSecond{} ? "Another" : "Up to",
+                        monthly(t.not_counted), reservations_about(a.actions));
   }
   return text;
 }
