@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/parse_units.h"
+#include "base/suggest.h"
 #include "base/text.h"
 
 namespace rightsize::capacity {
@@ -48,6 +49,26 @@ std::optional<BytesPerSecond> host_link(const catalog::Gpu& gpu) {
   return bytes_per_s(lane * *lanes * kReached);
 }
 
+namespace {
+
+// Names of the tiers; the first of each line is ours.
+constexpr std::string_view kTierNames[] = {
+    "host cpu ram dram memory hostmemory cpumemory systemmemory cxl",
+    "disk nvme ssd localdisk localssd file storage",
+    "remote s3 gcs redis nfs network object objectstorage shared valkey mooncake infinistore",
+};
+
+std::optional<std::string> tier_named(std::string_view text) {
+  const std::string name = fold_name(text);
+  for (const std::string_view line : kTierNames) {
+    const std::vector<std::string_view> names = split_list(line, ' ');
+    if (std::ranges::find(names, name) != names.end()) return std::string(names.front());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Result<CacheTier> parse_tier(std::string_view text) {
   const auto wrong = [&](const std::string& why) {
     return fail(bad_input(fmt::format("'{}': {}", text, why)).with_hint("--tier host=500GB or --tier disk=2TB@6GB/s"));
@@ -56,7 +77,9 @@ Result<CacheTier> parse_tier(std::string_view text) {
   if (equals == std::string_view::npos || trim(text.substr(0, equals)).empty())
     return wrong("a tier is NAME=SIZE[@SPEED]");
   CacheTier tier;
-  tier.name = to_lower(trim(text.substr(0, equals)));
+  const std::optional<std::string> name = tier_named(trim(text.substr(0, equals)));
+  if (!name) return wrong("a tier is host, disk or remote");
+  tier.name = *name;
   tier.shared = tier.name == "remote";
   RIGHTSIZE_TRY(tier.size,
                 parse_bytes(trim(text.substr(equals + 1, at == std::string_view::npos ? at : at - equals - 1))));

@@ -24,8 +24,8 @@ struct CacheTier {
 // (2 GiB at a time, 2026-11-16); other links are assumed to reach the same share. Empty if the link is unknown.
 std::optional<BytesPerSecond> host_link(const catalog::Gpu& gpu);
 
-// "host=500GB", "disk=2TB@6GB/s", "remote=10TB@5GB/s": a name, a size and the speed at which a replica reads. A tier
-// called remote is shared.
+// "host=500GB", "disk=2TB@6GB/s", "remote=10TB@5GB/s": a name, a size and the speed at which a replica reads. Other
+// names (cpu, nvme, s3) become one of these three, and unknown names are refused. Remote tiers are shared.
 Result<CacheTier> parse_tier(std::string_view text);
 
 // The replica with a tier below its GPU memory, for a cache of `per_token` bytes. An engine that compares the two times

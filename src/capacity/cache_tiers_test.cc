@@ -109,7 +109,15 @@ TEST(CacheTiers, ReadsSizesSpeedsAndLinks) {
   EXPECT_EQ(tier->name, "disk");
   EXPECT_DOUBLE_EQ(in_bytes(tier->size), 2e12);
   EXPECT_DOUBLE_EQ(in_bytes_per_s(tier->read), 6e9);
-  for (const char* wrong : {"", "host", "=5GB", "host=x", "host=5GB@", "host=0B", "host=5GB@0GB/s"})
+  for (const char* name : {"cpu", "RAM", "dram", "host", "memory"}) {
+    const auto same = parse_tier(std::string(name) + "=1TB");
+    ASSERT_TRUE(same) << name;
+    EXPECT_EQ(same->name, "host");
+    EXPECT_FALSE(same->shared);
+  }
+  EXPECT_EQ(parse_tier("nvme=1TB")->name, "disk");
+  EXPECT_TRUE(parse_tier("S3=1TB")->shared);
+  for (const char* wrong : {"", "host", "floppy=5GB", "=5GB", "host=x", "host=5GB@", "host=0B", "host=5GB@0GB/s"})
     EXPECT_FALSE(parse_tier(wrong)) << wrong;
   catalog::Gpu gpu;
   gpu.pcie = "5.0x16";

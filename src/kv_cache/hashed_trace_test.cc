@@ -1,5 +1,6 @@
 #include "kv_cache/hashed_trace.h"
 
+#include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -43,6 +44,32 @@ TEST(HashedTrace, HashesMayBeText) {
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->front().blocks[0], seen->front().blocks[2]);
   EXPECT_NE(seen->front().blocks[0], seen->front().blocks[1]);
+}
+
+// Whatever the form of the log, prompts share blocks as far as their texts are the same.
+TEST(HashedTrace, LogsOfChatsHaveTheBlocksOfTheirTexts) {
+  const std::string system(4000, 's'), tail(600, 't');
+  const auto line = [&](const char* time, const std::string& end) {
+    return "{\"created_at\": " + std::string(time) +
+           ", \"request\": {\"messages\": [{\"role\": \"system\", \"content\": \"" + system +
+           "\"}, {\"role\": \"user\", \"content\": [{\"type\": \"text\", \"text\": \"" + end +
+           "\"}]}]}, \"response\": {\"usage\": {\"prompt_tokens\": 1150, \"completion_tokens\": 30}}}\n";
+  };
+  for (const auto& [first, second] :
+       {std::pair{"0.5", "11.5"}, {"\"2025-10-01T09:30:00.500Z\"", "\"2025-10-01T09:30:11.5Z\""}}) {
+    const auto seen = read(line(second, tail + " and another question") + line(first, tail));
+    ASSERT_TRUE(seen) << describe({seen.error()});
+    const auto &a = seen->front(), &b = seen->back();
+    EXPECT_DOUBLE_EQ(b.at_ms - a.at_ms, 11'000);
+    EXPECT_EQ(a.input, 1150);
+    EXPECT_EQ(a.output, 30);
+    EXPECT_NEAR(static_cast<double>(a.blocks.size()), 1150 / 16.0, 1);
+    const auto differ = std::mismatch(a.blocks.begin(), a.blocks.end(), b.blocks.begin(), b.blocks.end());
+    EXPECT_GE(differ.first - a.blocks.begin(), static_cast<std::ptrdiff_t>(a.blocks.size()) - 2);
+  }
+  const auto plain = read("{\"timestamp\": 1, \"prompt\": \"" + std::string(640, 'p') + "\"}");
+  ASSERT_TRUE(plain) << describe({plain.error()});
+  EXPECT_EQ(plain->front().input, 161) << "4 characters each, with the end of the line";
 }
 
 TEST(HashedTrace, ErrorsDescribeTheWrongRequest) {

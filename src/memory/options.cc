@@ -211,8 +211,26 @@ std::vector<OptionEffect> each_option(const ModelShape& model, const Job& job, c
   return effects;
 }
 
+namespace {
+
+// One change is better than several: as many requests as the GPU holds, if it holds any.
+std::optional<OptionEffect> fewer_requests(const ModelShape& model, const Job& job, const catalog::Gpu& gpu,
+                                           const TimeOf& time_of) {
+  const auto room = trains(job) ? std::nullopt : estimate_memory(model, job, &gpu).max_concurrency;
+  if (!room || *room < 1 || *room >= job.serve.concurrency) return std::nullopt;
+  Job changed = job;
+  changed.serve.concurrency = *room;
+  const MemoryOption option{fmt::format("{} requests in flight", *room), OptionKind::kOther, "", nullptr, nullptr};
+  OptionEffect effect = effect_of(model, job, {{option}, changed, slowdown_of(job, changed, time_of)},
+                                  estimate_memory(model, job, nullptr));
+  return fits(effect.need, gpu).verdict == Verdict::kFits ? std::optional(std::move(effect)) : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<OptionEffect> cheapest_fit(const ModelShape& model, const Job& job, const catalog::Gpu& gpu,
                                          const TimeOf& time_of, bool same_result) {
+  if (auto fewer = same_result ? fewer_requests(model, job, gpu, time_of) : std::nullopt) return fewer;
   std::vector<MemoryOption> options = options_for(model, job, &gpu);
   if (same_result) std::erase_if(options, [](const MemoryOption& option) { return !option.accuracy.empty(); });
   const MemoryNeed before = estimate_memory(model, job, nullptr);

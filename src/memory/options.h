@@ -45,7 +45,7 @@ std::vector<OptionEffect> each_option(const model::ModelShape& model, const mode
 
 // The combination with the least slowdown (then the fewest options) that fits `gpu`; if there is none, the one that
 // needs least, if it is tight; empty if that does not fit either. Combinations with an unknown slowdown come last.
-// `same_result` allows only options that do not change the model.
+// `same_result` allows only options that do not change the model; for serving, fewer requests in flight come first.
 std::optional<OptionEffect> cheapest_fit(const model::ModelShape& model, const model::Job& job, const catalog::Gpu& gpu,
                                          const TimeOf& time_of, bool same_result);
 

@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "memory/kv_cache.h"
+#include "memory/options.h"
 #include "memory/weight_bytes.h"
 #include "presets/presets.h"
 
@@ -158,6 +159,22 @@ RC_GTEST_PROP(Serving, MemoryGrowsWithContextAndConcurrency, ()) {
   more = job;
   more.serve.isl += 16;
   RC_ASSERT(estimate_serving(model("llama-3.1-8b"), more, nullptr).device > need.device);
+}
+
+// If a GPU holds some of the requests, fewer requests are the only change.
+RC_GTEST_PROP(CheapestFit, FewerRequestsAloneComeFirst, ()) {
+  Job job = serving();
+  job.serve.isl = *rc::gen::inRange(256, 32'000);
+  job.serve.concurrency = *rc::gen::inRange(1, 2000);
+  const catalog::Gpu gpu = gpu_of(gib(*rc::gen::inRange(12, 192)));
+  const ModelShape& shape = model("llama-3.1-8b");
+  const auto room = estimate_memory(shape, job, &gpu).max_concurrency;
+  RC_PRE(room && *room >= 1 && *room < job.serve.concurrency);
+  const auto found = cheapest_fit(
+      shape, job, gpu, [](const Job&) { return std::nullopt; }, true);
+  RC_ASSERT(found.has_value());
+  RC_ASSERT(found->taken.size() == 1u);
+  RC_ASSERT(found->job.serve.concurrency == *room);
 }
 
 }  // namespace

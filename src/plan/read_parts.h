@@ -53,7 +53,7 @@ Checked<std::vector<double>> read_rate_profile(const std::string& file);
 Errors cut_context(Request& request);
 
 // Reports requests of a mix or a trace that exceed the model's context.
-Errors check_lengths(const Request& request);
+Errors check_lengths(Request& request);
 
 // The kinds of machines of --on-prem, with their common settings; a single number of machines applies to every kind.
 Result<std::vector<market::OwnHardware>> read_own_machines(const std::string& text, const catalog::Catalog& catalog);

@@ -63,29 +63,44 @@ Errors cut_context(Request& request) {
   return {};
 }
 
-// Every request kind of a mix, and 99 % of the requests of a trace, must fit the model's context: engines refuse
-// others.
-Errors check_lengths(const Request& request) {
-  constexpr double kFew = 0.01;
+// Every request kind of a mix must fit the model's context. Requests of a trace that do not are left out, as engines
+// refuse them, unless they are the majority.
+Errors check_lengths(Request& request) {
   Errors errors;
   for (const capacity::RequestSize& size : request.work.mix) {
     if (auto wrong = memory::check_length(request.model, size.isl, size.osl)) errors.push_back(*std::move(wrong));
   }
+  if (const auto& sessions = request.work.sessions) {
+    const double each = std::round(sessions->fan_out);
+    auto wrong = memory::check_length(request.model, std::llround(sessions->system + each * sessions->turn_in),
+                                      std::llround(each * sessions->turn_out));
+    if (wrong)
+      errors.push_back(bad_input(wrong->message).with_hint("shorten system, turn-in or turn-out of --sessions"));
+  }
   if (!request.work.trace) return errors;
+  if (const auto& rates = request.work.trace->rates)
+    request.assumed.push_back(fmt::format("requests arrive at random, at the mean rate of each {} of the file",
+                                          format_duration(rates->step)));
   const std::vector<sim::Arrival>& arrivals = request.work.trace->arrivals;
-  std::optional<Error> first;
-  double beyond = 0;
-  for (const sim::Arrival& arrival : arrivals) {
-    auto wrong = memory::check_length(request.model, static_cast<std::int64_t>(arrival.size), arrival.output);
-    if (!wrong) continue;
-    if (!first) first = bad_input(wrong->message).with_hint("choose a model with a longer context, or leave them out");
-    ++beyond;
+  const auto wrong_length = [&](const sim::Arrival& arrival) {
+    return memory::check_length(request.model, static_cast<std::int64_t>(arrival.size), arrival.output);
+  };
+  const auto too_long = [&](const sim::Arrival& arrival) { return wrong_length(arrival).has_value(); };
+  const auto first = std::ranges::find_if(arrivals, too_long);
+  if (first == arrivals.end()) return errors;
+  const double all = static_cast<double>(arrivals.size());
+  const double beyond = static_cast<double>(std::count_if(first, arrivals.end(), too_long));
+  const std::string count = fmt::format("{} of {} requests of the trace", format_count(beyond), format_count(all));
+  if (beyond > all / 2) {
+    errors.push_back(bad_input(fmt::format("{} are too long: {}", count, wrong_length(*first)->message))
+                         .with_hint("choose a model with a longer context"));
+    return errors;
   }
-  if (beyond > kFew * static_cast<double>(arrivals.size())) {
-    first->message = fmt::format("{} of {} requests of the trace are too long: {}", format_count(beyond),
-                                 format_count(static_cast<double>(arrivals.size())), first->message);
-    errors.push_back(*std::move(first));
-  }
+  auto kept = std::make_shared<sim::Trace>(*request.work.trace);
+  std::erase_if(kept->arrivals, too_long);
+  request.work.trace = std::move(kept);
+  request.assumed.push_back(fmt::format("{} ({:.2g} %) are left out: engines refuse requests longer than the context",
+                                        count, 100 * beyond / all));
   return errors;
 }
 

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <numeric>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,6 +40,24 @@ TEST(Lengths, AMeanVariesAsUsualByDefault) {
   ASSERT_TRUE(said);
   EXPECT_FALSE(said->work.isl_varies_as_usual);
   EXPECT_NEAR(request_lengths(*said).size_at(sim::Statistic::kP95), 8000, 30);
+}
+
+// Engines refuse requests beyond the context: a trace is planned without them, unless most of it is gone then.
+TEST(Lengths, RequestsOfATraceBeyondTheContextAreLeftOut) {
+  for (const int beyond : {0, 1, 7, 50, 51, 100}) {
+    std::string text = "t,input_tokens,output_tokens\n";
+    for (int i = 0; i < 100; ++i) text += fmt::format("{},{},20\n", i, (i * 37) % 100 < beyond ? 5000 : 100);
+    const auto read =
+        read_given({{"model", "llama-2-7b"}, {"job", "serve"}, {"trace", file_of("beyond.csv", text)}});
+    ASSERT_EQ(read.has_value(), beyond <= 50) << beyond;
+    if (!read) continue;
+    EXPECT_EQ(read->work.trace->arrivals.size(), static_cast<std::size_t>(100 - beyond));
+    EXPECT_EQ(read->job.serve.isl, 100) << "the mean of those that are served";
+    const bool stated = std::ranges::any_of(read->assumed, [&](const std::string& text_of) {
+      return text_of.starts_with(fmt::format("{} of 100 requests of the trace ({} %)", beyond, beyond));
+    });
+    EXPECT_EQ(stated, beyond > 0) << beyond;
+  }
 }
 
 TEST(Lengths, ErrorsShowACorrectValue) {

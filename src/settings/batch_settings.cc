@@ -86,7 +86,8 @@ constexpr Setting kRows[] = {
          "a tier below GPU memory, e.g. host=500GB or disk=2TB@6GB/s (size per replica, and its read speed); needs "
          "--gpu; "
          "may be repeated"),
-    count("block-tokens", "512", 1, 1e6, "tokens of a block of the trace").or_else("512"),
+    count("block-tokens", "512", 1, 1e6, "tokens of a block of the trace")
+        .or_words("512, as in Mooncake's traces; 16 for logs of chats"),
 
     section("What if"),
     factor("traffic", "2x", 1e-3, 100, "size for this many times the traffic"),

@@ -104,6 +104,7 @@ std::vector<std::uint64_t> blocks_of(std::span<const sim::Segment> prompt, std::
 
 struct Totals {
   double input = 0, output = 0, first = 0, last = 0;  // tokens; milliseconds
+  double token_characters = 0;                        // of texts
 };
 
 void use_trace(const sim::Trace& trace, std::int64_t block_tokens, kv_cache::ReuseCurve& reuse, Totals& totals) {
@@ -115,21 +116,27 @@ void use_trace(const sim::Trace& trace, std::int64_t block_tokens, kv_cache::Reu
   }
 }
 
-Result<> use_file(const std::string& file, kv_cache::ReuseCurve& reuse, Totals& totals) {
-  RIGHTSIZE_TRY(std::unique_ptr<ByteSource> raw, open_bytes(file));
-  RIGHTSIZE_TRY(const std::unique_ptr<ByteSource> source, uncompress(file, std::move(raw)));
-  return kv_cache::each_request(*source, file, [&](const kv_cache::HashedRequest& request) {
+// Sets the tokens of a block if they were not given.
+Result<> use_file(Flags& flags, kv_cache::ReuseCurve& reuse, Totals& totals) {
+  RIGHTSIZE_TRY(std::unique_ptr<ByteSource> raw, open_bytes(flags.trace));
+  RIGHTSIZE_TRY(std::unique_ptr<ByteSource> source, uncompress(flags.trace, std::move(raw)));
+  constexpr std::size_t kBeginning = 64U << 10;
+  RIGHTSIZE_TRY(std::string beginning, read_beginning(*source, kBeginning));
+  if (!flags.block_tokens) flags.block_tokens = kv_cache::usual_block(beginning);
+  source = put_back(std::move(beginning), std::move(source));
+  const auto use = [&](const kv_cache::HashedRequest& request) {
     if (reuse.requests() == 0) totals.first = request.at_ms;
     totals.last = request.at_ms;
     totals.input += static_cast<double>(request.input), totals.output += static_cast<double>(request.output);
+    totals.token_characters = request.token_characters;
     reuse.add(request.blocks);
-  });
+  };
+  return kv_cache::each_request(*source, flags.trace, use, *flags.block_tokens);
 }
 
 Checked<Outcome> run(Flags flags) {
   if (const auto gpus = take_replica_gpus(flags.gpu); gpus && !flags.tp) flags.tp = gpus;
   CacheAnswer answer;
-  answer.block_tokens = flags.block_tokens;
   model::ModelShape shape;
   const bool sized = !flags.model.empty();
   if (sized) {
@@ -145,12 +152,14 @@ Checked<Outcome> run(Flags flags) {
   kv_cache::ReuseCurve reuse;
   Totals totals;
   if (trace) {
-    use_trace(*trace, flags.block_tokens, reuse, totals);
-  } else if (const Result<> read = use_file(flags.trace, reuse, totals); !read) {
+    if (!flags.block_tokens) flags.block_tokens = kv_cache::kBlockTokens;
+    use_trace(*trace, *flags.block_tokens, reuse, totals);
+  } else if (const Result<> read = use_file(flags, reuse, totals); !read) {
     return fail(Errors{read.error()});
   }
   if (cancelled()) return fail(Errors{bad_input("cancelled")});
-  const Bytes block = sized ? answer.per_token * static_cast<double>(flags.block_tokens) : bytes(1);
+  answer.block_tokens = *flags.block_tokens, answer.token_characters = totals.token_characters;
+  const Bytes block = sized ? answer.per_token * static_cast<double>(answer.block_tokens) : bytes(1);
   answer.requests = reuse.requests(), answer.blocks = reuse.blocks(), answer.distinct = reuse.distinct();
   answer.mean_input = totals.input / static_cast<double>(answer.requests);
   answer.mean_output = totals.output / static_cast<double>(answer.requests);
@@ -167,7 +176,7 @@ Checked<Outcome> run(Flags flags) {
     if (!trace) {
       RIGHTSIZE_TRY(const std::string text, read_file(flags.trace));
       RIGHTSIZE_TRY(sim::Trace read,
-                    sim::parse_hashed_trace(flags.trace, text, static_cast<std::int32_t>(flags.block_tokens)));
+                    sim::parse_hashed_trace(flags.trace, text, static_cast<std::int32_t>(answer.block_tokens)));
       trace = std::make_shared<const sim::Trace>(std::move(read));
     }
     RIGHTSIZE_TRY(answer.tiers, answer_tiers(flags, shape, answer.per_token, trace));
@@ -185,7 +194,9 @@ Run add_cache(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add("trace", flags->trace)
       ->argument("file")
-      ->meaning("requests with block hashes, one JSON object per line (Mooncake's format); also .gz and .zst");
+      ->meaning(
+          "requests with block hashes, one JSON object per line (Mooncake's format), or logs of chats (messages or "
+          "prompt); also .gz and .zst");
   command.add("model", flags->model)
       ->meaning("the model of the cache: a name or a config.json")
       ->or_words("none: sizes in blocks");

@@ -82,6 +82,8 @@ const Fields<CacheAnswer> kCacheFields = {
     {"bytes_per_token", "keys and values of one token in all layers, stored once",
      [](const CacheAnswer& a) { return report::when(!a.model.empty(), a.per_token); }},
     {"block_tokens", "tokens per block", &CacheAnswer::block_tokens},
+    {"token_characters?", "characters per token, assumed to find the blocks of texts",
+     [](const CacheAnswer& a) { return positive(a.token_characters); }},
     {"requests", "requests in the trace", &CacheAnswer::requests},
     {"blocks", "prompt blocks of all requests", &CacheAnswer::blocks},
     {"distinct_blocks", "different blocks", &CacheAnswer::distinct},
@@ -165,6 +167,11 @@ report::Report cache_report(const CacheAnswer& a) {
                          a.block_tokens, format_count(std::round(a.distinct)),
                          sized ? fmt::format("{} keeps {} per token", a.model, format_bytes(a.per_token))
                                : "For sizes in GB, add --model"));
+  if (a.token_characters > 0)
+    report.say(fmt::format(
+        "Assumed: the blocks are those of the prompts' text, with {:.1f} characters per token; the template "
+        "of the model is not counted.",
+        a.token_characters));
   if (a.error > 0)
     report.say(
         fmt::format("The trace has too many blocks to track all of them; hit rates are within {}.", percent(a.error)));

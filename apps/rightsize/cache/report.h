@@ -18,7 +18,7 @@ struct CacheFlags {
   std::string trace, model, kv_precision, sessions;
   std::optional<std::int64_t> users, turns, system_prompt, isl, osl;  // conversations instead of a trace
   std::vector<Bytes> sizes;
-  std::int64_t block_tokens = kv_cache::kBlockTokens;
+  std::optional<std::int64_t> block_tokens;
   // Flags of the GPU and tier estimate.
   std::string gpu, stack, precision, slo, slo_percentile, routing, purchase, catalog;
   std::optional<int> tp;
@@ -68,9 +68,10 @@ struct CacheAnswer {
   Seconds span;  // from the first to the last request
   std::vector<CacheSize> curve;
   double unlimited = 0;
-  Bytes unlimited_size;  // holds every block of the trace
-  CacheSize knee;        // the smallest cache with 90 % of the hits
-  double error = 0;      // of the hit rates; 0: exact
+  Bytes unlimited_size;         // holds every block of the trace
+  CacheSize knee;               // the smallest cache with 90 % of the hits
+  double error = 0;             // of the hit rates; 0: exact
+  double token_characters = 0;  // assumed, to find the blocks of texts; 0: the trace has its blocks
   std::vector<CacheSize> plotted;
   std::optional<TierAnswer> tiers;
 };

@@ -20,7 +20,7 @@ using perf::CalibrationFit;
 
 struct Flags {
   std::string file, catalog;
-  std::map<std::string, std::string> given;  // facts that the benchmark's file lacks
+  std::map<std::string, std::string> given;  // facts that the file lacks
   bool dry_run = false;
 };
 
@@ -38,6 +38,8 @@ constexpr std::pair<std::string_view, std::string_view> kColumns[] = {
     {"seq_len seq_length sequence_length", "seq"},
     {"input_len input_tokens prompt_len", "isl"},
     {"output_len output_tokens", "osl"},
+    {"request_rate requests_per_second qps rps", "rate"},
+    {"max_concurrency num_concurrent", "concurrency"},
     {"framework engine backend", "stack"},
     {"dtype", "precision"},
     {"model_name model_id", "model"},
@@ -61,19 +63,22 @@ std::string with_our_columns(const std::string& text) {
   return header + text.substr(end);
 }
 
-// A result in JSON says what was measured, but not on which GPUs.
 Checked<std::vector<perf::Measurement>> read_rows(const Flags& flags, const catalog::Catalog& catalog) {
   RIGHTSIZE_TRY(std::string text, read_file(flags.file, 16u << 20));
-  std::map<std::string, std::string> given = flags.given;
   if (perf::is_benchmark(text)) {
-    if (!given.contains("gpu"))
+    if (!flags.given.contains("gpu"))
       return fail(Errors{bad_input(flags.file + " does not say which GPU it was measured on")
                              .with_hint("add --gpu NAME, and --tp N if the model ran on several")});
-    RIGHTSIZE_TRY(const catalog::Gpu* gpu, named_gpu(catalog, given.at("gpu")));
-    given["gpu"] = gpu->name;
+  } else if (!text.starts_with('[') && !text.starts_with('#')) {
+    text = with_our_columns(text);
   }
-  if (!text.starts_with('{') && !text.starts_with('[') && !text.starts_with('#')) text = with_our_columns(text);
-  return perf::read_measurements(flags.file, std::move(text), catalog, given);
+  // Many rows name the same GPU: one note for each name.
+  std::map<std::string, Result<const catalog::Gpu*>> gpus;
+  const auto gpu_named = [&](const std::string& name) {
+    if (const auto known = gpus.find(name); known != gpus.end()) return known->second;
+    return gpus.emplace(name, named_gpu(catalog, name)).first->second;
+  };
+  return perf::read_measurements(flags.file, std::move(text), catalog, {flags.given, gpu_named});
 }
 
 Checked<Outcome> run(const Flags& flags) {
@@ -95,15 +100,18 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_calibrate(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add("FILE", flags->file)->required();
-  for (const char* name : {"model", "gpu", "gpus", "tp", "stack", "precision", "kv-precision", "max-batch"}) {
+  for (const char* name : {"model", "gpu", "gpus", "tp", "stack", "precision", "kv-precision", "max-batch",
+                           "concurrency", "rate", "isl", "osl"}) {
     command
         .add(name,
              [flags, name](const settings::Value& value) -> Result<> {
-               flags->given[name] = value.text;
+               const bool rate = std::string_view(name) == "rate";  // a row has it per second, without a unit
+               flags->given[name] = rate ? fmt::format("{}", value.number) : value.text;
                return {};
              })
         ->one_value();
   }
+  command.find("--rate")->meaning("rate at which requests arrived, instead of --concurrency requests in flight");
   command.add("dry-run", flags->dry_run);
   command.add("catalog", flags->catalog)
       ->meaning(

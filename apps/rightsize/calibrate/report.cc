@@ -1,5 +1,7 @@
 #include "rightsize/calibrate/report.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/format.h"
@@ -59,6 +61,19 @@ const Fields<CalibrationView> kDocumentFields = {
 const report::Document<CalibrationView> kCalibrateDocument("calibrate", "Calibration factors fitted to measurements",
                                                            kDocumentFields);
 
+// One model says little about the others. Empty if the points are of several models.
+std::string reach_of(const CalibrationFit& fit) {
+  const CalibrationPoint& first = fit.points.front();
+  const bool one_model = std::ranges::all_of(fit.points, [&](const auto& p) { return p.model == first.model; });
+  const bool one_row = std::ranges::all_of(fit.points, [&](const auto& p) { return p.line == first.line; });
+  if (!one_model) return {};
+  return fmt::format(
+      "The factors apply to every model {} by {} on {}, but come from {} of {}: for other models{}, they are an "
+      "extrapolation. A run of another model or load would test them.",
+      fit.row.job == model::JobKind::kServe ? "served" : "trained", model::name_of(fit.row.stack), fit.row.gpu,
+      one_row ? "one run" : "runs", first.model, one_row ? " and loads" : "");
+}
+
 }  // namespace
 
 std::string sentence_about(const CalibrationFit& fit) {
@@ -67,8 +82,11 @@ std::string sentence_about(const CalibrationFit& fit) {
   if (fit.row.job == model::JobKind::kServe) factors += fmt::format(", prefill x {:.2f}", f.prefill);
   const std::string what =
       fit.points.size() == 1 ? "error of the one value" : fmt::format("mean error over {} values", fit.points.size());
-  return fmt::format("{} {} on {}: the {} falls from {} to {} ({}).", model::name_of(fit.row.stack), job_name(fit.row),
-                     fit.row.gpu, what, format_percent(Ratio::fraction(fit.error_before)),
+  const std::string of = fmt::format("{} {} on {}", model::name_of(fit.row.stack), job_name(fit.row), fit.row.gpu);
+  const std::string before = format_percent(Ratio::fraction(fit.error_before));
+  if (!(fit.error_after < fit.error_before))
+    return fmt::format("{}: the {} stays at {}; no factors reduce it ({}).", of, what, before, factors);
+  return fmt::format("{}: the {} falls from {} to {} ({}).", of, what, before,
                      format_percent(Ratio::fraction(fit.error_after)), factors);
 }
 
@@ -82,6 +100,7 @@ report::Report calibration_report(const std::vector<CalibrationFit>& fits, const
   for (const CalibrationFit& fit : fits) {
     report.show(fmt::format("{} {} on {}", model::name_of(fit.row.stack), job_name(fit.row), fit.row.gpu),
                 table_of(kPointFields, fit.points, {"line", "model", "metric", "measured_seconds", "before", "after"}));
+    if (std::string reach = reach_of(fit); !reach.empty()) report.say(std::move(reach));
   }
   report.say(written.empty()
                  ? "Nothing was written (--dry-run)."

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "memory/weight_bytes.h"
+#include "presets/gguf.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/memory/report.h"
@@ -60,6 +62,25 @@ void note_formats(const JobFlags& flags, const ModelAndJob& input, const memory:
       format_count(static_cast<double>(memory::estimate_memory(input.model, other, gpu).max_concurrency.value_or(0)))));
 }
 
+// llama.cpp's files have their own bits per weight. It takes as much of the GPU as it needs, and prompts in parts of
+// 512 tokens. Returns what the weights of one GPU take beyond those of the modelled format.
+std::optional<Bytes> use_llama_cpp(const JobFlags& flags, ModelAndJob& input, const Gpu* gpu) {
+  const auto given = [&](const char* name) { return flags.settings.contains(name); };
+  const std::optional<double> bits = model::gguf_bits(flags.model);
+  if (!bits || input.job.kind != model::JobKind::kServe || given("stack")) return std::nullopt;
+  if (given("precision") && flags.settings.at("precision") != "int4") return std::nullopt;
+  model::ServeSettings& serve = input.job.serve;
+  if (!given("max-tokens")) serve.max_tokens = 512;
+  const int parts = input.job.parallel.tensor * input.job.parallel.pipeline;
+  const Bytes weights = bytes(static_cast<double>(input.model.parameters()) * *bits / 8 / parts);
+  const Bytes beyond = weights - memory::served_weight_bytes(input.model, input.job);
+  if (!given("memory-share") && gpu != nullptr) serve.memory_share = 1 - beyond / gpu->capacity();
+  note(fmt::format(
+      "the weights of {} have {:.2f} bits each; no share of the GPU is reserved, as in llama.cpp and Ollama",
+      flags.model, *bits));
+  return beyond;
+}
+
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_hardware(flags.catalog));
   if (asks_for_rl(flags.job, flags.rl)) return memory_rl(flags.job, flags.rl, catalog);
@@ -68,15 +89,19 @@ Checked<Outcome> run(const Flags& flags) {
   const Gpu* only = gpus.size() == 1 ? gpus.front() : nullptr;
   if (only != nullptr) use_formats_of(*only, flags.job, input.job);
   if (only != nullptr && split_if_too_large(flags.job, input.model, *only, input.job))
-    note(fmt::format("{} and the KV cache of its requests do not fit one {}: split over all {} GPUs (--tp {})", input.model.name, only->name,
-                     input.job.parallel.tensor, input.job.parallel.tensor));
+    note(fmt::format("{} and the KV cache of its requests do not fit one {}: split over all {} GPUs (--tp {})",
+                     input.model.name, only->name, input.job.parallel.tensor, input.job.parallel.tensor));
   if (only != nullptr && shard_if_too_large(flags.job, input.model, *only, input.job))
     note(sharded_words(input.model, *only, input.job));
   note_lengths(flags.job);
-  const memory::MemoryNeed need = memory::estimate_memory(input.model, input.job, only);
+  const std::optional<Bytes> beyond = use_llama_cpp(flags.job, input, only);
+  memory::MemoryNeed need = memory::estimate_memory(input.model, input.job, only);
+  for (Bytes* part :
+       {&need.parts[memory::Part::kWeights], &need.peak_allocated, &need.reserved, &need.device, &need.low, &need.high})
+    *part += beyond.value_or(Bytes{});
   note_formats(flags.job, input, need, only);
   RIGHTSIZE_TRY(const perf::Constants constants, open_constants(flags.catalog));
-  return Outcome{memory_report(input, need, gpus, constants, flags.options)};
+  return Outcome{memory_report(input, need, gpus, constants, flags.options, !beyond)};
 }
 
 }  // namespace

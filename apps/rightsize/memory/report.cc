@@ -378,15 +378,15 @@ std::string room_sentence(const Job& job, const MemoryNeed& need) {
 }  // namespace
 
 Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std::vector<const Gpu*>& gpus,
-                     const perf::Constants& constants, bool wants_options) {
+                     const perf::Constants& constants, bool wants_options, bool by_engine) {
   Report report;
   report.title = "Memory";
   const bool does_not_fit = gpus.size() == 1 && memory::fits(need, *gpus.front()).verdict != Verdict::kFits;
   const std::optional<OptionsView> options =
       wants_options || does_not_fit ? std::optional(options_of(input, need, gpus, constants)) : std::nullopt;
-  const std::optional<memory::EngineLaunch> launch = gpus.size() == 1 && input.job.kind == model::JobKind::kServe
-                                                         ? memory::engine_launch(input.model, input.job, *gpus[0])
-                                                         : std::nullopt;
+  const bool starts = by_engine && gpus.size() == 1 && input.job.kind == model::JobKind::kServe;
+  const std::optional<memory::EngineLaunch> launch =
+      starts ? memory::engine_launch(input.model, input.job, *gpus[0]) : std::nullopt;
   const std::optional<std::int64_t> largest =
       gpus.size() == 1 && input.job.kind == model::JobKind::kTrain
           ? std::optional(memory::largest_batch(input.model, input.job, *gpus[0]))

@@ -11,10 +11,10 @@
 namespace rightsize::app {
 
 // `gpus` are the GPUs to check, smallest first: one, or all that can be rented. With `wants_options`, or if the only
-// GPU is too small, the report also shows what frees memory.
+// GPU is too small, the report also shows what frees memory. `by_engine`: the memory that an engine takes at its start.
 report::Report memory_report(const ModelAndJob& input, const memory::MemoryNeed& need,
                              const std::vector<const catalog::Gpu*>& gpus, const perf::Constants& constants,
-                             bool wants_options);
+                             bool wants_options, bool by_engine = true);
 
 // "needs 21 GiB (80 % interval 19 GiB to 23 GiB). It fits l4 with 1 GiB to spare."
 std::string memory_sentence(const memory::MemoryNeed& need, const model::Job& job,

@@ -421,6 +421,8 @@ const Fields<RecommendAnswer> kAnswerFields = {
      [](const RecommendAnswer& a) { return plan_views(a, a.found.pareto); }},
     {"trade_off?", "plans that no other beats in cost, time and energy at once, cheapest first", trade_off_fields(),
      [](const RecommendAnswer& a) { return std::span(a.found.trade_off); }},
+    {"api?", "the best plan compared with --api-price", api_fields(),
+     [](const RecommendAnswer& a) { return api_cost(a); }},
     {"next_best", "the next best GPU and why it is not first",
      [](const RecommendAnswer& a) {
        const bool shown = !a.found.plans.empty() && !a.request.plans_only;

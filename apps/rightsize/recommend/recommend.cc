@@ -110,6 +110,10 @@ Run add_recommend(FlagSet& command) {
           "write files for the tools that will run the plan: skypilot, kubernetes, karpenter, slurm, terraform, "
           "triton; for reinforcement learning also verl");
   command.add("plan", flags->plan)->meaning("the plan that --emit writes, by its number");
+  command.add("api-price", [flags](const settings::Value& value) -> Result<> {
+    RIGHTSIZE_TRY(flags->shown.api, parse_api_price(value.text));
+    return {};
+  });
   command.add("explain", flags->shown.explain);
   command.add("plans-only", flags->plans_only);
   command.add("stats", flags->shown.stats);

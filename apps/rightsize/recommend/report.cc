@@ -204,6 +204,11 @@ void add_details(Report& report, const RecommendAnswer& answer) {
 
 }  // namespace
 
+std::optional<ApiCost> api_cost(const RecommendAnswer& a) {
+  if (!a.shown.api || a.found.plans.empty()) return std::nullopt;
+  return api_cost(*a.shown.api, a.request, a.found.plans.front());
+}
+
 Report report_of(const RecommendAnswer& a) {
   Report report, details;
   report.title = describe_request(a.request);
@@ -216,6 +221,7 @@ Report report_of(const RecommendAnswer& a) {
   } else {
     for (std::string& text : answer_paragraphs(a.request, a.found))
       report.blocks.emplace_back(Paragraph{std::move(text)});
+    if (const auto api = api_cost(a)) report.say(api_sentence(*api));
     if (shows_energy(a.request)) report.say(energy_sentence(a.request, a.found.plans.front()));
     const bool serving = a.request.work.kind == WorkKind::kServing;
     report.blocks.emplace_back(plans_table(a,

@@ -9,12 +9,14 @@
 #include "perf/perf.h"
 #include "plan/plan.h"
 #include "report/report.h"
+#include "rightsize/recommend/api_cost.h"
 
 namespace rightsize::app {
 
 struct Shown {
   bool explain = false;  // adds reasons, alternatives and breakpoints; pages always do
   bool stats = false;    // adds the size of the search and the time of each stage
+  std::optional<ApiPrice> api = {};
 };
 
 // Everything about one workload.
@@ -26,6 +28,9 @@ struct RecommendAnswer {
   std::string catalogue = {};                 // version of the catalogue
   Shown shown = {};
 };
+
+// The best plan compared with --api-price.
+std::optional<ApiCost> api_cost(const RecommendAnswer& answer);
 
 report::Report report_of(const RecommendAnswer& answer);
 // `files`: the files of --emit, by tool.

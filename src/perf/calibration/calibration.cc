@@ -126,11 +126,25 @@ double mean_error(const std::vector<CalibrationPoint>& points, Seconds Calibrati
   return points.empty() ? 0 : sum / static_cast<double>(points.size());
 }
 
+GpuSpeed uncalibrated(GpuSpeed gpu) {
+  gpu.calibration = {};
+  return gpu;
+}
+
+// Requests that were served, though at a rate that the estimate cannot serve: as many in flight as Little's law says.
+void close_unstable_loop(const Constants& constants, Measurement& m) {
+  if (!(m.load.rate > RequestsPerSecond{}) || !m.ttft || !m.tpot) return;
+  const GpuSpeed gpu = gpu_speed(constants, *m.gpu);
+  if (predict(constants, m, gpu) && predict(constants, m, uncalibrated(gpu))) return;
+  const Seconds latency = *m.ttft + *m.tpot * static_cast<double>(std::max<std::int64_t>(0, m.job.serve.osl - 1));
+  m.job.serve.concurrency = std::max(1LL, std::llround(in_requests_per_s(m.load.rate) * in_seconds(latency)));
+  m.load.rate = {};
+}
+
 Result<CalibrationFit> fit_group(const Constants& constants, const Group& group) {
   CalibrationFit fit;
   const GpuSpeed as_is = gpu_speed(constants, *group.gpu);
-  GpuSpeed plain = as_is;  // without the width of the calibration that is being replaced
-  plain.calibration = {};
+  const GpuSpeed plain = uncalibrated(as_is);  // without the width of the calibration that is being replaced
   for (const Measurement* m : group.rows) {
     Result<Predictions> metrics = predict(constants, *m, as_is);
     if (!metrics) {
@@ -141,8 +155,8 @@ Result<CalibrationFit> fit_group(const Constants& constants, const Group& group)
     for (const Prediction& metric : *metrics) {
       fit.points.push_back({m->line, m->model, metric.metric, metric.measured, metric.predicted, {}});
     }
-    RIGHTSIZE_TRY(Predictions uncalibrated, predict(constants, *m, plain));
-    for (const Prediction& metric : uncalibrated)
+    RIGHTSIZE_TRY(Predictions metrics_before, predict(constants, *m, plain));
+    for (const Prediction& metric : metrics_before)
       fit.width_before = std::max(fit.width_before, std::log(metric.interval.high));
   }
   Fitter fitter(constants, group);
@@ -157,12 +171,16 @@ Result<CalibrationFit> fit_group(const Constants& constants, const Group& group)
   fit.row.stack = group.stack;
   fit.row.job = group.job;
   fit.row.gpu = group.gpu->name;
-  fit.row.factors = {true,
-                     std::exp(found.device),
-                     std::exp(found.host),
-                     std::exp(found.prefill),
-                     width_after(fit.points, fit.width_before),
-                     static_cast<int>(fit.points.size())};
+  Calibration& factors = fit.row.factors;
+  factors = {true, std::exp(found.device), std::exp(found.host), std::exp(found.prefill)};
+  if (fit.error_after > fit.error_before) {
+    factors = as_is.calibration[static_cast<std::size_t>(slot_of(group.stack))][static_cast<std::size_t>(group.job)];
+    for (CalibrationPoint& point : fit.points) point.after = point.before;
+    fit.error_after = fit.error_before;
+  }
+  factors.known = true;
+  factors.width = width_after(fit.points, fit.width_before);
+  factors.points = static_cast<int>(fit.points.size());
   return fit;
 }
 
@@ -195,6 +213,10 @@ Result<Predictions> predict(const Constants& constants, const Measurement& m, co
     add_power(e.power, m.batch, e.batch, e.interval, e.bound);
   } else {
     RIGHTSIZE_TRY(ServeEstimate e, estimate_serving(constants, m.work, m.job, gpu, m.cluster, m.load));
+    if (!e.stable)
+      return fail(bad_input(fmt::format("by the estimate, {} requests/s arrive faster than they can be served",
+                                        in_requests_per_s(m.load.rate)))
+                      .with_hint("give the requests in flight (concurrency) instead of the rate"));
     add("ttft", m.ttft, e.ttft, e.ttft_interval, e.bound);
     add("tpot", m.tpot, e.tpot, e.tpot_interval, e.bound);
     add("prefill", m.prefill, e.prefill, e.ttft_interval, e.bound);
@@ -209,7 +231,9 @@ Checked<std::vector<CalibrationFit>> fit_calibrations(const Constants& constants
                                                       const std::vector<Measurement>& measurements) {
   std::vector<CalibrationFit> fits;
   Errors errors;
-  for (const Group& group : groups_of(measurements)) {
+  std::vector<Measurement> rows = measurements;
+  for (Measurement& row : rows) close_unstable_loop(constants, row);
+  for (const Group& group : groups_of(rows)) {
     Result<CalibrationFit> fit = fit_group(constants, group);
     if (fit) {
       fits.push_back(*std::move(fit));

@@ -1,11 +1,13 @@
 // Calibration: fits the speed model to the user's own measurements.
 //
 // A file has one row per measurement: model, gpu, any of the job's settings as columns (job, stack, precision, method,
-// batch, seq, recompute, gpus, tp, isl, osl, concurrency ...), and what was measured: tokens_per_second_per_gpu,
-// tokens_per_second (all GPUs), samples_per_second_per_gpu, output_per_second_per_gpu (serving at full load), step_ms,
-// batch_ms, ttft_ms, tpot_ms, prefill_ms, decode_ms. A row needs at least one measured value.
+// batch, seq, recompute, gpus, tp, isl, osl, concurrency ...), `rate` (requests per second: open loop, as in `estimate
+// --rate`), and what was measured: tokens_per_second_per_gpu, tokens_per_second (all GPUs), samples_per_second_per_gpu,
+// output_per_second_per_gpu (serving at full load), step_ms, batch_ms, ttft_ms, tpot_ms, prefill_ms, decode_ms. A row
+// needs at least one measured value.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,16 +48,21 @@ Result<Predictions> predict(const Constants& constants, const Measurement& measu
 
 inline constexpr std::size_t kMostMeasurements = 1000;
 
-// Results of a load generator in JSON, as rows. `given` has settings by name that the file lacks, such as "gpu".
+// What the user says about a file, and how names of GPUs are read; by default they are exact.
+struct FileFacts {
+  std::map<std::string, std::string> given = {};  // values of columns that the file lacks, such as "gpu"
+  std::function<Result<const catalog::Gpu*>(const std::string&)> gpu_named = {};
+};
+
+// Results of a load generator, as rows.
 bool is_benchmark(std::string_view text);
 Checked<std::string> benchmark_rows(const std::string& file, const std::string& text,
                                     const std::map<std::string, std::string>& given);
 
-// Reads the rows, or the results of a load generator with the settings `given` about it. Reports every mistake with its
-// location. `catalog` must outlive the result.
+// Reads the rows, or the results of a load generator. Reports every mistake with its location. `catalog` must outlive
+// the result.
 Checked<std::vector<Measurement>> read_measurements(const std::string& file, std::string text,
-                                                    const catalog::Catalog& catalog,
-                                                    const std::map<std::string, std::string>& given = {});
+                                                    const catalog::Catalog& catalog, const FileFacts& facts = {});
 
 // A measured value and its prediction.
 struct CalibrationPoint {
@@ -75,11 +82,11 @@ struct CalibrationFit {
 
 // One row of such a file, for a known model. Columns that are not settings are ignored.
 Checked<Measurement> read_measurement(const Csv& csv, const CsvRow& row, const model::ModelShape& model,
-                                      const catalog::Catalog& catalog);
+                                      const catalog::Catalog& catalog, const FileFacts& facts = {});
 
 // Fits factors on device, host and prefill time for every stack, job and GPU among the measurements. The fit is robust:
-// outliers have little weight, and with few points the factors stay near 1. Fails on a row with a job that cannot be
-// estimated.
+// outliers have little weight, and with few points the factors stay near 1. Factors that do not reduce the mean error
+// are not used: the present ones stay. Fails on a row with a job that cannot be estimated.
 Checked<std::vector<CalibrationFit>> fit_calibrations(const Constants& constants,
                                                       const std::vector<Measurement>& measurements);
 

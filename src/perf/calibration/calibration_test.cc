@@ -1,5 +1,6 @@
 #include "perf/calibration/calibration.h"
 
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/random.h"
 #include "catalog/test_catalog.h"
 #include "perf/test_constants.h"
 
@@ -66,14 +68,14 @@ TEST(Measurements, ResultsOfLoadGeneratorsAreRows) {
       R"({"backend": "vllm", "model_id": "meta-llama/Llama-3.1-8B-Instruct", "request_rate": "inf",
           "max_concurrency": 8, "completed": 100, "total_input_tokens": 102400, "total_output_tokens": 12800,
           "mean_ttft_ms": 61.5, "mean_tpot_ms": 12.25, "ttfts": [0.06, 0.07]})",
-      R"({"backend": "vllm", "model_id": "llama-3.1-8b", "max_concurrency": 8, "completed": 100,)"
-      R"( "total_input_tokens": 102400, "total_output_tokens": 12800, "mean_ttft_ms": 61.5, "mean_tpot_ms": 12.25})",
+      (R"({"backend": "vllm", "model_id": "llama-3.1-8b", "max_concurrency": 8, "completed": 100,)"
+       R"( "total_input_tokens": 102400, "total_output_tokens": 12800, "mean_ttft_ms": 61.5, "mean_tpot_ms": 12.25})"),
       R"({"input_config": {"model": ["llama-3.1-8b"]}, "request_throughput": {"avg": 4.946},
           "input_sequence_length": {"avg": 1024}, "output_sequence_length": {"avg": 128},
           "time_to_first_token": {"unit": "ms", "avg": 61.5}, "inter_token_latency": {"unit": "ms", "avg": 12.25}})",
   };
   for (const char* result : results) {
-    const auto rows = read_measurements("bench.json", result, built_in_catalog(), {{"gpu", "h100-sxm"}, {"tp", "2"}});
+    const auto rows = read_measurements("bench.json", result, built_in_catalog(), {{{"gpu", "h100-sxm"}, {"tp", "2"}}});
     ASSERT_TRUE(rows) << describe(rows.error());
     const Measurement& m = rows->front();
     EXPECT_EQ(m.model, "llama-3.1-8b");
@@ -86,9 +88,62 @@ TEST(Measurements, ResultsOfLoadGeneratorsAreRows) {
     EXPECT_DOUBLE_EQ(in_milliseconds(*m.tpot), 12.25);
   }
   const std::string two = std::string(results[1]) + "\n" + results[1] + "\n";
-  EXPECT_EQ(read_measurements("b.jsonl", two, built_in_catalog(), {{"gpu", "l4"}, {"stack", "sglang"}})->size(), 2u);
-  EXPECT_FALSE(read_measurements("b.json", R"({"loss": 2})", built_in_catalog(), {{"gpu", "l4"}}));
-  EXPECT_FALSE(read_measurements("mine.csv", "model,gpu\n", built_in_catalog(), {{"gpu", "l4"}}));
+  EXPECT_EQ(read_measurements("b.jsonl", two, built_in_catalog(), {{{"gpu", "l4"}, {"stack", "sglang"}}})->size(), 2u);
+  EXPECT_FALSE(read_measurements("b.json", R"({"loss": 2})", built_in_catalog(), {{{"gpu", "l4"}}}));
+}
+
+// GenAI-Perf's table has sections with different columns, and numbers with commas.
+TEST(Measurements, TablesOfGenAiPerfAreRows) {
+  const char* table =
+      "Metric,avg,min,max\n"
+      "Time To First Token (ms),61.50,41.20,41.20\n"
+      "Inter Token Latency (ms),12.25,11.02,22.40\n"
+      "Input Sequence Length (tokens),\"1,024.00\",998.00,1002.00\n"
+      "Output Sequence Length (tokens),128.00,120.00,400.00\n"
+      "\n"
+      "Metric,Value\n"
+      "Request Throughput (per sec),4.946\n";
+  const FileFacts facts{{{"gpu", "h100-sxm"}, {"model", "llama-3.1-8b"}}};
+  const auto rows = read_measurements("genai.csv", table, built_in_catalog(), facts);
+  ASSERT_TRUE(rows) << describe(rows.error());
+  EXPECT_EQ(rows->front().job.serve.isl, 1024);
+  EXPECT_EQ(rows->front().job.serve.osl, 128);
+  EXPECT_EQ(rows->front().job.serve.concurrency, 8) << "4.946 requests/s, each for 1.617 s";
+  EXPECT_DOUBLE_EQ(in_milliseconds(*rows->front().ttft), 61.5);
+}
+
+// A table and a load generator's result may lack the same facts.
+TEST(Measurements, GivenFactsFillWhatTheFileLacks) {
+  FileFacts facts{{{"gpu", "l4"}, {"model", "llama-3.2-1b"}, {"isl", "512"}, {"osl", "64"}, {"rate", "3"}}};
+  for (const char* text : {"ttft_ms,tpot_ms\n50,12\n", "ttft_ms,tpot_ms,gpu,rate\n50,12,,\n"}) {
+    const auto rows = read_measurements("mine.csv", text, built_in_catalog(), facts);
+    ASSERT_TRUE(rows) << describe(rows.error());
+    EXPECT_EQ(rows->front().gpu->name, "l4");
+    EXPECT_EQ(rows->front().job.serve.isl, 512);
+    EXPECT_EQ(rows->front().load.rate, requests_per_s(3));
+  }
+  const auto own = read_measurements("mine.csv", "gpu,ttft_ms\nl40s,50\n", built_in_catalog(), facts);
+  ASSERT_TRUE(own) << describe(own.error());
+  EXPECT_EQ(own->front().gpu->name, "l40s") << "the file decides";
+}
+
+// Open loop: a rate without a limit on concurrency, or with one that was not reached.
+TEST(Measurements, ARateIsAnOpenLoop) {
+  const auto read_run = [](const char* load) {
+    const std::string text = fmt::format(
+        R"({{"model_id": "llama-3.1-8b", {}, "completed": 100, "total_input_tokens": 102400,
+             "total_output_tokens": 12800, "mean_ttft_ms": 61.5, "mean_tpot_ms": 12.25, "request_throughput": 11.6}})",
+        load);
+    return read_measurements("b.json", text, built_in_catalog(), {{{"gpu", "h100-sxm"}}})->front();
+  };
+  for (const char* open : {R"("request_rate": 12, "max_concurrency": null)", R"("request_rate": 12)",
+                           R"("request_rate": 12.0, "max_concurrency": 200)"}) {
+    EXPECT_EQ(read_run(open).load.rate, requests_per_s(12)) << open;
+  }
+  const Measurement limited = read_run(R"("request_rate": 12, "max_concurrency": 18)");  // 18.8 in flight
+  EXPECT_EQ(limited.load.rate, RequestsPerSecond{});
+  EXPECT_EQ(limited.job.serve.concurrency, 18);
+  EXPECT_EQ(read_run(R"("request_rate": 40)").job.serve.concurrency, 19) << "the server fell behind";
 }
 
 // Rows with the model's own times, multiplied by `factor`.
@@ -132,6 +187,39 @@ TEST(Calibration, ServingFitsPrefillAndDecodeApart) {
   const CalibrationFit& fit = fits->front();
   EXPECT_EQ(fit.points.size(), 4u);
   EXPECT_LT(fit.error_after, fit.error_before);
+}
+
+// For any result, the estimate of the same point with the fitted factors is no worse than without them.
+TEST(Calibration, NeverMakesTheMeasuredPointWorse) {
+  Random random(7);
+  const char* models[] = {"llama-3.1-8b", "qwen2.5-32b", "gpt-oss-20b"};
+  const char* gpus[] = {"h100-sxm", "a100-80gb-sxm", "l40s"};
+  const auto between = [&](double low, double high) { return low * std::pow(high / low, random.uniform()); };
+  for (int i = 0; i < 40; ++i) {
+    const bool open = i % 4 != 0;
+    const std::string text =
+        fmt::format("model,gpu,tp,isl,osl,{},ttft_ms,tpot_ms\n{},{},2,{:.0f},{:.0f},{:.0f},{},{}\n",
+                    open ? "rate" : "concurrency", models[i % 3], gpus[i / 3 % 3], between(64, 4096), between(16, 1024),
+                    between(1, 30), between(5, 2000), between(2, 80));
+    const auto rows = read(text);
+    ASSERT_TRUE(rows) << describe(rows.error());
+    const auto fits = fit_calibrations(built_in_constants(), *rows);
+    ASSERT_TRUE(fits) << text << describe(fits.error());
+    const CalibrationFit& fit = fits->front();
+    EXPECT_LE(fit.error_after, fit.error_before) << text;
+    Constants own = built_in_constants();
+    own.calibrations = {fit.row};
+    const auto error_with = [&](const Constants& constants) -> std::optional<double> {
+      const Measurement& m = rows->front();
+      const auto e = estimate_serving(constants, m.work, m.job, gpu_speed(constants, *m.gpu), m.cluster, m.load);
+      if (!e->stable) return std::nullopt;
+      return std::fabs(e->ttft / *m.ttft - 1) + std::fabs(e->tpot / *m.tpot - 1);
+    };
+    const auto before = error_with(built_in_constants()), after = error_with(own);
+    if (!before) continue;  // by the estimate, the GPU cannot serve this rate
+    ASSERT_TRUE(after) << text;
+    EXPECT_LE(*after, *before * (1 + 1e-9)) << text;
+  }
 }
 
 TEST(Calibration, SavedCalibrationsAreReadBackAndUsed) {

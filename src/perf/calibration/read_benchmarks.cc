@@ -1,11 +1,12 @@
 // Results of load generators as rows of measurements: `vllm bench serve --save-result`, SGLang's bench_serving (an
-// object per line), GenAI-Perf and AIPerf (profile_export*.json).
+// object per line), GenAI-Perf and AIPerf (profile_export*.json and .csv).
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/located_json.h"
+#include "base/parse_units.h"
 #include "base/text.h"
 #include "perf/calibration/calibration.h"
 
@@ -16,7 +17,8 @@ constexpr double kMost = 1e12;
 
 struct ServedRun {
   std::string model, stack;
-  double isl = 0, osl = 0, concurrency = 0, ttft_ms = 0, tpot_ms = 0;
+  double isl = 0, osl = 0, ttft_ms = 0, tpot_ms = 0;
+  double concurrency = 0, rate = 0;  // one of them: closed or open loop
 };
 
 // GenAI-Perf gives statistics of each metric.
@@ -48,16 +50,37 @@ std::string stack_of(const JsonObject& json) {
   return backend.starts_with("trt") || backend.starts_with("tensorrt") ? "trtllm" : "vllm";
 }
 
-// Requests in flight: the client's concurrency or, for an arrival rate, the number from Little's law.
-double in_flight(const JsonObject& json, const ServedRun& run) {
-  const JsonMember* rate = json.find("request_rate");
-  const bool at_rate = rate != nullptr && rate->value.type == JsonType::kNumber;
-  const auto kept = json.get_number("max_concurrency", 1, kMost);
-  if (kept && !at_rate) return *kept;
+// What the client was told: vLLM and SGLang at the top, GenAI-Perf and AIPerf among their settings.
+std::optional<double> told(const JsonObject& json, std::initializer_list<const char*> names) {
+  const JsonObject config = json.get_object_or_empty("input_config");
+  const JsonObject stimulus = config.get_object_or_empty("perf_analyzer").get_object_or_empty("stimulus");
+  const JsonObject loadgen = config.get_object_or_empty("loadgen");
+  for (const char* name : names) {
+    for (const JsonObject* from : {&json, &stimulus, &loadgen}) {
+      const JsonMember* member = from->find(name);  // "inf" and null: no limit
+      if (member != nullptr && member->value.type == JsonType::kNumber && member->value.number > 0)
+        return from->get_number(name, 0, kMost);
+    }
+  }
+  return std::nullopt;
+}
+
+// Requests that arrive at a rate are an open loop. A limit on concurrency that they reach, or a server that falls
+// behind, makes it a closed loop: the number in flight is that limit, or follows from Little's law.
+void read_load(const JsonObject& json, ServedRun& run) {
+  const auto rate = told(json, {"request_rate"}), most = told(json, {"max_concurrency", "concurrency"});
   const auto served = first_of({json.get_number("request_throughput", 0, kMost), average(json, "request_throughput")});
   const double latency = (run.ttft_ms + run.tpot_ms * std::max(0.0, run.osl - 1)) / 1e3;
-  const double mean = served ? *served * latency : 1;
-  return std::max(1.0, std::round(std::min(mean, kept.value_or(kMost))));
+  const double in_flight = served ? *served * latency : 1;
+  constexpr double kBehind = 0.5, kLimited = 0.9;  // short runs end with an idle time, so served is below the rate
+  const bool limited = most && in_flight > kLimited * *most;
+  if (rate && !limited && (!served || *served > kBehind * *rate)) {
+    run.rate = *rate;
+  } else if (most && (!rate || limited)) {
+    run.concurrency = *most;
+  } else {
+    run.concurrency = std::max(1.0, std::round(in_flight));
+  }
 }
 
 // Reads only what a row needs: the files also list every request.
@@ -81,7 +104,7 @@ Checked<ServedRun> read_run(const LocatedJson& document) {
                        "tpot_ms"));
   }
   if (!errors.empty()) return fail(std::move(errors));
-  run.concurrency = in_flight(json, run);
+  read_load(json, run);
   return run;
 }
 
@@ -92,27 +115,58 @@ std::vector<std::string> documents_in(const std::string& text) {
   return each ? std::vector<std::string>(lines.begin(), lines.end()) : std::vector<std::string>{text};
 }
 
+// "Time To First Token (ms),88.2,..." as the member of the JSON that the same tools write. Numbers may be "1,048.30".
+std::string json_of_table(const std::string& text) {
+  std::string json;
+  for (const std::string_view line : split_list(text, '\n')) {
+    const std::size_t comma = std::min(line.find(','), line.size());
+    const std::string_view metric = line.substr(0, comma), rest = line.substr(std::min(comma + 1, line.size()));
+    const bool quoted = rest.starts_with('"');
+    std::string number(quoted ? split_list(rest.substr(1), '"').front() : rest.substr(0, rest.find(',')));
+    std::erase(number, ',');
+    std::string name = to_lower(trim(metric.substr(0, metric.find('('))));
+    std::ranges::replace(name, ' ', '_');
+    const bool time = name.ends_with("token") || name.ends_with("latency");
+    const Result<double> value = parse_number(trim(number));
+    if (!value || name.find('"') != std::string::npos || (time && metric.find("(ms)") == std::string_view::npos))
+      continue;
+    json += fmt::format(R"({}"{}": {{"avg": {}}})", json.empty() ? "{" : ", ", name, *value);
+  }
+  return json + (json.empty() ? "{}" : "}");
+}
+
+bool is_table(std::string_view text) { return trim(text).starts_with("Metric,"); }
+
 }  // namespace
 
-bool is_benchmark(std::string_view text) { return trim(text).starts_with('{'); }
+bool is_benchmark(std::string_view text) { return trim(text).starts_with('{') || is_table(text); }
 
 Checked<std::string> benchmark_rows(const std::string& file, const std::string& text,
                                     const std::map<std::string, std::string>& given) {
-  std::string names, values;
-  for (const auto& [name, value] : given) {
-    if (name == "model" || name == "stack") continue;
-    names += "," + name, values += "," + csv_cell(value);
-  }
-  std::string rows = fmt::format("model,stack,job,isl,osl,concurrency,ttft_ms,tpot_ms{}\n", names);
-  for (std::string& part : documents_in(text)) {
+  std::string rows;
+  for (std::string& part : documents_in(is_table(text) ? json_of_table(text) : text)) {
     RIGHTSIZE_TRY(const LocatedJson document, LocatedJson::parse(file, std::move(part)));
-    RIGHTSIZE_TRY(ServedRun run, read_run(document));
-    if (given.contains("model")) run.model = given.at("model");
-    if (given.contains("stack")) run.stack = given.at("stack");
-    if (run.model.empty())
+    RIGHTSIZE_TRY(const ServedRun run, read_run(document));
+    const auto number = [](double value) { return value > 0 ? fmt::format("{}", value) : std::string(); };
+    std::map<std::string, std::string> row{{"model", run.model},
+                                           {"stack", run.stack},
+                                           {"job", "serve"},
+                                           {"isl", fmt::format("{:.0f}", run.isl)},
+                                           {"osl", fmt::format("{:.0f}", run.osl)},
+                                           {"concurrency", number(run.concurrency)},
+                                           {"rate", number(run.rate)},
+                                           {"ttft_ms", number(run.ttft_ms)},
+                                           {"tpot_ms", number(run.tpot_ms)}};
+    if (given.contains("rate") || given.contains("concurrency")) row["rate"].clear(), row["concurrency"].clear();
+    for (const auto& [name, value] : given) row[name] = value;
+    if (row["model"].empty())
       return fail(Errors{bad_input(file + " does not name the model").with_hint("add --model NAME")});
-    rows += fmt::format("{},{},serve,{:.0f},{:.0f},{:.0f},{},{}{}\n", csv_cell(run.model), run.stack, run.isl, run.osl,
-                        run.concurrency, run.ttft_ms, run.tpot_ms, values);
+    std::string names, values;
+    for (const auto& [name, value] : row) {
+      names += (names.empty() ? "" : ",") + name;
+      values += (&value == &row.begin()->second ? "" : ",") + csv_cell(value);
+    }
+    rows += (rows.empty() ? names + "\n" : std::string()) + values + "\n";
   }
   return rows;
 }

@@ -8,6 +8,7 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "memory/memory.h"
+#include "model/serve_settings.h"
 #include "perf/calibration/calibration.h"
 #include "presets/presets.h"
 
@@ -28,8 +29,8 @@ constexpr std::string_view kMeasured[] = {"tokens_per_second",
                                           "decode_ms",
                                           "output_per_second_per_gpu"};
 
-void check_columns(const Csv& csv, Errors& errors) {
-  std::vector<std::string> names{"model", "gpu"};
+void check_columns(const Csv& csv, const FileFacts& facts, Errors& errors) {
+  std::vector<std::string> names{"model", "gpu", "rate"};
   names.insert(names.end(), model::job_settings().begin(), model::job_settings().end());
   names.insert(names.end(), std::begin(kMeasured), std::end(kMeasured));
   for (std::size_t i = 0; i < csv.header().size(); ++i) {
@@ -39,37 +40,46 @@ void check_columns(const Csv& csv, Errors& errors) {
                          .with_hint(did_you_mean(csv.header()[i], names)));
   }
   for (const char* needed : {"model", "gpu"}) {
-    if (!csv.column(needed)) errors.push_back(bad_input(fmt::format("column '{}' is missing", needed)));
+    if (!csv.column(needed) && !facts.given.contains(needed))
+      errors.push_back(bad_input(fmt::format("column '{}' is missing", needed))
+                           .with_hint(fmt::format("add the column, or --{} NAME", needed)));
   }
 }
 
 // Reads one row and collects mistakes with their location.
 class RowReader {
  public:
-  RowReader(const Csv& csv, const CsvRow& row, Errors& errors) : csv_(csv), row_(row), errors_(errors) {}
+  RowReader(const Csv& csv, const CsvRow& row, const FileFacts& facts, Errors& errors)
+      : csv_(csv), row_(row), facts_(facts), errors_(errors) {}
+
+  // The file's value, else the user's.
+  std::string_view cell(std::string_view column) const {
+    if (const std::string_view own = csv_.cell(row_, column); !own.empty()) return own;
+    const auto given = facts_.given.find(std::string(column));
+    return given == facts_.given.end() ? std::string_view{} : given->second;
+  }
 
   void wrong(std::string_view column, Error error) { errors_.push_back(std::move(error).at(csv_.place(row_, column))); }
 
   std::vector<Setting> settings() const {
     std::vector<Setting> list;
     for (const std::string& name : model::job_settings()) {
-      const std::string_view cell = csv_.cell(row_, name);
-      if (!cell.empty()) list.push_back({name, std::string(cell), csv_.place(row_, name)});
+      if (!cell(name).empty()) list.push_back({name, std::string(cell(name)), csv_.place(row_, name)});
     }
     return list;
   }
 
   // A positive number, or empty.
   std::optional<double> measured(std::string_view column) {
-    const std::string_view cell = csv_.cell(row_, column);
-    if (cell.empty()) return std::nullopt;
-    Result<double> value = parse_number(cell);
+    const std::string_view text = cell(column);
+    if (text.empty()) return std::nullopt;
+    Result<double> value = parse_number(text);
     if (!value) {
       wrong(column, std::move(value).error());
       return std::nullopt;
     }
     if (!(*value > 1e-9 && *value < 1e12)) {
-      wrong(column, bad_input(fmt::format("{} of {} is not plausible", column, cell)));
+      wrong(column, bad_input(fmt::format("{} of {} is not plausible", column, text)));
       return std::nullopt;
     }
     return value.value();
@@ -78,6 +88,7 @@ class RowReader {
  private:
   const Csv& csv_;
   const CsvRow& row_;
+  const FileFacts& facts_;
   Errors& errors_;
 };
 
@@ -122,8 +133,9 @@ void read_measured(RowReader& reader, Measurement& m) {
 }
 
 // The model of a row; "-" would be standard input.
-Checked<model::ModelShape> model_of(const Csv& csv, const CsvRow& row) {
-  const std::string_view name = csv.cell(row, "model");
+Checked<model::ModelShape> model_of(const Csv& csv, const CsvRow& row, const FileFacts& facts) {
+  Errors none;
+  const std::string_view name = RowReader(csv, row, facts, none).cell("model");
   Checked<model::ModelShape> model = name == "-"
                                          ? fail(Errors{bad_input("a row cannot read its model from standard input")})
                                          : model::find_model(name);
@@ -138,10 +150,11 @@ Checked<model::ModelShape> model_of(const Csv& csv, const CsvRow& row) {
 }  // namespace
 
 Checked<Measurement> read_measurement(const Csv& csv, const CsvRow& row, const model::ModelShape& model,
-                                      const catalog::Catalog& catalog) {
+                                      const catalog::Catalog& catalog, const FileFacts& facts) {
   Errors errors;
-  RowReader reader(csv, row, errors);
-  Result<const catalog::Gpu*> gpu = catalog.find_gpu(csv.cell(row, "gpu"));
+  RowReader reader(csv, row, facts, errors);
+  const std::string name(reader.cell("gpu"));
+  Result<const catalog::Gpu*> gpu = facts.gpu_named ? facts.gpu_named(name) : catalog.find_gpu(name);
   if (!gpu) reader.wrong("gpu", gpu.error());
   Checked<Job> job = model::parse_job(reader.settings());
   if (!job) errors.insert(errors.end(), job.error().begin(), job.error().end());
@@ -152,6 +165,9 @@ Checked<Measurement> read_measurement(const Csv& csv, const CsvRow& row, const m
   m.model = model.name;
   m.gpu = *gpu;
   m.job = *job;
+  // The defaults of `estimate`.
+  if (m.job.kind == model::JobKind::kServe && reader.cell("precision").empty())
+    m.job.precision = model::default_precision(model, m.job.stack);
   if (m.job.sequence == 0) m.job.sequence = memory::default_sequence(model);
   for (Error& error : memory::check_job(model, m.job)) reader.wrong("model", std::move(error));
   if (!errors.empty()) return fail(std::move(errors));
@@ -160,24 +176,20 @@ Checked<Measurement> read_measurement(const Csv& csv, const CsvRow& row, const m
   m.cluster = default_cluster(**gpu);
   if (m.job.kind == model::JobKind::kServe && !serves_batches(m.work))
     m.load.kv_tokens = kv_token_capacity(model, m.job, **gpu);
+  if (const auto rate = reader.measured("rate")) m.load.rate = requests_per_s(*rate);
   read_measured(reader, m);
   if (!errors.empty()) return fail(std::move(errors));
   return m;
 }
 
 Checked<std::vector<Measurement>> read_measurements(const std::string& file, std::string text,
-                                                    const catalog::Catalog& catalog,
-                                                    const std::map<std::string, std::string>& given) {
+                                                    const catalog::Catalog& catalog, const FileFacts& facts) {
   Errors errors;
   if (is_benchmark(text)) {
-    RIGHTSIZE_TRY(text, benchmark_rows(file, text, given));
-  } else if (!given.empty()) {
-    errors.push_back(
-        bad_input(fmt::format("--{} applies to results in JSON; a CSV has a column for it", given.begin()->first)));
-    return fail(std::move(errors));
+    RIGHTSIZE_TRY(text, benchmark_rows(file, text, facts.given));
   }
   RIGHTSIZE_TRY(Csv csv, Csv::parse(file, std::move(text)));
-  check_columns(csv, errors);
+  check_columns(csv, facts, errors);
   if (!errors.empty()) return fail(std::move(errors));
   if (csv.rows().empty() || csv.rows().size() > kMostMeasurements) {
     errors.push_back(bad_input(
@@ -186,9 +198,9 @@ Checked<std::vector<Measurement>> read_measurements(const std::string& file, std
   }
   std::vector<Measurement> measurements;
   for (const CsvRow& row : csv.rows()) {
-    const Checked<model::ModelShape> model = model_of(csv, row);
+    const Checked<model::ModelShape> model = model_of(csv, row, facts);
     Checked<Measurement> measurement =
-        model ? read_measurement(csv, row, *model, catalog) : Checked<Measurement>(fail(Errors(model.error())));
+        model ? read_measurement(csv, row, *model, catalog, facts) : Checked<Measurement>(fail(Errors(model.error())));
     if (measurement) {
       measurements.push_back(*std::move(measurement));
     } else {
