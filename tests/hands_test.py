@@ -199,10 +199,11 @@ def check_equal(rule, variant, meant):
 def sentences():
     """Sentences from random parts."""
     for verb in ("serve", "how much does it cost to serve", "can I run", "what is the cheapest way to serve"):
-        for model in ("llama 3.1 8b", "qwen2.5 7b", "gpt-oss-20b"):
+        for model in ("llama 3.1 8b", "qwen2.5 7b", "mistral 7b"):
             for gpu in ("", "on an L4", "on H100 PCIe", "on my RTX 4090", "on aws"):
                 for traffic in ("", "at 5 requests per second", "for 200 users", "with 800 input tokens"):
-                    yield (f"{verb} {model} {gpu} {traffic}",)
+                    if gpu or traffic:  # fewer words are a command
+                        yield (f"{verb} {model} {gpu} {traffic}",)
     for gpu in ("L40S", "H100 PCIe", "RTX 4090", "MI300X"):
         yield from ((f"fine-tune mistral 7b on {one} {gpu} with {data}",) for one in ("a", "a single", "8") for data in ("50M tokens", "20k examples"))
         yield from ((line.format(gpu),) for line in ("which is faster, {} or A100 80GB?", "is spot worth it for {}", "cheapest {} in europe",

@@ -290,7 +290,8 @@ class Repair {
       const bool second = part.flag == "--model" && std::ranges::any_of(base, [](const WordPart& other) {
                             return other.flag.empty() && kind_of_word(*other.value) == WordKind::kModel;
                           });
-      if ((part.flag == "--model" && !second) || part.flag == "--format") continue;
+      const bool model = part.flag == "--model" && !second && !is_digits(part.value.value_or(""));  // a number is none
+      if (model || part.flag == "--format") continue;
       const bool wrong_file = part.value && holds(files_, *part.value);
       if (wrong_file) edits.push_back({WordEdit::Kind::kExpand, part, kNamed});
       edits.push_back({WordEdit::Kind::kDrop, part, mentions(messages_, part) || wrong_file ? kDropped : kUnasked});
@@ -300,7 +301,7 @@ class Repair {
     // A stand-in must not replace what was typed: another model is another question.
     const bool names_model = std::any_of(typed_.begin(), typed_.end(), [](const WordPart& part) {
       std::error_code ignored;
-      return (part.flag == "--model" && part.value) ||
+      return (part.flag == "--model" && part.value && !is_digits(*part.value)) ||
              (part.flag.empty() && !std::filesystem::exists(*part.value, ignored));
     });
     for (const auto& [flag, value] : kStandIns) {

@@ -237,7 +237,7 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     all.front() = "recommend";
     for (std::string& word : all) {
       const std::string flag = word.substr(0, word.find('='));
-      if (flag == "--volume") word.replace(0, flag.size(), "--docs");
+      if (flag == "--volume") word.replace(0, flag.size(), "--docs"), typed.renamed.emplace_back("--volume is --docs");
       if (flag == "--window") word.replace(0, flag.size(), "--deadline");
     }
   }

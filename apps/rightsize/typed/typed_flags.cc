@@ -215,7 +215,8 @@ class Rewriter {
 
   bool takes_files() const {
     return std::ranges::any_of(declared_, [](const FlagInfo& flag) {
-      return !flag.name.starts_with('-') && flag.setting != nullptr && flag.setting->kind == settings::Kind::kFile;
+      return !flag.name.starts_with('-') && flag.setting != nullptr &&
+             (flag.setting->kind == settings::Kind::kFile || flag.setting->meaning.find("file") != std::string::npos);
     });
   }
 
