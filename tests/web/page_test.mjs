@@ -532,7 +532,7 @@ await visit('/recommend?job=serve', 'ahead', async (page) => {
 // After preliminary answers, a page shows what it shows to a visitor who opens its link.
 for (const [view, label] of [['/rl', 'Prompts per step'], ['/batching', 'Requests'], ['/service', 'p95 TTFT limit'], ['/recommend?job=serve', 'Requests']]) {
   await visit(view, `moved${view.replace(/[^a-z]/g, '-')}`, async (page) => {
-    const shown = async (of) => { await answer(of); await settled(of); return (await of.locator('.stack').first().innerText()).replace(/\s+/g, ' '); };
+    const shown = async (of) => { await answer(of); await settled(of); return (await of.locator('.hero, .stack table').allInnerTexts()).join(' ').replace(/\s+/g, ' '); };
     await shown(page);
     const slider = page.getByRole('slider', { name: label, exact: true });
     for (const key of ['PageUp', 'PageUp', 'ArrowUp', 'ArrowUp']) await slider.press(key);
