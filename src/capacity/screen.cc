@@ -17,6 +17,8 @@ constexpr double kPercentileOfRun = 0.9;
 constexpr double kMedianOfMean = 0.7;
 // A request finds a batch running, half done on average, and is served in the next one.
 constexpr double kHalfAndOwnBatch = 1.5;
+// A lower share of the capacity is not worth a replica.
+constexpr double kHardlyAny = 1e-3;
 
 // The TTFT of a prompt on an idle replica, in nanoseconds.
 double lone_ttft(const Replica& replica, double prompt) {
@@ -36,6 +38,17 @@ double batch_rate(const Service& service, const Replica& replica) {
       best = std::max(best, std::min(service.max_load, kNearlyFull) * in_requests_per_s(replica.times.rate(size)));
   }
   return best;
+}
+
+// The value of an SLO is at least its mean, and at least that of a request as long as the percentile on an idle
+// replica. Their sum would be too strict: a rate that is screened out is never simulated.
+Seconds screened_value(const Replica& replica, const sim::RequestShape& lengths, const ScreenedMeans& means,
+                       const Slo& slo) {
+  if (slo.quantity == Quantity::kTpot) return means.tpot;
+  if (slo.quantity == Quantity::kLatency) return means.ttft + means.tpot * (lengths.output_at(slo.at) - 1);
+  const double prompt =
+      (lengths.varies() ? kPercentileOfRun : 1) * lengths.size_at(slo.at) * (1 - lengths.cached / lengths.size);
+  return std::max(means.ttft * (slo.at == Statistic::kP50 ? kMedianOfMean : 1), from_ns(lone_ttft(replica, prompt)));
 }
 
 }  // namespace
@@ -96,18 +109,10 @@ double screened_rate(const Service& service, const Replica& replica, const sim::
   if (!replica.continuous) return batch_rate(service, replica);
   sim::ContinuousServer one;
   append_workers(replica, 1, one);
-  // The value of an SLO is at least its mean, and at least that of a request as long as the percentile on an idle
-  // replica. Their sum would be too strict: a rate that is screened out is never simulated.
   const auto kept = [&](double rate) {
     const ScreenedMeans means = screened_means(replica, {}, lengths, rate);
     return means.stable && std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
-             const double prompt = (lengths.varies() ? kPercentileOfRun : 1) * lengths.size_at(slo.at) *
-                                   (1 - lengths.cached / lengths.size);
-             const Seconds usual = means.ttft * (slo.at == Statistic::kP50 ? kMedianOfMean : 1);
-             if (slo.quantity == Quantity::kTtft)
-               return std::max(usual, from_ns(lone_ttft(replica, prompt))) <= slo.limit;
-             if (slo.quantity == Quantity::kTpot) return means.tpot <= slo.limit;
-             return means.ttft + means.tpot * (lengths.output_at(slo.at) - 1) <= slo.limit;
+             return screened_value(replica, lengths, means, slo) <= slo.limit;
            });
   };
   double high = std::min(service.max_load, kNearlyFull) * in_requests_per_s(sim::capacity(one, lengths)), low = 0;
@@ -116,7 +121,16 @@ double screened_rate(const Service& service, const Replica& replica, const sim::
     const double middle = (low + high) / 2;
     (kept(middle) ? low : high) = middle;
   }
-  return low > high * 1e-3 ? low : 0;
+  return low > high * kHardlyAny ? low : 0;
+}
+
+Seconds screened_idle(const Service& service, const Replica& replica, const Slo& slo) {
+  if (!replica.continuous) return unloaded(service, replica, slo);
+  sim::ContinuousServer one;
+  append_workers(replica, 1, one);
+  const sim::RequestShape lengths = mean_of(service);
+  const double rate = kHardlyAny * in_requests_per_s(sim::capacity(one, lengths));
+  return screened_value(replica, lengths, screened_means(replica, {}, lengths, rate), slo);
 }
 
 double screened_rate(const Service& service, const Replica& replica) {

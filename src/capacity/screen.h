@@ -19,6 +19,9 @@ double running_at(const Service& service, const Replica& replica, const sim::Con
 double screened_rate(const Service& service, const Replica& replica, const sim::RequestShape& lengths);
 double screened_rate(const Service& service, const Replica& replica);
 
+// The statistic of an SLO that screened_rate() expects of a replica that is nearly idle.
+Seconds screened_idle(const Service& service, const Replica& replica, const Slo& slo);
+
 // Means on one replica at `rate` requests per second. Unstable if the rate exceeds the replica's capacity.
 struct ScreenedMeans {
   double running = 0;

@@ -95,6 +95,21 @@ TEST(Assumptions, PublishedDraftModelsAreNamed) {
   }
 }
 
+// A service runs the model tuned for instructions, unless another was typed; fp8 weights are converted on load only if
+// the 16-bit weights fit.
+TEST(Assumptions, ServicesRunTheCheckpointOfTheirPlan) {
+  const Given service = {{"job", "serve"}, {"rate", "1/s"}, {"ttft-slo", "10s"}, {"tpot-slo", "100ms"}};
+  EXPECT_THAT(written(with({{"model", "gemma-3-12b"}}, service)), HasSubstr("google/gemma-3-12b-it"));
+  EXPECT_THAT(written(with({{"model", "google/gemma-3-12b-pt"}}, service)), HasSubstr("google/gemma-3-12b-pt"));
+  const Given narrow = with(service, {{"precision", "fp8"}, {"stack", "vllm"}});
+  const std::string large = written(with({{"model", "llama-3.3-70b"}, {"gpu", "gh200-96gb"}}, narrow));
+  EXPECT_THAT(large, HasSubstr("Llama-3.3-70B-Instruct-FP8"));
+  EXPECT_THAT(large, Not(HasSubstr("--quantization")));
+  const std::string small = written(with({{"model", "llama-3.1-8b"}, {"gpu", "h100-sxm"}}, narrow));
+  EXPECT_THAT(small, HasSubstr("--quantization fp8"));
+  EXPECT_THAT(written(with({{"model", "llama-3-70b"}, {"gpu", "gh200-96gb"}}, narrow)), HasSubstr("-CHECKPOINT-OF-"));
+}
+
 // The file starts and stops machines that run only some hours, or its header has both costs.
 TEST(Assumptions, HoursOfTheDayAreASchedule) {
   const Given service = {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "20/s"}, {"hours-per-day", "10"}};

@@ -16,6 +16,7 @@
 #include "plan/layouts.h"
 #include "plan/startup.h"
 #include "plan/stored_data.h"
+#include "presets/hub_names.h"
 #include "presets/presets.h"
 
 namespace rightsize::launch {
@@ -38,11 +39,13 @@ Facts input(std::string_view name, std::string_view value, std::string_view mean
 // Megatron and MPT models of llm-foundry train from a configuration; their weights are converted, or random.
 Facts checkpoint_input(const Request& request, const Plan& plan) {
   const Precision p = plan.job.precision;
-  const std::string id = hub_id_of(request),
+  const std::string id = checkpoint_of(request, plan),
                     given = request.model_given.empty() ? request.model.name : request.model_given;
   const std::string named = id.empty() ? given : id;
-  const bool own_format = p == Precision::kInt4 || p == Precision::kInt8 || p == Precision::kFp4;
-  const bool published = request.model.checkpoint == p;  // gpt-oss is published in 4 bits
+  const bool own_format =
+      p == Precision::kInt4 || p == Precision::kInt8 || p == Precision::kFp4 || needs_fp8_checkpoint(request, plan);
+  const bool published = request.model.checkpoint == p ||  // gpt-oss is published in 4 bits
+                         (p == Precision::kFp8 && id != hub_id_of(request) && model::format_in_name(id) == p);
   if (plan.job.kind == model::JobKind::kServe && own_format && !published)
     return input("MODEL", fmt::format("REPLACE-BY-{}-CHECKPOINT-OF-{}", model::name_of(p), named),
                  fmt::format("a checkpoint of {} quantized to {}: its Hub ID or its folder", named, model::name_of(p)));
@@ -374,6 +377,23 @@ std::string max_price(const Plan& plan) {
 
 std::string hub_id_of(const Request& request) {
   return model::hub_id(request.model_given.empty() ? request.model.name : request.model_given);
+}
+
+bool needs_fp8_checkpoint(const Request& request, const Plan& plan) {
+  const bool quantizes = plan.job.kind == model::JobKind::kServe && plan.job.precision == Precision::kFp8 &&
+                         request.model.checkpoint != Precision::kFp8;
+  const double split = plan.job.parallel.tensor * plan.job.parallel.pipeline;
+  return quantizes && bytes(2.0 * static_cast<double>(request.model.parameters()) / split) > plan.offer.gpu->capacity();
+}
+
+std::string checkpoint_of(const Request& request, const Plan& plan) {
+  std::string id = hub_id_of(request);
+  const bool chats = plan.job.kind == model::JobKind::kServe && request.model.kind == model::ModelKind::kDecoder &&
+                     !plan::is_pooled(request) && request.model_given.find('/') == std::string::npos;
+  if (std::string tuned = chats ? model::tuned_id(id) : std::string(); !tuned.empty()) id = std::move(tuned);
+  if (!needs_fp8_checkpoint(request, plan)) return id;
+  std::string narrow = model::fp8_id(id);
+  return narrow.empty() ? id : narrow;
 }
 
 bool runs_remote_code(std::string_view hub_id) {

@@ -38,6 +38,10 @@ const Software& software(model::Stack stack);  // Hugging Face: TRL
 
 // The Hub ID of the model as the user typed it, else the built-in model's. Empty: unknown.
 std::string hub_id_of(const Request& request);
+// Whether an engine could not load the 16-bit weights to convert them to fp8: they exceed a GPU's memory.
+bool needs_fp8_checkpoint(const Request& request, const Plan& plan);
+// The checkpoint that a plan runs: for chat the model tuned for instructions, and the published fp8 weights if needed.
+std::string checkpoint_of(const Request& request, const Plan& plan);
 
 // Whether engines must run code of the model's repository on the Hub (data/remote_code.csv).
 bool runs_remote_code(std::string_view hub_id);

@@ -147,7 +147,7 @@ TEST(SkyPilot, WritesAServiceForAServingPlan) {
   EXPECT_EQ(field(task, "service/replicas"), std::to_string(a.best().machines));
   EXPECT_EQ(field(task, "service/readiness_probe/path"), "/health");
   EXPECT_EQ(field(task, "resources/ports"), "8000");
-  EXPECT_EQ(field(task, "envs/MODEL"), "meta-llama/Llama-3.1-8B");
+  EXPECT_EQ(field(task, "envs/MODEL"), "meta-llama/Llama-3.1-8B-Instruct");
   EXPECT_THAT(field(task, "run"), HasSubstr("vllm serve \"$MODEL\""));
   EXPECT_THAT(field(task, "run"), HasSubstr("--max-model-len 14104"));  // planned with 1,024 in, 256 out
 }

@@ -247,7 +247,8 @@ void add_engine(Facts& facts, const Request& request, const Plan& plan) {
   const model::Job& job = plan.job;
   const bool half = job.precision == Precision::kBf16 || job.precision == Precision::kFp16;
   const bool bf16 = job.precision == Precision::kBf16 && has_bf16(plan);
-  const bool fp8_on_load = job.precision == Precision::kFp8 && request.model.checkpoint != Precision::kFp8;
+  const bool fp8_on_load = job.precision == Precision::kFp8 && request.model.checkpoint != Precision::kFp8 &&
+                           !needs_fp8_checkpoint(request, plan);
   // A server runs with its simulated limits, an offline job with the plan's concurrency. For embeddings and scores,
   // vLLM fills batches up to the plan's number of tokens.
   const bool pooled = plan::is_pooled(request);

@@ -8,9 +8,8 @@
 
 namespace rightsize::market {
 
-std::optional<UsdPerMachineSecond> hourly_cost(const OwnHardware& own, const catalog::Gpu& gpu) {
-  if (!gpu.tdp) return std::nullopt;
-  const double kilowatts = in_watts(*gpu.tdp + kHostPower) * own.gpus * own.power_usage_effectiveness / 1e3;
+UsdPerMachineSecond hourly_cost(const OwnHardware& own, Watts machine) {
+  const double kilowatts = in_watts(machine) * own.power_usage_effectiveness / 1e3;
   return usd_per_machine_hour(in_usd(own.price) / (own.years * in_hours(kYear) * own.busy) +
                               kilowatts * own.usd_per_kwh);
 }
@@ -21,8 +20,7 @@ namespace {
 
 Result<> add_machine(catalog::Catalog& catalog, const OwnHardware& own) {
   RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog.find_gpu(own.gpu));
-  const std::optional<UsdPerMachineSecond> rate = hourly_cost(own, *gpu);
-  if (!rate) return fail(bad_input(fmt::format("the power of {} is not in the catalogue", gpu->name)));
+  if (!gpu->tdp) return fail(bad_input(fmt::format("the power of {} is not in the catalogue", gpu->name)));
   catalog::Machine machine;
   machine.provider = kOwn;
   machine.instance = own_instance(own);
@@ -35,7 +33,7 @@ Result<> add_machine(catalog::Catalog& catalog, const OwnHardware& own) {
   price.instance = machine.instance;
   price.region = "any";
   price.purchase = catalog::Purchase::kOnDemand;
-  price.machine_price = *rate;
+  price.machine_price = hourly_cost(own, (*gpu->tdp + kHostPower) * own.gpus);
   price.provenance.sources = {kOwn};
   price.provenance.date = today();
   catalog.sources.push_back({kOwn, "your own figures: price, years, power", "", "", today(), ""});

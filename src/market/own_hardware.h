@@ -1,7 +1,6 @@
 // Machines that the user owns, with an hourly cost that makes them comparable with rented ones.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,14 +22,15 @@ struct OwnHardware {
   double power_usage_effectiveness = 1.3;  // cooling and distribution
 };
 
-// The price divided by the hours in use, plus power at the GPUs' TDP and kHostPower (energy.h). Empty if the catalogue
-// does not have the TDP.
-std::optional<UsdPerMachineSecond> hourly_cost(const OwnHardware& own, const catalog::Gpu& gpu);
+// The price divided by the hours in use, plus electricity at this power of GPUs and host, with cooling and
+// distribution.
+UsdPerMachineSecond hourly_cost(const OwnHardware& own, Watts machine);
 
 // Its instance type in the catalogue; the provider is kOwn.
 std::string own_instance(const OwnHardware& own);
 
-// Adds the machines and their prices to the catalogue.
+// Adds the machines to the catalogue, with their price at full power (the GPUs' TDP and kHostPower, energy.h). Fails if
+// the catalogue does not have the TDP.
 Result<> add_own_hardware(catalog::Catalog& catalog, const std::vector<OwnHardware>& machines);
 
 }  // namespace rightsize::market

@@ -9,14 +9,9 @@ namespace {
 
 // 8 x 700 W + 1,500 W = 7.1 kW, x 1.3 = 9.23 kW x 0.12 = $1.1076; $280,000 / (4 x 8,760 x 0.7) = $11.4155.
 TEST(HourlyCost, HourlyCostMatchesAHandCalculation) {
-  catalog::Gpu gpu;
-  gpu.tdp = watts(700);
   OwnHardware own;
   own.price = usd(280000);
-  ASSERT_TRUE(hourly_cost(own, gpu));
-  EXPECT_NEAR(in_usd_per_machine_hour(*hourly_cost(own, gpu)), 11.4155 + 1.1076, 1e-3);
-  gpu.tdp.reset();
-  EXPECT_FALSE(hourly_cost(own, gpu));
+  EXPECT_NEAR(in_usd_per_machine_hour(hourly_cost(own, watts(7100))), 11.4155 + 1.1076, 1e-3);
 }
 
 TEST(AddOwnHardware, CompetesInThePriceBookAtItsHourlyCost) {
@@ -39,7 +34,9 @@ TEST(AddOwnHardware, CompetesInThePriceBookAtItsHourlyCost) {
   rented.gpus["h100-sxm"] = usd_per_gpu_hour(9);
   const PriceBook both(catalog, rented);
   EXPECT_EQ(both.machine(catalog.machines[0], catalog::Purchase::kOnDemand, "")->rate,
-            *hourly_cost(own, catalog.gpus[0]));
+            hourly_cost(own, watts(7100)));
+  catalog.gpus[0].tdp.reset();
+  EXPECT_FALSE(add_own_hardware(catalog, {own}));
 }
 
 }  // namespace

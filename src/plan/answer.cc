@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "plan/candidates.h"
 #include "plan/plan.h"
 
 namespace rightsize::plan {
@@ -41,6 +42,26 @@ const Plan* Recommendation::rival() const {
            !(plan.cost < plans.front().cost);
   });
   return next == plans.end() ? nullptr : &*next;
+}
+
+std::string_view terms_name(const market::Offer& offer) {
+  return offer.machine->provider == market::kOwn ? market::kOwn : catalog::name_of(offer.price->purchase);
+}
+
+bool keeps_limits_if_slow(const Request& request, const Plan& plan) {
+  if (request.work.kind == WorkKind::kServing) return room_of(request, plan) >= plan.speed.high;
+  return !request.limits.deadline || plan.elapsed() * plan.speed.high <= *request.limits.deadline;
+}
+
+const Plan* Recommendation::safest(const Request& request) const {
+  const Plan* best = nullptr;
+  for (const std::vector<Plan>* list : {&plans, &pareto}) {
+    for (const Plan& p : *list) {
+      const bool safe = keeps_limits_if_slow(request, p) && p.price.may_lead() && !p.extrapolated;
+      if (safe && (best == nullptr || p.cost < best->cost)) best = &p;
+    }
+  }
+  return best;
 }
 
 const Plan* Recommendation::fallback() const {

@@ -34,34 +34,40 @@ struct Broken {
   Shortfall shortfall;
 };
 
+// All limits that the option breaks, at the stage of the first. One that breaks a single limit is closer to working
+// than any that breaks several.
 std::optional<Broken> broken_limit(const Request& request, const PricedOption& c) {
+  constexpr double kUnknown = 1e5, kSeveral = 1e3;  // further from the limit than any figure
   const PlanLimits& limits = request.limits;
+  std::optional<Broken> broken;
+  const auto add = [&](RejectionStage stage, Shortfall::Kind kind, double distance) -> Shortfall& {
+    if (broken)
+      broken->distance *= kSeveral * distance;
+    else
+      broken = Broken{stage, distance, {.kind = kind, .at_least = !c.option->confirmed}};
+    return broken->shortfall;
+  };
   constexpr double kMostYears = 10;  // the most that --deadline accepts
   const Seconds elapsed = c.time.total() / c.day_share, latest = limits.deadline.value_or(kMostYears * kYear);
   if (elapsed > latest) {
-    return Broken{RejectionStage::kDeadline,
-                  elapsed / latest,
-                  {.kind = Shortfall::Kind::kDeadline, .need_time = elapsed, .have_time = latest}};
+    Shortfall& s = add(RejectionStage::kDeadline, Shortfall::Kind::kDeadline, elapsed / latest);
+    s.need_time = elapsed, s.have_time = latest;
   }
   if (limits.budget && c.due() > *limits.budget) {
-    return Broken{RejectionStage::kBudget,
-                  c.due() / *limits.budget,
-                  {.kind = Shortfall::Kind::kBudget, .need_cost = c.due(), .have_cost = *limits.budget}};
+    Shortfall& s = add(RejectionStage::kBudget, Shortfall::Kind::kBudget, c.due() / *limits.budget);
+    s.need_cost = c.due(), s.have_cost = *limits.budget;
   }
-  constexpr double kUnknown = 1e5;  // further from the limit than any figure
   const bool unknown = !(c.power > Watts{});
   if (limits.power && (unknown || c.power > *limits.power)) {
-    return Broken{RejectionStage::kPower,
-                  unknown ? kUnknown : c.power / *limits.power,
-                  {.kind = Shortfall::Kind::kPower, .need_power = c.power, .have_power = *limits.power}};
+    Shortfall& s = add(RejectionStage::kPower, Shortfall::Kind::kPower, unknown ? kUnknown : c.power / *limits.power);
+    s.need_power = c.power, s.have_power = *limits.power;
   }
   const double kg = limits.co2_kg ? co2_kg(request, c).value_or(0) : 0;
   if (limits.co2_kg && (!(kg > 0) || kg > *limits.co2_kg)) {
-    return Broken{RejectionStage::kCarbon,
-                  kg > 0 ? kg / *limits.co2_kg : kUnknown,
-                  {.kind = Shortfall::Kind::kCarbon, .need_kg = kg, .have_kg = *limits.co2_kg}};
+    Shortfall& s = add(RejectionStage::kCarbon, Shortfall::Kind::kCarbon, kg > 0 ? kg / *limits.co2_kg : kUnknown);
+    s.need_kg = kg, s.have_kg = *limits.co2_kg;
   }
-  return std::nullopt;
+  return broken;
 }
 
 // The factor on the cost of the machines when the speed is off by a factor.
@@ -78,7 +84,7 @@ void set_cost(const Request& request, PricedOption& c) {
   // A commitment is paid to its end even if the job is shorter.
   const Seconds term = serving ? Seconds{} : term_of(c.offer->price->purchase);
   const bool varies = term < c.time.total();
-  const Usd machines = c.price->likely * rightsize::machines(c.option->machines) * std::max(c.time.total(), term);
+  const Usd machines = c.rate * rightsize::machines(c.option->machines) * std::max(c.time.total(), term);
   const auto off = [&](double speed, UsdPerMachineSecond price) {
     const double by_speed = varies ? std::log(machine_time_at(request, c, speed)) : 0;
     const bool paid_already = !(c.price->likely > UsdPerMachineSecond{});
@@ -143,8 +149,9 @@ bool is_tie(const Request& request, const PricedOption& best, const PricedOption
   const double moving = best.cost > Usd{} ? 1 - best.side_cost / best.cost : 1;
   if (is_separated(request, best) && !is_separated(request, other)) return false;  // it already saves enough
   // Layouts of an extrapolated GPU have the same high end, but different likely costs.
-  const auto [less, more] = std::minmax(best.due(), other.due());
-  if (best.is_extrapolated() && other.is_extrapolated() && more > less * kTie) return false;
+  const Usd first = best.due(), second = other.due();
+  const bool is_apart = std::max(first, second) > std::min(first, second) * kTie;
+  if (best.is_extrapolated() && other.is_extrapolated() && is_apart) return false;
   return score_of(request, other) <= (1 + (kTie - 1) * moving) * score_of(request, best);
 }
 
@@ -155,14 +162,22 @@ int evidence_of(const PricedOption& c) {
 
 bool is_stale(const PricedOption& c) { return c.price->age && *c.price->age > kFreshPrice; }
 
+bool is_on_demand(const PricedOption& c) { return c.offer->price->purchase == catalog::Purchase::kOnDemand; }
+
+// The width of the cost's range in factors of 2: small differences do not decide.
+double width_of(const PricedOption& c) {
+  return c.cost_low > Usd{} ? std::floor(std::log(c.cost_high / c.cost_low) / std::log(2.0)) : 0;
+}
+
 // Merits that decide between options of nearly the same cost, most important first; smaller is better.
 auto merits_of(const Request& request, const PricedOption& c) {
   // One failed machine stops a whole training run, but only its own replicas of a service.
   const bool service = request.work.kind == WorkKind::kServing && c.option->replicas > 1;
   const double machines = service ? 1.0 / c.option->machines : c.option->machines;
   const double cost = request.objective == Objective::kEnergy ? c.ranked_cost(request) : 0;
-  return std::tuple(may_miss(request, c), evidence_of(c), cost, is_stale(c), machines,
-                    has_arm_host(*c.offer) || c.machines->gpu->vendor != "NVIDIA", c.ranked_wait(request));
+  return std::tuple(may_miss(request, c), evidence_of(c), cost, !is_on_demand(c), is_stale(c), c.price->sources < 2,
+                    service ? 0 : width_of(c), machines, has_arm_host(*c.offer) || c.machines->gpu->vendor != "NVIDIA",
+                    c.ranked_wait(request));
 }
 
 // Chooses among options of nearly the same cost, which arrive best first. An option that costs more and takes longer
@@ -176,7 +191,7 @@ class TieBreak {
     const Seen now{evidence_of(c), is_stale(c), in_usd(c.due()), c.ranked_wait(request_)};
     if (std::any_of(seen_.begin(), seen_.end(), [&](const Seen& other) { return other.beats(now); })) return false;
     seen_.push_back(now);
-    if (preferred_ != nullptr && !(merits_of(request_, c) < merits_of(request_, *preferred_))) return false;
+    if (preferred_ != nullptr && !is_preferred(c, *preferred_)) return false;
     preferred_ = &c;
     return true;
   }
@@ -192,6 +207,14 @@ class TieBreak {
       return evidence <= other.evidence && stale <= other.stale && cost < other.cost * kLess && wait <= other.wait;
     }
   };
+
+  // Spot and commitments come before on-demand only if they cost less, so that more terms never cost more.
+  bool is_preferred(const PricedOption& c, const PricedOption& other) const {
+    const bool cheaper = c.due() < other.due();
+    if (is_on_demand(c) != is_on_demand(other) && (is_on_demand(other) ? !cheaper : cheaper)) return cheaper;
+    return merits_of(request_, c) < merits_of(request_, other);
+  }
+
   const Request& request_;
   const PricedOption* preferred_ = nullptr;
   std::vector<Seen> seen_;
@@ -348,6 +371,9 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
         candidate.time = *time;
       }
       candidate.power = power_of(option, machines);
+      candidate.rate = machines.own != nullptr && candidate.power > Watts{}
+                           ? market::hourly_cost(*machines.own, candidate.power / option.machines)
+                           : candidate.price->likely;
       // Storage next to machines that are already paid for is also paid for, unless the user gives its price.
       const bool paid = offer.machine->provider == market::kOwn || !(candidate.price->likely > UsdPerMachineSecond{});
       candidate.side_cost =

@@ -25,6 +25,7 @@ struct PricedOption {
   double risk = 1;                    // services: mean number of machines over the speed's range, over the planned one
   double day_share = 1;               // of each day in which the job runs
   bool starts_over = false;           // when it is interrupted: no storage outlives the machine
+  UsdPerMachineSecond rate = {};  // of one machine: its price; of the user's own, with electricity at its mean power
 
   // The cost that no commitment covers.
   Usd due() const { return cost - drawn; }

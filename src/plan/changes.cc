@@ -5,6 +5,7 @@
 
 #include "perf/perf.h"
 #include "plan/explain.h"
+#include "plan/layouts.h"
 
 namespace rightsize::plan {
 namespace {
@@ -75,11 +76,6 @@ std::string duration_flag(Seconds time) {
   return ms < 1e3 ? fmt::format("{:g}ms", ms) : fmt::format("{:g}s", ms / 1e3);
 }
 
-void set_limit(PossibleChange& change, std::optional<Seconds> PlanLimits::*limit, Seconds value, const char* flag) {
-  change.request.limits.*limit = value;
-  change.flags = fmt::format("{} {}", flag, duration_flag(value));
-}
-
 // Limits that a change relaxes, and their flags.
 struct LimitRow {
   RequestChangeKind kind;
@@ -91,12 +87,19 @@ constexpr LimitRow kLimits[] = {{RequestChangeKind::kLongerTtft, &PlanLimits::tt
                                 {RequestChangeKind::kLongerLatency, &PlanLimits::latency, "--latency-slo"},
                                 {RequestChangeKind::kLaterDeadline, &PlanLimits::deadline, "--deadline"}};
 
+void set_limit(PossibleChange& change, const LimitRow& row, Seconds value) {
+  PlanLimits& limits = change.request.limits;
+  limits.*row.limit = value;
+  const bool latency = row.kind == RequestChangeKind::kLongerTtft && limits.ttft_is_latency;
+  change.flags = fmt::format("{} {}", latency ? "--latency-slo" : row.flag, duration_flag(value));
+}
+
 // Doubles the deadline, or every limit on latency.
 void add_limits(const Request& request, bool deadline, std::vector<PossibleChange>& changes) {
   for (const LimitRow& row : kLimits) {
     if (!(request.limits.*row.limit) || (row.kind == RequestChangeKind::kLaterDeadline) != deadline) continue;
     changes.push_back({row.kind, {}, request});
-    set_limit(changes.back(), row.limit, *(request.limits.*row.limit) * 2.0, row.flag);
+    set_limit(changes.back(), row, *(request.limits.*row.limit) * 2.0);
   }
 }
 
@@ -130,6 +133,28 @@ void add_terms(const Request& request, std::vector<PossibleChange>& changes) {
   };
   terms(Purchase::kOnDemand, RequestChangeKind::kOnDemand);
   terms(Purchase::kSpot, RequestChangeKind::kSpot);
+}
+
+// One replica may fail at any time.
+void add_no_spare(const Request& request, std::vector<PossibleChange>& changes) {
+  const bool spare = request.work.kind == WorkKind::kServing && request.work.rate > RequestsPerSecond{} &&
+                     !request.limits.allow_single && !request.limits.gpus;
+  if (!spare) return;
+  changes.push_back({RequestChangeKind::kNoSpare, "--allow-single", request});
+  changes.back().request.limits.allow_single = true;
+}
+
+// What the limits on places cost.
+void add_anywhere(const Request& request, std::vector<PossibleChange>& changes) {
+  const std::vector<std::string>& providers = request.filter.providers;
+  const bool own = !request.own.empty() && providers == std::vector<std::string>{market::kOwn};
+  if (own || (providers.empty() && request.filter.regions.empty())) return;
+  const char* flags = providers.empty()                ? "no --regions"
+                      : request.filter.regions.empty() ? "no --providers"
+                                                       : "no --regions, no --providers";
+  changes.push_back({RequestChangeKind::kAnywhere, flags, request});
+  changes.back().request.filter.providers.clear();
+  changes.back().request.filter.regions.clear();
 }
 
 // Settings that need less memory and give the same result, as `rightsize memory` lists them.
@@ -198,6 +223,8 @@ std::vector<PossibleChange> relaxed_limits(const Request& request, const std::ve
   if (const double need = least_need(rejected, Shortfall::Kind::kCarbon); need > 0)
     without(RequestChangeKind::kMoreCarbon, fmt::format("--max-carbon {:.10g}", need),
             [&](PlanLimits& l) { l.co2_kg = need; });
+  add_no_spare(request, changes);
+  add_anywhere(request, changes);
   const Work& work = request.work;
   const bool rented = work.kind == WorkKind::kServing && work.rate > RequestsPerSecond{} && work.rate_by_hour.empty();
   if (request.limits.budget && rented) {
@@ -242,12 +269,39 @@ std::vector<PossibleChange> confirmed_prices(const Request& request) {
   return changes;
 }
 
+std::vector<PossibleChange> further_changes(const Request& request, const Plan& first) {
+  std::vector<PossibleChange> changes;
+  // Only where the spare replica decided the number of machines.
+  const bool spare =
+      first.replicas > 1 && first.load * first.replicas / (first.replicas - 1) <= request.limits.max_load;
+  if (spare) add_no_spare(request, changes);
+  add_anywhere(request, changes);
+  const bool engine = request.work.kind == WorkKind::kServing && !request.job.serve.kv_precision &&
+                      request.model.kind == model::ModelKind::kDecoder && !request.work.is_measured() &&
+                      first.job.stack != model::Stack::kHf && !has_fp8_cache(request, first);
+  // Where the cache is short: it holds conversations, or is half full of running requests.
+  const double held = first.running * static_cast<double>(first.job.serve.isl + first.job.serve.osl);
+  if (engine && (first.prefix_hit || 2 * held > perf::kv_token_capacity(request.model, first.job, *first.offer.gpu))) {
+    changes.push_back({RequestChangeKind::kFp8Cache, "--kv-precision fp8", request});
+    changes.back().request.job.serve.kv_precision = Precision::kFp8;
+  }
+  if (request.objective == Objective::kEnergy && !request.power_cap && !request.best_power_cap) {
+    changes.push_back({RequestChangeKind::kPowerCap, "--power-cap best", request});
+    changes.back().request.best_power_cap = true;
+  }
+  return changes;
+}
+
 bool gives_up_one(RequestChangeKind kind) {
   return kind >= RequestChangeKind::kNoDeadline && kind <= RequestChangeKind::kMoreCarbon;
 }
 
-bool relaxes(RequestChangeKind kind) {
+bool extends(RequestChangeKind kind) {
   return std::any_of(std::begin(kLimits), std::end(kLimits), [&](const LimitRow& row) { return row.kind == kind; });
+}
+
+bool relaxes(RequestChangeKind kind) {
+  return extends(kind) || kind == RequestChangeKind::kNoSpare || kind == RequestChangeKind::kAnywhere;
 }
 
 std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const PricedOption& plan) {
@@ -275,7 +329,7 @@ std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const
   for (const Seconds limit : {least, seconds(std::ceil(std::sqrt(least / most) * in_seconds(most) / unit) * unit)}) {
     if (!(exact > 0) || limit > most * kWorthwhile || limit * 2.0 <= most) continue;
     changes.push_back({relaxed.kind, {}, relaxed.request});
-    set_limit(changes.back(), row->limit, limit, row->flag);
+    set_limit(changes.back(), *row, limit);
   }
   return changes;
 }

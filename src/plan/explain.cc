@@ -84,7 +84,7 @@ Experiment experiment_of(const Request& request, const PricedOption& first, cons
   Experiment made;
   made.test_time = seconds(30 * 60);
   const int machines = training ? other.option->machines : other.option->machines_each;
-  made.test_cost = other.price->likely * rightsize::machines(machines) * made.test_time;
+  made.test_cost = other.rate * rightsize::machines(machines) * made.test_time;
   made.expected_saving =
       first.cost * normal_share_below(d + spread / 2) - other.cost * normal_share_below(d - spread / 2);
   return made;

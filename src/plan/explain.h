@@ -37,6 +37,10 @@ struct PossibleChange {
 std::vector<PossibleChange> possible_changes(const Request& request, const std::vector<model::Job>& leading = {});
 // Relaxed limits, for requests that nothing meets. `rejected`: what each GPU lacks.
 std::vector<PossibleChange> relaxed_limits(const Request& request, const std::vector<Rejection>& rejected = {});
+// Changes that only some first plans suggest: no spare replica, other places, a smaller KV cache, a power cap.
+std::vector<PossibleChange> further_changes(const Request& request, const Plan& first);
+// Whether the change extends a limit on time.
+bool extends(RequestChangeKind kind);
 // Whether the change relaxes a limit, so that the plans of the request remain possible.
 bool relaxes(RequestChangeKind kind);
 // Whether the change drops one limit of a request that nothing meets.

@@ -64,7 +64,9 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
       made.rdma = has_rdma(offer);
       made.most_machines = offer.price->available.value_or(0);
       for (const market::OwnHardware& mine : own) {
-        if (market::own_instance(mine) == offer.machine->instance) made.most_machines = mine.machines;
+        if (offer.machine->provider != market::kOwn || market::own_instance(mine) != offer.machine->instance) continue;
+        made.most_machines = mine.machines;
+        made.own = &mine;
       }
       classes.push_back(std::move(made));
     }

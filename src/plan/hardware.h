@@ -17,10 +17,11 @@ struct MachineClass {
   const catalog::Gpu* gpu = nullptr;
   perf::GpuSpeed speed;
   perf::Cluster cluster;
-  int gpus = 1;                       // of one machine
-  bool networked = false;             // several machines can work on one job
-  bool rdma = false;                  // GPUs reach the network without copies through the host
-  int most_machines = 0;              // 0: no limit
+  int gpus = 1;                              // of one machine
+  bool networked = false;                    // several machines can work on one job
+  bool rdma = false;                         // GPUs reach the network without copies through the host
+  int most_machines = 0;                     // 0: no limit
+  const market::OwnHardware* own = nullptr;  // the user's machines; null: rented
   std::vector<market::Offer> offers;  // the likely cheapest of each machine and terms, and the cheapest doubtful one
   std::vector<market::PriceOutlook> outlooks = {};  // of each offer
   double all_offers = 0;                            // before regions were compared

@@ -84,6 +84,7 @@ struct Plan : Deployment {
   market::RunningTime time;              // serving: a month
   Usd cost;                              // of the whole work; serving: a month
   Usd side_cost;                         // storage and egress, in `cost`
+  std::optional<Usd> electricity = {};   // of the user's machines, in `cost`; empty: rented
   std::vector<market::Draw> draws = {};  // part of `cost` that spend commitments cover
   Usd cost_low, cost_high;               // 80 % interval over speed and price
   bool interval_known = true;            // services: the slow end was simulated
@@ -115,6 +116,7 @@ struct Plan : Deployment {
     return !offer.is_own() && price.sources <= 1 && price.age && *price.age > days(market::kAgedDays);
   }
   UsdPerSecond rate() const { return price.likely * rightsize::machines(machines); }
+  UsdPerGpuSecond rate_per_gpu() const { return price.likely / gpus_per_machine(offer.machine->gpus); }
   // For spot machines, over the whole work; serving: per month.
   double expected_interruptions(const market::JobAssumptions& assumptions) const {
     return in_hours(time.total()) * machines * assumptions.spot_interruptions_per_hour;
@@ -188,6 +190,7 @@ struct Shortfall {
     kCarbon,         // `need_kg` (zero: unknown), `have_kg`
   };
   Kind kind = Kind::kNoPrice;
+  bool at_least = false;  // the need is a lower bound: no plan was simulated with it
   model::Stack stack = model::Stack::kHf;
   model::Precision precision = model::Precision::kBf16;
   bool serving = false;
@@ -238,6 +241,10 @@ enum class RequestChangeKind {
   kNoLimits,
   kFewerHours,   // of a service: machines are off at night
   kSameLengths,  // if requests do not vary as assumed
+  kFp8Cache,
+  kNoSpare,
+  kAnywhere,  // without limits on regions and providers
+  kPowerCap,
 };
 
 // A change to the request, and the resulting best plan.
@@ -338,10 +345,18 @@ struct Recommendation {
   // The best plan on another GPU that could lead and costs more; null: none is shown.
   const Plan* rival() const;
   Decision decision() const;
+  // The cheapest plan of the table or the front that meets its limits even at the slow end of its speed; null: none.
+  const Plan* safest(const Request& request) const;
   // The best plan that does not need the first plan's capacity: another provider or another GPU; null if none is
   // listed.
   const Plan* fallback() const;
 };
+
+// "on-demand", "spot", "1y", "3y"; "own" for the user's machines.
+std::string_view terms_name(const market::Offer& offer);
+
+// Whether a plan meets its deadline or latency limits at the slow end of its speed.
+bool keeps_limits_if_slow(const Request& request, const Plan& plan);
 
 // Plans point into the book and its catalogue, which must outlive them.
 Recommendation recommend(const Request& request, const market::PriceBook& book, const perf::Constants& constants);

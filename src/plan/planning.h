@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cancel.h"
 #include "perf/benchmark.h"
 #include "perf/job_time.h"
 #include "plan/candidates.h"
@@ -62,13 +63,15 @@ class Planning {
       const auto too_large = [this](const PricedOption& c) { return !fits(c); };
       do {
         while (const PricedOption* wrong = first_shown(plans, front, too_large)) exclude(*wrong);
-      } while (refine_memory(plans, front));
+      } while (!cancelled() && refine_memory(plans, front));
     }
     if (!serving_) return;
     for (bool Option::*done : {&Option::sized, &Option::confirmed}) {
       with_look_ahead(looks_at(done, plans, front), [&] {
         const auto open = [done](const PricedOption& c) { return !(c.option->*done); };
-        while (const PricedOption* next = first_shown(plans, front, open)) look_closer(*next, plans);
+        // A cancelled simulation confirms nothing: without this check, the loop would not end.
+        while (const PricedOption* next = cancelled() ? nullptr : first_shown(plans, front, open))
+          look_closer(*next, plans);
       });
     }
     if (intervals && request_.work.rate > RequestsPerSecond{}) find_slow_ends(plans);
@@ -78,7 +81,8 @@ class Planning {
   // The cheapest option with a doubtful price, if it is clearly cheaper than the first plan; otherwise null.
   const PricedOption* held_back() {
     constexpr double kClearly = 0.9;
-    while (!kinds_.empty() && kinds_.front().price->may_lead() && request_.objective == Objective::kCost) {
+    while (!cancelled() && !kinds_.empty() && kinds_.front().price->may_lead() &&
+           request_.objective == Objective::kCost) {
       const double most = kinds_.front().ranked_cost(request_) * kClearly;
       const PricedOption* best = nullptr;
       for (const PricedOption& c : candidates_) {
@@ -106,7 +110,7 @@ class Planning {
   // The best candidate of those wanted that fits, or none.
   template <class Wanted>
   const PricedOption* best_of(const Wanted& wanted) {
-    while (true) {
+    while (!cancelled()) {
       const auto found = std::find_if(kinds_.begin(), kinds_.end(), wanted);
       if (found == kinds_.end()) return nullptr;
       if (serving_ && !found->option->confirmed) {
@@ -117,6 +121,7 @@ class Planning {
         return &*found;
       }
     }
+    return nullptr;
   }
 
   Plan build(const PricedOption& candidate, int machines_of_mix = 0) {
@@ -130,6 +135,11 @@ class Planning {
     plan.offer = *candidate.offer;
     plan.price = *candidate.price;
     plan.time = candidate.time;
+    if (const market::OwnHardware* own = candidate.machines->own) {
+      plan.price.low = plan.price.likely = plan.price.high = plan.price.listed = candidate.rate;
+      const UsdPerMachineSecond electricity = candidate.rate - market::hourly_cost(*own, Watts{});
+      plan.electricity = electricity * rightsize::machines(plan.machines) * plan.time.total();
+    }
     plan.cost = candidate.cost;
     plan.side_cost = candidate.side_cost;
     plan.draws = draws_of(request_, book_, candidate);
@@ -216,7 +226,7 @@ class Planning {
     // Services: the power of a replica depends on its load, so look_closer() resets it for every size it tries.
     const bool all = request_.limits.power || request_.limits.co2_kg || request_.objective == Objective::kEnergy;
     for (Option& option : found_.options) {
-      if (serving_ && !(option.gpu_power > Watts{}) && (all || option.confirmed))
+      if (serving_ && !(option.gpu_power > Watts{}) && (all || option.confirmed || classes_[option.machines_class].own))
         option.gpu_power = power_at_load(option, classes_[option.machines_class]);
     }
     obstacles_ = found_.obstacles;

@@ -49,8 +49,12 @@ Checked<std::shared_ptr<const sim::Trace>> read_trace(const std::string& file);
 // second.
 Checked<std::vector<double>> read_rate_profile(const std::string& file);
 
+// A model known only by its name may have a longer context than the model with its shape: --max-model-len decides.
+void assume_context(Request& request);
 // Truncates lengths at --max-model-len.
 Errors cut_context(Request& request);
+// The share of requests that are longer than the context; of sessions, the share of turns that do not fit in it.
+double beyond_context(const Request& request);
 
 // Reports requests of a mix or a trace that exceed the model's context.
 Errors check_lengths(Request& request);

@@ -540,17 +540,21 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
     request.model = std::move(fitted.model);
     request.model_given = draft.model;
     request.job = fitted.job;
+    assume_context(request);
     if (const Result<> spread = check_experts(request); !spread) return fail(spread.error());
     if (request.job.sequence == 0) request.job.sequence = memory::default_sequence(request.model);
     if (Errors wrong = memory::check_job(request.model, request.job); !wrong.empty()) return fail(std::move(wrong));
     request.job = perf::fitted_to(perf::work_of(request.model), request.job);
   }
-  if (request.limits.latency && perf::serves_batches(perf::work_of(request.model)))  // the only latency they have
-    request.limits.ttft = std::min(request.limits.ttft.value_or(*request.limits.latency),
-                                   *std::exchange(request.limits.latency, std::nullopt));
+  if (request.limits.latency && perf::serves_batches(perf::work_of(request.model))) {  // the only latency they have
+    const Seconds latency = *std::exchange(request.limits.latency, std::nullopt);
+    request.limits.ttft_is_latency = latency <= request.limits.ttft.value_or(latency);
+    request.limits.ttft = std::min(request.limits.ttft.value_or(latency), latency);
+  }
   if (Errors wrong = cut_context(request); !wrong.empty()) return fail(std::move(wrong));
   if (Errors wrong = read_traffic(draft); !wrong.empty()) return fail(std::move(wrong));
   set_lengths(request, lengths);
+  request.work.beyond_context = beyond_context(request);
   constexpr std::int64_t kImagesPerStep = 256;
   if (!draft.batch_given && request.model.image_size > 0) request.global_batch = kImagesPerStep;
   request.global_batch_assumed = !draft.batch_given;

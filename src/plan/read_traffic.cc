@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "memory/memory.h"
 #include "plan/read_parts.h"
+#include "presets/presets.h"
 #include "presets/scaled.h"
 #include "sim/trace_file.h"
 
@@ -43,6 +44,36 @@ void set_lengths(Request& request, const GivenLengths& lengths) {
   work.osl_varies_as_usual = !said(lengths.osl);
   // For an embedding or a score, every response is one pass.
   if (lengths.osl && lengths.osl->mean <= 1) work.osl_variation = 0, work.osl_varies_as_usual = false;
+}
+
+void assume_context(Request& request) {
+  std::int64_t& context = request.model.context;
+  const std::string note = model::note_on_name(request.model_given);
+  const bool assumed = note.find("was not checked") != std::string::npos || note.starts_with("assumed: ");
+  if (!assumed || request.job.kind != model::JobKind::kServe || context <= 0) return;
+  if (request.max_model_len && *request.max_model_len > context) context = *request.max_model_len;
+  if (!request.max_model_len)
+    request.assumed.push_back(fmt::format("a context of {} tokens, as {} (--max-model-len if {} has more)",
+                                          format_count(static_cast<double>(context)), request.model.name,
+                                          request.model_given));
+}
+
+double beyond_context(const Request& request) {
+  const double context = static_cast<double>(request.model.context);
+  if (!(context > 0) || request.job.kind != model::JobKind::kServe || request.model.image_size > 0) return 0;
+  if (const auto& sessions = request.work.sessions) {
+    const double turn = std::round(sessions->fan_out) * (sessions->turn_in + sessions->turn_out);
+    const double fit = std::floor((context - sessions->system) / turn);
+    return sessions->repeat ? 0 : std::clamp(1 - fit / std::round(sessions->turns), 0.0, 1.0);
+  }
+  if (!request.work.mix.empty() || request.work.trace) return 0;
+  sim::RequestShape lengths = request_lengths(request);
+  lengths.longest = 0;
+  const std::vector<std::int32_t> prompts = sim::size_table(lengths), answers = sim::output_table(lengths);
+  double beyond = 0;
+  for (const std::int32_t prompt : prompts)
+    beyond += static_cast<double>(answers.end() - std::upper_bound(answers.begin(), answers.end(), context - prompt));
+  return beyond / static_cast<double>(prompts.size()) / static_cast<double>(answers.size());
 }
 
 // Engines refuse requests longer than --max-model-len, so lengths are truncated there, as at the model's context. Given

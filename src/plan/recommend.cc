@@ -127,11 +127,13 @@ void sort_by_distance(std::vector<Rejection>& rejected) {
 
 // The first change that makes this GPU work: with its plan, or only its flags if the plan is not worth simulating.
 std::optional<Fix> nearest_fix(const std::string& gpu, std::vector<Explored>& explored, bool flags_only) {
+  // A price that may not lead is not a way out.
+  const auto wanted = [&](const PricedOption& c) { return is_on(c, gpu) && c.price->may_lead(); };
   for (Explored& one : explored) {
     const std::vector<PricedOption>& kinds = one.planning->kinds();
-    if (std::none_of(kinds.begin(), kinds.end(), [&](const PricedOption& c) { return is_on(c, gpu); })) continue;
+    if (std::none_of(kinds.begin(), kinds.end(), wanted)) continue;
     if (flags_only) return Fix{one.change->flags, std::nullopt};
-    if (const PricedOption* best = one.planning->best_of([&](const PricedOption& c) { return is_on(c, gpu); }))
+    if (const PricedOption* best = one.planning->best_of(wanted))
       return Fix{flags_for(*one.change, *best), outline_of(*best)};
   }
   return std::nullopt;
@@ -191,9 +193,67 @@ void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::
       known[row.gpu] = nearest_fix(row.gpu, explored, flags_only);
     }
     row.fix = known[row.gpu];
-    // The required budget is the cost of the plan that would be chosen.
-    const bool over = row.stage == RejectionStage::kBudget && row.fix && row.fix->plan;
-    if (over && !row.partly && row.fix->plan->cost > row.nearest.have_cost) row.nearest.need_cost = row.fix->plan->cost;
+  }
+}
+
+// The change that drops the limit which rejected a GPU.
+std::optional<RequestChangeKind> dropping(Shortfall::Kind kind) {
+  using Kind = Shortfall::Kind;
+  switch (kind) {
+    case Kind::kDeadline:
+      return RequestChangeKind::kNoDeadline;
+    case Kind::kBudget:
+      return RequestChangeKind::kNoBudget;
+    case Kind::kPower:
+      return RequestChangeKind::kMorePower;
+    case Kind::kCarbon:
+      return RequestChangeKind::kMoreCarbon;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Sets what a GPU needs to that of its best plan without the limit or, if there is none, to what that plan lacks. False
+// if the limit was not dropped.
+bool settle_need(Rejection& row, std::vector<Explored>& explored) {
+  const std::optional<RequestChangeKind> dropped = dropping(row.nearest.kind);
+  const auto one = std::find_if(explored.begin(), explored.end(),
+                                [&](const Explored& e) { return dropped && e.change->kind == *dropped; });
+  if (one == explored.end()) return false;
+  Shortfall& s = row.nearest;
+  s.at_least = false;
+  if (const PricedOption* best = one->planning->best_of([&](const PricedOption& c) { return is_on(c, row.gpu); })) {
+    const auto raise = [](auto& need, const auto& have, const auto& found) {
+      if (found > have) need = found;
+    };
+    if (s.kind == Shortfall::Kind::kDeadline) raise(s.need_time, s.have_time, best->time.total() / best->day_share);
+    if (s.kind == Shortfall::Kind::kBudget) raise(s.need_cost, s.have_cost, best->due());
+    if (s.kind == Shortfall::Kind::kPower) raise(s.need_power, s.have_power, best->power);
+    if (s.kind == Shortfall::Kind::kCarbon)
+      raise(s.need_kg, s.have_kg, co2_kg(one->change->request, *best).value_or(0));
+    return true;
+  }
+  const Obstacles& obstacles = one->planning->obstacles();
+  const auto last = obstacles.upper_bound({row.gpu, RejectionStage::kCarbon});
+  if (last == obstacles.begin() || std::prev(last)->first.first != row.gpu) return true;
+  row.stage = std::prev(last)->first.second;
+  s = std::prev(last)->second.nearest;
+  return true;
+}
+
+// Puts the GPU closest to the limits first. What screened services need is a lower bound, so only those that come first
+// are simulated.
+void settle_needs(const Planning& planning, std::vector<Rejection>& rejected, std::vector<Explored>& explored) {
+  constexpr int kMost = 16;
+  const bool serving = planning.request().work.kind == WorkKind::kServing;
+  for (Rejection& row : rejected)
+    if (!serving && !row.partly) settle_need(row, explored);
+  for (int i = 0; i < kMost; ++i) {
+    sort_by_distance(rejected);
+    const auto first = std::find_if(rejected.begin(), rejected.end(), [](const Rejection& row) {
+      return !row.partly && row.stage != RejectionStage::kPrice;
+    });
+    if (!serving || first == rejected.end() || !first->nearest.at_least || !settle_need(*first, explored)) return;
   }
 }
 
@@ -207,21 +267,42 @@ std::vector<std::string> without_price(const Request& request, const std::vector
   return missing;
 }
 
-// Of several terms that were asked for: those without any price, and the best plan on each that does not lead.
-void add_asked_terms(const Request& request, Planning& planning, Recommendation& result) {
-  const auto has = [](catalog::Purchase terms) {
-    return [terms](const PricedOption& c) {
-      return c.offer->price->purchase == terms && c.price->may_lead() && !c.is_extrapolated();
-    };
-  };
+// The cheapest plan on some terms with a price that may lead; null if there is none.
+const PricedOption* cheapest_on(Planning& planning, catalog::Purchase terms) {
+  return planning.best_of(
+      [&](const PricedOption& c) { return c.offer->price->purchase == terms && c.price->may_lead(); });
+}
+
+// Of several terms that were asked for: those without any price, and the cheapest plan on each that does not lead, even
+// above the budget: a commitment must be compared with what it replaces.
+void add_asked_terms(const Request& request, Planning& planning, const market::PriceBook& book,
+                     const perf::Constants& constants, const perf::ModelWork& work,
+                     const std::shared_ptr<capacity::RunCache>& run_cache, Recommendation& result) {
   for (const catalog::Purchase terms : request.filter.purchases) {
     const std::vector<market::Offer>& offers = planning.offers();
     const bool sold = std::any_of(offers.begin(), offers.end(),
                                   [&](const market::Offer& offer) { return offer.price->purchase == terms; });
     if (!sold) result.missing_terms.emplace_back(catalog::name_of(terms));
     if (!sold || result.plans.empty() || result.plans.front().offer.price->purchase == terms) continue;
-    if (const PricedOption* best = planning.best_of(has(terms))) result.other_terms.push_back(planning.build(*best));
+    if (const PricedOption* best = cheapest_on(planning, terms)) {
+      result.other_terms.push_back(planning.build(*best));
+    } else if (request.limits.budget) {
+      Request dearer = request;
+      dearer.limits.budget.reset();
+      dearer.filter.purchases = {terms};
+      Planning alone(dearer, book, constants, work, run_cache);
+      if (const PricedOption* above = cheapest_on(alone, terms)) result.other_terms.push_back(alone.build(*above));
+    }
   }
+}
+
+// If a plan is too slow for its limits, a plan that meets them even then is the alternative to more machines, so no one
+// pays more than its cost.
+void cap_high_ends(const Request& request, Recommendation& result) {
+  const Plan* safe = request.work.kind == WorkKind::kServing ? result.safest(request) : nullptr;
+  if (safe == nullptr) return;
+  const Usd most = safe->interval_known ? safe->cost_high : safe->cost;
+  for (Plan& plan : result.plans) plan.cost_high = std::min(plan.cost_high, std::max(plan.cost, most));
 }
 
 std::vector<Plan> build_all(Planning& planning, const std::vector<PricedOption>& candidates, std::size_t most) {
@@ -284,6 +365,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
         if (!request.plans_only)
           explored = explore(possible_changes(request, leading), book, constants, work, run_cache);
       });
+  cap_high_ends(request, result);
   result.feasible = planning.feasible();
   result.unpriced = without_price(request, planning.offers());
 
@@ -294,15 +376,17 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
     if (!first->offer.is_own()) result.availability = market::availability(book, first->offer);
   }
   if (request.plans_only) return result;
-  std::vector<PossibleChange> more;
-  if (first == nullptr) more = relaxed_limits(request, result.rejected);
-  if (first != nullptr && !first->price.may_lead()) more = confirmed_prices(request);
+  std::vector<PossibleChange> more =
+      first == nullptr ? relaxed_limits(request, result.rejected) : further_changes(request, *first);
+  if (first != nullptr && !first->price.may_lead())
+    for (PossibleChange& change : confirmed_prices(request)) more.push_back(std::move(change));
   std::vector<Explored> relaxed = explore(std::move(more), book, constants, work, run_cache);
-  explored.insert(explored.begin(), std::make_move_iterator(relaxed.begin()), std::make_move_iterator(relaxed.end()));
+  explored.insert(first == nullptr ? explored.begin() : explored.end(), std::make_move_iterator(relaxed.begin()),
+                  std::make_move_iterator(relaxed.end()));
   use_smallest_limits(explored, first, book, constants, work, run_cache);
-  add_asked_terms(request, planning, result);
+  add_asked_terms(request, planning, book, constants, work, run_cache, result);
   add_fixes(planning, result.rejected, explored, first);
-  sort_by_distance(result.rejected);
+  settle_needs(planning, result.rejected, explored);
   add_changes(result, explored);
   const std::vector<PricedOption> kinds = planning.confirmed_kinds();
   if (const PricedOption* extrapolation = planning.worth_testing()) {

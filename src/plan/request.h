@@ -56,6 +56,7 @@ struct Work {
   std::vector<MeasuredRate> measured = {};  // offline: only these GPUs; empty: all, estimated
   std::string measured_how = {};            // "120 ms an item on l4", "a profile of 5 min on h200-sxm"
 
+  double beyond_context = 0;      // serving: share of requests (sessions: of turns) that the context cuts
   std::string profiled_gpu = {};  // a unit is a second of work on this GPU; empty: an item
 
   bool is_measured() const { return !measured.empty(); }
@@ -85,6 +86,7 @@ struct PlanLimits {
   std::optional<Usd> budget = {};
   // Serving: SLOs at a percentile; ttft is the latency of models that answer in one pass.
   std::optional<Seconds> ttft = {}, tpot = {};
+  bool ttft_is_latency = false;         // it was given as --latency-slo
   std::optional<Seconds> latency = {};  // of the whole answer of a model that generates tokens
   capacity::Statistic slo_percentile = capacity::kDefaultPercentile;
   double max_load = capacity::kMostLoad;  // of the replicas' capacity

@@ -248,19 +248,23 @@ Result<capacity::Replica> ServingSearch::make_replica(const MachineClass& machin
                                     planner_.replicas()[decode], planner_.replicas()[prefill]);
 }
 
-// An SLO that even an idle replica misses.
+// The SLO that a nearly idle replica misses by the largest factor.
 void ServingSearch::note_slo(const MachineClass& machines, const Job& job, std::size_t replica) {
   const capacity::Service& service = planner_.service();
+  Shortfall missed{.kind = Shortfall::Kind::kSloUnderLoad, .slos = service.slos};
+  double distance = 1;
   for (const Slo& slo : service.slos) {
-    const Seconds idle = capacity::unloaded(service, planner_.replicas()[replica], slo);
-    if (idle <= slo.limit && &slo != &service.slos.back()) continue;
-    return result_.reject(machines, RejectionStage::kSlo, std::max(1.0, idle / slo.limit),
-                          {.kind = Shortfall::Kind::kSloAlone,
-                           .need_gpus = replica_gpus(job),
-                           .need_time = idle,
-                           .have_time = slo.limit,
-                           .slos = {slo}});
+    const Seconds idle = capacity::screened_idle(service, planner_.replicas()[replica], slo);
+    if (idle / slo.limit <= distance) continue;
+    distance = idle / slo.limit;
+    missed = {.kind = Shortfall::Kind::kSloAlone,
+              .at_least = true,
+              .need_gpus = replica_gpus(job),
+              .need_time = idle,
+              .have_time = slo.limit,
+              .slos = {slo}};
   }
+  result_.reject(machines, RejectionStage::kSlo, distance, missed);
 }
 
 std::optional<Option> ServingSearch::screened_option(std::size_t index, const Job& job) {
@@ -297,9 +301,11 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   const double asked = asked_rate(request_);
   const capacity::ReplicaCounts counts = counts_of(machines, option);
   if (counts.at_least > counts.most) {
-    result_.reject(
-        machines, RejectionStage::kLayout, 1,
-        {.kind = Shortfall::Kind::kReplicas, .need_gpus = counts.at_least * copy, .have_gpus = counts.most * copy});
+    result_.reject(machines, RejectionStage::kLayout, 1,
+                   {.kind = Shortfall::Kind::kReplicas,
+                    .at_least = true,
+                    .need_gpus = counts.at_least * copy,
+                    .have_gpus = counts.most * copy});
     return std::nullopt;
   }
   // Mean loads may overestimate the machines; this margin lets such options still be sized.
@@ -310,6 +316,7 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
     const double gpus = groups_for(by_means) * machines.gpus * option.machines_each;
     result_.reject(machines, RejectionStage::kLayout, gpus,
                    {.kind = Shortfall::Kind::kGpus,
+                    .at_least = true,
                     .need_gpus = static_cast<int>(std::min(gpus, 1e9)),
                     .have_gpus = counts.most * copy});
     return std::nullopt;

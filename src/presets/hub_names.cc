@@ -242,6 +242,37 @@ std::string listed_id(std::string_view name) {
   return found->second.checked == "line" ? found->second.model : found->second.id;
 }
 
+namespace {
+
+// The first of these IDs that is published.
+std::string first_listed(const std::vector<std::string>& ids) {
+  for (const std::string& id : ids) {
+    const auto found = hub_table().find(to_lower(id));
+    if (found != hub_table().end() && !found->second.id.empty()) return found->second.id;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string tuned_id(std::string_view id) {
+  std::string plain(id);
+  for (const char* base : {"-pt", "-Base"})
+    if (plain.ends_with(base)) plain.resize(plain.size() - std::string_view(base).size());
+  std::vector<std::string> ids{plain + "-Instruct", plain + "-it", plain + "-Chat"};
+  if (const std::size_t base = plain.find("-Base-"); base != std::string::npos)
+    ids.push_back(std::string(plain).replace(base, 6, "-Instruct-"));
+  if (const std::size_t version = plain.rfind("-v"); version != std::string::npos)
+    ids.push_back(std::string(plain).insert(version, "-Instruct"));
+  return first_listed(ids);
+}
+
+std::string fp8_id(std::string_view id) {
+  const std::string name(id.substr(id.find('/') + 1));
+  return first_listed({std::string(id) + "-FP8", "RedHatAI/" + name + "-FP8-dynamic", "RedHatAI/" + name + "-FP8",
+                       "nvidia/" + name + "-FP8"});
+}
+
 std::optional<NamedShape> shape_of_name(std::string_view name, std::span<const std::string> presets) {
   if (auto found = by_table(name)) return found;
   if (const std::string plain = without_format(name); plain != name) {
@@ -250,6 +281,9 @@ std::optional<NamedShape> shape_of_name(std::string_view name, std::span<const s
       return found;
     }
   }
+  // A model that is only published with instructions is often called by its short name.
+  for (const char* tuned : {"-instruct", "-it", "-chat"})
+    if (auto found = by_table(std::string(name) + tuned)) return found;
   return by_parts(name, presets);
 }
 

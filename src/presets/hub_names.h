@@ -24,6 +24,10 @@ struct NamedShape {
 // the built-in names.
 std::optional<NamedShape> shape_of_name(std::string_view name, std::span<const std::string> presets);
 
+// The ID of the same model tuned for instructions, and of its weights in fp8; empty if data/hub_models.csv has none.
+std::string tuned_id(std::string_view id);
+std::string fp8_id(std::string_view id);
+
 // The Hub ID of a name without its organization that is unique in data/hub_models.csv, or of the built-in model that a
 // short name such as "bge-large" means. Empty for others.
 std::string listed_id(std::string_view name);

@@ -103,7 +103,8 @@ Result<RlEstimate> estimate_step(const capacity::Predictor& predictor, const RlJ
   parts.generate = rollout.batch;
   parts.log_prob = training.forward * (forward_passes(job) * constants.log_prob);
   parts.update = training.update * (constants.update * (job.has_critic() ? 2 : 1));
-  parts.reward = job.reward.value_or(constants.reward) * (job.sequences() / std::max(1.0, job.reward_workers));
+  parts.reward =
+      job.reward.value_or(constants.reward) * (job.sequences() / job.kept_prompts / std::max(1.0, job.reward_workers));
   parts.sync = constants.sync + moved_bytes(predictor.model, job) / constants.sync_rate;
   parts.load = constants.sync;
   parts.between = constants.between;

@@ -316,7 +316,7 @@ void add_changes(const RlRequest& request, Search& search, RlRecommendation& to)
 }  // namespace
 
 UsdPerSecond RlPlan::rate() const {
-  return priced.price->likely * machines(priced.option->machines) + (rollout ? rollout->rate : UsdPerSecond{});
+  return priced.rate * machines(priced.option->machines) + (rollout ? rollout->rate : UsdPerSecond{});
 }
 
 namespace {
@@ -390,15 +390,12 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
     return is_guess(a) != is_guess(b) ? is_guess(b) : plan::is_better(wanted, a, b);
   });
   result.classes = classes, result.found = found;
-  std::set<RlKind> seen;
-  for (const plan::PricedOption& candidate : candidates) {
-    if (result.plans.size() >= static_cast<std::size_t>(wanted.top)) break;
+  // Empty if the exact replay needs more memory than the search assumed.
+  const auto plan_of = [&](const plan::PricedOption& candidate) -> std::optional<RlPlan> {
     const auto& [job, step] = search.details[static_cast<std::size_t>(candidate.option - found->options.data())];
-    const RlKind kind{candidate.offer->machine->provider, candidate.machines->gpu, candidate.offer->price->purchase,
-                      job.layout.split};
-    if (seen.contains(kind)) continue;
     const catalog::Gpu& engine = request.rollout_gpu != nullptr ? *request.rollout_gpu : *candidate.machines->gpu;
     RlPlan plan{candidate, job, step, phase_memory(wanted.model, job, *candidate.machines->gpu, engine), {}};
+    if (plan.memory.verdict == memory::Verdict::kNo) return std::nullopt;
     if (request.has_other_machines())
       plan.rollout = rollout_machines(request, *result.rollout_classes, candidate, job.layout.rollout);
     if (job.last_mean > 0) {
@@ -406,10 +403,26 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
                                last = search.estimate(*candidate.machines, at_last_step(job));
       if (first && last) plan.first_step = first->step, plan.last_step = last->step;
     }
-    if (plan.memory.verdict == memory::Verdict::kNo) continue;  // the exact replay needs more than the search assumed
+    return plan;
+  };
+  const auto keeps_deadline = [&](const plan::PricedOption& c) {
+    return !wanted.limits.deadline || c.time.total() * c.option->speed.high <= *wanted.limits.deadline;
+  };
+  std::set<RlKind> seen;
+  for (const plan::PricedOption& candidate : candidates) {
+    if (result.plans.size() >= static_cast<std::size_t>(wanted.top)) break;
+    const RlJob& job = search.details[static_cast<std::size_t>(candidate.option - found->options.data())].first;
+    const RlKind kind{candidate.offer->machine->provider, candidate.machines->gpu, candidate.offer->price->purchase,
+                      job.layout.split};
+    if (seen.contains(kind)) continue;
+    std::optional<RlPlan> plan = plan_of(candidate);
+    if (!plan) continue;
     seen.insert(kind);
-    result.plans.push_back(std::move(plan));
+    result.plans.push_back(*std::move(plan));
   }
+  const bool risky = !result.plans.empty() && !keeps_deadline(result.plans.front().priced);
+  for (auto c = candidates.begin(); risky && !result.safe && c != candidates.end(); ++c)
+    if (keeps_deadline(*c) && c->price->may_lead() && !c->is_extrapolated()) result.safe = plan_of(*c);
   if (!result.plans.empty() && !wanted.plans_only) add_changes(request, search, result);
   return result;
 }

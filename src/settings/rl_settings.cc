@@ -11,7 +11,7 @@ constexpr Setting kRows[] = {
         .or_words("grpo"),
     count("prompts", "64", 1, 1e7, "prompts per step").or_words("128"),
     count("train-batch", "512", 1, 1e8, "answers per optimizer step").or_words("all of a step"),
-    yes_no("reference", "compute the log-probabilities of a frozen copy of the model").or_words("yes"),
+    yes_no("reference", "compute the log-probabilities of a frozen copy of the model").or_words("yes; dapo: no"),
     share("kept-prompts", "0.6", 0.01, 1,
           "share of prompts that are trained on; dapo drops prompts if all answers get the same reward")
         .or_words("1"),

@@ -55,7 +55,7 @@ const report::Fields<plan::Plan>& trade_off_fields() {
       {"provider", "provider", "provider of the machines", [](const Plan& p) { return p.offer.machine->provider; }},
       {"instance", "machine", "machine type", [](const Plan& p) { return p.offer.machine->instance; }},
       {"instances", "machines", &Plan::machines},
-      {"purchase", "terms", "on-demand, spot, 1y or 3y", [](const Plan& p) { return p.offer.price->purchase; }},
+      {"purchase", "terms", "on-demand, spot, 1y, 3y or own", [](const Plan& p) { return plan::terms_name(p.offer); }},
       {"cap_watts?", "cap", "power cap of each GPU",
        [](const Plan& p) { return p.cap ? std::optional(p.cap->cap) : std::nullopt; }},
       {"wait_seconds", "time", "until the work is done; a service: latency of a request",

@@ -184,7 +184,7 @@ const Fields<PlanView> kPlanFields = {
     {"instance", "machine type", [](const Plan& p) { return p.offer.machine->instance; }},
     {"instances", "machines", &Plan::machines},
     {"region", "region of the price", [](const Plan& p) { return p.offer.price->region; }},
-    {"purchase", "terms", "on-demand, spot, 1y or 3y", [](const Plan& p) { return p.offer.price->purchase; }},
+    {"purchase", "terms", "on-demand, spot, 1y, 3y or own", [](const Plan& p) { return plan::terms_name(p.offer); }},
     {"precision", "number format", [](const Plan& p) { return p.job.precision; }},
     {"stack", "training or serving software", [](const PlanView& v) { return plan::runs_with(v.request, v.plan); }},
     {"micro_batch", "samples per GPU in one pass", [](const Plan& p) { return p.job.batch; }},
@@ -218,6 +218,8 @@ const Fields<PlanView> kPlanFields = {
     {"new_money", "new money", "cost beyond what is committed already",
      [](const Plan& p) { return p.cost - market::sum_of(p.draws); }, format_usd, report::kTableOnly},
     {"committed_spend?", "of it, drawn from commitments", draw_fields(), &Plan::draws},
+    {"electricity_usd?", "of it, electricity of your own machines: all that is new if they are idle",
+     &Plan::electricity},
     {"storage_and_egress_usd?", "of it, storage and egress", [](const Plan& p) { return positive(p.side_cost); }},
     {"usd_per_million_tokens?", "cost of a million tokens", usd_per_million<WorkUnit::kTokens>},
     {"usd_per_million_samples?", "cost of a million samples", usd_per_million<WorkUnit::kSamples>},
@@ -534,7 +536,7 @@ report::Table plans_table(const RecommendAnswer& answer, std::string title, cons
   const std::string ttft = percentile + (tokens ? "TTFT" : "latency"), tpot = percentile + "TPOT";
   // If all plans have the same terms, the answer above already states them, and a narrow terminal has no space.
   const bool same_terms = std::all_of(plans.begin(), plans.end(), [&](const Plan& p) {
-    return p.offer.price->purchase == plans.front().offer.price->purchase;
+    return plan::terms_name(p.offer) == plan::terms_name(plans.front().offer);
   });
   std::vector<report::ColumnOf> columns = {"rank", renamed("gpus_shown", "gpus"), cut("machines", 20), "provider",
                                            same_terms ? spare("purchase") : report::ColumnOf("purchase")};

@@ -14,22 +14,23 @@ std::string own_sentence(const plan::Request& request, const plan::Recommendatio
   const char* each = request.work.kind == plan::WorkKind::kServing ? "/month" : "";
   const auto is_own = [](const plan::Plan& p) { return p.offer.machine->provider == market::kOwn; };
   const auto shown = std::find_if(found.plans.begin(), found.plans.end(), is_own);
-  if (shown == found.plans.begin() || (shown == found.plans.end() && !found.unused_own)) return {};
+  if (shown == found.plans.end() && !found.unused_own) return {};
   const plan::Plan* mine = shown != found.plans.end() ? &*shown
                            : found.unused_own->plan   ? &*found.unused_own->plan
                                                       : nullptr;
   if (mine != nullptr) {
-    std::string text = fmt::format("Your own {} would cost {}{}, {}", describe_machines(*mine), short_usd(mine->cost),
-                                   each, compare(mine->cost / first.cost));
-    // The purchase price is already spent.
-    for (market::OwnHardware own : request.own) {
-      if (market::own_instance(own) != mine->offer.machine->instance || !(own.price > Usd{})) continue;
-      own.price = Usd{};
-      if (const auto power = market::hourly_cost(own, *mine->offer.gpu))
-        text += fmt::format("; {}{} of that is electricity, the rest is their purchase price",
-                            short_usd(mine->cost * (*power / mine->price.likely)), each);
-    }
-    return text + ".";
+    constexpr double kAll = 0.999;  // of the cost: the machines are paid for
+    const Usd electricity = mine->electricity.value_or(mine->cost);
+    const bool paid = electricity > mine->cost * kAll, leads = shown == found.plans.begin();
+    if (leads)
+      return paid ? std::string()
+                  : fmt::format("If these machines are idle, only their electricity is new: {}{}.",
+                                short_usd(electricity), each);
+    const std::string cost = fmt::format("{}{}, {}", short_usd(mine->cost), each, compare(mine->cost / first.cost));
+    if (paid) return fmt::format("Your own {} would cost {}.", describe_machines(*mine), cost);
+    return fmt::format("{}{}, if idle: {}{} of electricity, {}; with their purchase price {}.",
+                       electricity < first.cost ? "Use " : "", describe_machines(*mine), short_usd(electricity), each,
+                       compare(electricity / first.cost), cost);
   }
   const plan::UnusedOwn& own = *found.unused_own;
   const NeedAndHave lack = describe_shortfall(own.lack);

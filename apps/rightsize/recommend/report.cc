@@ -95,9 +95,12 @@ void add_rejections(Report& report, const RecommendAnswer& answer) {
     if (r.partly) continue;
     if (r.stage == plan::RejectionStage::kPrice) unsold.push_back(r.gpu);
     if (!r.fix || fixed.size() == kMostFixes || !fixed.insert(r.gpu).second) continue;
+    // Without a plan, it is not known which limit would do.
     const std::string fix = describe_fix(answer.request, r, answer.found.best());
-    fixes += fix.starts_with("no --") ? fmt::format("  {} fits without {}.\n", r.gpu, fix.substr(3))
-                                      : fmt::format("  {} fits with {}.\n", r.gpu, fix);
+    if (!fix.starts_with("no --"))
+      fixes += fmt::format("  {} fits with {}.\n", r.gpu, fix);
+    else if (r.fix->plan)
+      fixes += fmt::format("  {} fits without {}.\n", r.gpu, fix.substr(3));
   }
   if (Table table = rejections_table(answer); !table.rows.empty()) report.blocks.emplace_back(std::move(table));
   if (!fixes.empty()) report.blocks.emplace_back(Paragraph{"What would make them work:\n" + fixes});
@@ -160,8 +163,9 @@ void add_stats(Report& report, const Request& request, const Recommendation& fou
 }
 
 // Whether energy is part of the answer rather than of the details.
-bool shows_energy(const Request& request) {
-  return request.objective == plan::Objective::kEnergy || request.limits.power || request.power_cap || request.carbon;
+bool shows_energy(const Request& request, const Plan& first) {
+  return request.objective == plan::Objective::kEnergy || request.limits.power || request.power_cap || request.carbon ||
+         first.electricity;
 }
 
 // Adds the details of --explain.
@@ -175,7 +179,7 @@ void add_details(Report& report, const RecommendAnswer& answer) {
     report.blocks.emplace_back(
         Paragraph{fmt::format("{}. {}", describe_speed(request, first), describe_margins(request, first))});
     if (request.work.kind != WorkKind::kServing) report.blocks.emplace_back(Paragraph{where_hours_go(request, first)});
-    if (!shows_energy(request)) report.say(energy_sentence(request, first));
+    if (!shows_energy(request, first)) report.say(energy_sentence(request, first));
     if (found.experiment)
       report.blocks.emplace_back(
           Paragraph{fmt::format("To test it: {}. Then pass your measurements to 'rightsize calibrate'.",
@@ -222,7 +226,7 @@ Report report_of(const RecommendAnswer& a) {
     for (std::string& text : answer_paragraphs(a.request, a.found))
       report.blocks.emplace_back(Paragraph{std::move(text)});
     if (const auto api = api_cost(a)) report.say(api_sentence(*api));
-    if (shows_energy(a.request)) report.say(energy_sentence(a.request, a.found.plans.front()));
+    if (shows_energy(a.request, a.found.plans.front())) report.say(energy_sentence(a.request, a.found.plans.front()));
     const bool serving = a.request.work.kind == WorkKind::kServing;
     report.blocks.emplace_back(plans_table(a,
                                            fmt::format("Best of each provider, GPU and terms ({} option{} {})",

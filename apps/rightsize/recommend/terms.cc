@@ -84,8 +84,10 @@ std::string spend_sentence(const plan::Request& request, const plan::Plan& plan)
 std::string commitment_sentence(const plan::Plan& plan) {
   if (plan.offer.is_own()) return {};
   if (plan.commitments.empty())
-    return plan.offer.price->purchase == Purchase::kOnDemand ? std::string("No reserved price on file.")
-                                                             : std::string();
+    return plan.offer.price->purchase == Purchase::kOnDemand
+               ? fmt::format("No reserved price on file for {} from {}.", plan.offer.machine->instance,
+                             plan.offer.machine->provider)
+               : std::string();
   std::string text = "Commitment:";
   for (const plan::Commitment& c : plan.commitments) {
     text += fmt::format("{} {} costs {} in total", text.ends_with(':') ? "" : ";",
@@ -327,12 +329,6 @@ void add_training_assumed(const plan::Request& request, const plan::Plan& plan, 
   parts.push_back(saved);
 }
 
-const plan::Plan* next_gpu(const plan::Recommendation& found) {
-  const auto other = std::find_if(found.plans.begin(), found.plans.end(),
-                                  [&](const plan::Plan& p) { return p.offer.gpu != found.plans.front().offer.gpu; });
-  return other == found.plans.end() ? nullptr : &*other;
-}
-
 // "$80.6/month ($62.3 to $104)".
 std::string rounded_cost(const plan::Request& request, const plan::Plan& plan) {
   const char* each = request.work.kind == WorkKind::kServing ? "/month" : "";
@@ -348,8 +344,8 @@ std::string describe_rate(const plan::Plan& plan) {
   const auto hourly = [&](UsdPerMachineSecond rate) {
     return format_usd_per_hour(rate * static_cast<double>(plan.machines)) + "/h";
   };
-  const bool listed = std::abs(plan.price.likely / plan.offer.rate() - 1) < kSame;
-  return hourly(plan.price.likely) + (listed ? "" : fmt::format(" ({} listed)", hourly(plan.offer.rate())));
+  const bool listed = std::abs(plan.price.likely / plan.price.listed - 1) < kSame;
+  return hourly(plan.price.likely) + (listed ? "" : fmt::format(" ({} listed)", hourly(plan.price.listed)));
 }
 
 // The answer in plain words.
@@ -421,13 +417,14 @@ std::string nearest_miss(const plan::Recommendation& found) {
 
 std::vector<std::string> answer_paragraphs(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
-  std::string text = answer_sentence(request, first);
+  std::string text = answer_sentence(request, first), own = own_sentence(request, found);
+  // Machines that are paid for come first if their electricity costs less.
+  if (own.starts_with("Use ")) text = std::exchange(own, {}) + "\n" + text;
   for (const std::string& sentence :
        {rate_sentence(request, first), asked_terms_sentence(request, found), hours_sentence(first),
-        doubt_sentence(found), decision_sentence(request, found), cache_sentence(first), held_back_sentence(found),
-        own_sentence(request, found), scale_sentence(request, found), experiment_sentence(found),
-        sooner_sentence(request, found), safer_sentence(request, found), levers_sentence(request, found),
-        spend_sentence(request, first)})
+        doubt_sentence(found), decision_sentence(request, found), cache_sentence(first), held_back_sentence(found), own,
+        scale_sentence(request, found), experiment_sentence(found), sooner_sentence(request, found),
+        safer_sentence(request, found), levers_sentence(request, found), spend_sentence(request, first)})
     if (!sentence.empty()) text += "\n" + sentence;
   std::string details;
   std::vector<std::string> notes = caveats(request, found);
@@ -450,8 +447,28 @@ std::vector<std::string> terms_sentences(const plan::Request& request, const pla
   return sentences;
 }
 
+namespace {
+
+// Work that the model's context cuts.
+std::string cut_work(const plan::Request& request) {
+  constexpr double kFew = 0.01;
+  if (!(request.work.beyond_context > kFew) || answers_at_once(request)) return {};
+  const std::string share = format_percent(Ratio::fraction(request.work.beyond_context)),
+                    context = format_count(static_cast<double>(request.model.context));
+  if (request.work.sessions)
+    return fmt::format(
+        "the context of {} tokens ends conversations after {:.0f} of {:.0f} turns: {} of the turns are not served",
+        context, std::round(request.work.sessions->turns * (1 - request.work.beyond_context)),
+        request.work.sessions->turns, share);
+  return fmt::format("{} of the requests are longer than the context of {} tokens and count as long as it", share,
+                     context);
+}
+
+}  // namespace
+
 std::vector<std::string> plan_caveats(const plan::Request& request, const plan::Plan& plan) {
   std::vector<std::string> lines;
+  if (const std::string cut = cut_work(request); !cut.empty()) lines.push_back(cut);
   if (const std::string basis = basis_caveat(plan); !basis.empty()) lines.push_back(basis);
   if (plan::has_arm_host(plan.offer))
     lines.push_back(
@@ -497,14 +514,19 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
   return lines;
 }
 
+std::string no_other_gpu(const plan::Recommendation& found) {
+  const bool others = std::any_of(found.plans.begin(), found.plans.end(),
+                                  [&](const plan::Plan& p) { return p.offer.gpu != found.plans.front().offer.gpu; });
+  if (others) return "The other GPUs of the table cost less, with the risks named below it.";
+  const std::string nearest = nearest_miss(found);
+  return nearest.empty() ? "No other GPU has a price on these terms."
+                         : fmt::format("No other GPU meets your limits; closest: {}.", nearest);
+}
+
 std::string next_best_sentence(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
-  const plan::Plan* other = next_gpu(found);
-  if (other == nullptr) {
-    const std::string nearest = nearest_miss(found);
-    return nearest.empty() ? "No other GPU has a price on these terms."
-                           : fmt::format("No other GPU meets your limits; closest: {}.", nearest);
-  }
+  const plan::Plan* other = next_in_table(found);
+  if (other == nullptr) return no_other_gpu(found);
   const bool drawn = !first.draws.empty() || !other->draws.empty() || !(first.cost > Usd{});
   const auto new_money = [](const plan::Plan& p) { return format_usd(p.cost - market::sum_of(p.draws)); };
   std::string text =
@@ -518,8 +540,8 @@ std::string next_best_sentence(const plan::Request& request, const plan::Recomme
                             : " and as fast";
   }
   const auto gpus_of = [](const plan::Plan& p) { return p.offer.machine->gpus * p.machines; };
-  text += fmt::format(": {}/GPU-h against {}", format_usd(usd(in_usd_per_gpu_hour(other->offer.rate_per_gpu()))),
-                      format_usd(usd(in_usd_per_gpu_hour(first.offer.rate_per_gpu()))));
+  text += fmt::format(": {}/GPU-h against {}", format_usd(usd(in_usd_per_gpu_hour(other->rate_per_gpu()))),
+                      format_usd(usd(in_usd_per_gpu_hour(first.rate_per_gpu()))));
   if (request.work.kind != WorkKind::kServing)
     text += fmt::format(", {} GPU-hours against {}", format_number(in_hours(other->time.total()) * gpus_of(*other)),
                         format_number(in_hours(first.time.total()) * gpus_of(first)));

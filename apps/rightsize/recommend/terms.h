@@ -67,6 +67,11 @@ std::string change_words(const plan::Request& request, plan::RequestChangeKind k
 // What to know before acting on the first plan: its price, missing benchmarks, quality of its number format.
 std::vector<std::string> caveats(const plan::Request& request, const plan::Recommendation& found);
 
+// The cheapest plan on another GPU that does not cost less than the first; null: none is listed.
+const plan::Plan* next_in_table(const plan::Recommendation& found);
+// Why there is none.
+std::string no_other_gpu(const plan::Recommendation& found);
+
 // "Next best GPU: ..."; how its cost compares with the first plan and why, and how certain the order is.
 std::string next_best_sentence(const plan::Request& request, const plan::Recommendation& found);
 

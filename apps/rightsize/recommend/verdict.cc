@@ -47,16 +47,6 @@ std::string in_short(const Plan& plan) {
                      provider == market::kOwn ? ", your own" : " from " + provider);
 }
 
-// The cheapest plan on another GPU that does not cost less than the first; null: none is listed.
-const Plan* next_in_table(const Recommendation& found) {
-  const Plan* next = nullptr;
-  for (const Plan& plan : found.plans) {
-    if (plan.offer.gpu == found.plans.front().offer.gpu || plan.cost < found.plans.front().cost) continue;
-    if (next == nullptr || plan.cost < next->cost) next = &plan;
-  }
-  return next;
-}
-
 std::string list_of_names(const std::vector<std::string>& names) {
   if (names.size() < 2) return names.empty() ? std::string() : names.front();
   return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
@@ -71,21 +61,27 @@ std::string why_lower(const plan::Request& request, const Plan& first, const Pla
     return p.price.age && *p.price.age > days(market::kAgedDays) ? in_days(*p.price.age) : 0;
   };
   if (!cheaper.price.may_lead()) return held_back(cheaper.price);
+  const double energy = first.power > Watts{} ? cheaper.energy_kwh() / first.energy_kwh() : 0;
+  if (request.objective == plan::Objective::kEnergy && energy > 1.005)
+    return fmt::format("uses {} energy", compare(energy));
   if (cheaper.extrapolated)
     return fmt::format("no benchmark, up to {}", short_usd(std::max(cheaper.cost, cheaper.cost_high)));
   if (cheaper.job.serve.disaggregated && !first.job.serve.disaggregated)
     return "needs separate prefill and decode workers, with a router";
+  if (service && cheaper.interval_known && cheaper.cost_high > first.cost_high * 1.02)
+    return fmt::format("would cost {} if its GPUs are slow", short_usd(cheaper.cost_high));
   if (service && used > 0.9 && plan::limit_used(request, first) < used)
     return fmt::format("its latency is at {:.0f} % of its limit", 100 * used);
   if (service && cheaper.resizing > first.resizing + 0.1)
     return fmt::format("with a chance of {:.0f} % needs more machines to meet your limits", 100 * cheaper.resizing);
   if (!service && request.limits.deadline && cheaper.elapsed() * cheaper.speed.high > *request.limits.deadline)
     return "misses the deadline at the slow end of its speed range";
-  if (service && cheaper.interval_known && cheaper.cost_high > first.cost_high * 1.02)
-    return fmt::format("would cost {} if its GPUs are slow", short_usd(cheaper.cost_high));
   if (first.benchmarked && !cheaper.benchmarked) return "no benchmark";
   if (first.basis < cheaper.basis) return "its speed was not measured with this framework";
+  if (first.offer.price->purchase == Purchase::kOnDemand && cheaper.offer.price->purchase != Purchase::kOnDemand)
+    return fmt::format("{} for at most 2 % less", catalog::name_of(cheaper.offer.price->purchase));
   if (old(cheaper) > old(first)) return fmt::format("its price is {:.0f} days old", old(cheaper));
+  if (cheaper.price.sources < 2 && first.price.sources > 1) return "its price has one source";
   if (first.machines != cheaper.machines && service == (first.machines > cheaper.machines))
     return fmt::format("{} {} machine{} instead of {}", service ? "runs on" : "takes", cheaper.machines,
                        cheaper.machines == 1 ? "" : "s", first.machines);
@@ -125,6 +121,15 @@ std::string terms_words(Purchase purchase) {
 
 }  // namespace
 
+const Plan* next_in_table(const Recommendation& found) {
+  const Plan* next = nullptr;
+  for (const Plan& plan : found.plans) {
+    if (plan.offer.gpu == found.plans.front().offer.gpu || plan.cost < found.plans.front().cost) continue;
+    if (next == nullptr || plan.cost < next->cost) next = &plan;
+  }
+  return next;
+}
+
 std::string decision_sentence(const plan::Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
   if (request.objective == plan::Objective::kEnergy) return energy_verdict(found);
@@ -143,7 +148,10 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
       break;
   }
   const Plan *next = next_in_table(found), *rival = found.rival();
-  if (next == nullptr) return {};  // there was no choice
+  if (next == nullptr) {
+    const bool all_listed = found.plans.size() < static_cast<std::size_t>(request.top) && !request.plans_only;
+    return all_listed && request.filter.gpus.size() != 1 ? no_other_gpu(found) : std::string();
+  }
   const plan::Decision decision = found.decision();
   const double confidence = found.confidence.value_or(1);
   const char* verdict = !found.confidence || rival == nullptr ? "Cheapest"
@@ -242,19 +250,11 @@ std::string safer_sentence(const plan::Request& request, const Recommendation& f
   constexpr double kMostMore = 2, kLikely = 0.25;
   const Plan& first = found.plans.front();
   const bool service = request.work.kind == WorkKind::kServing;
-  const auto keeps_limits = [&](const Plan& p) {
-    if (service) return plan::limit_used(request, p) * p.speed.high <= 1;
-    return !request.limits.deadline || p.elapsed() * p.speed.high <= *request.limits.deadline;
-  };
-  if (keeps_limits(first) || request.objective != plan::Objective::kCost) return {};
-  const Plan* safest = nullptr;
-  for (const std::vector<Plan>* list : {&found.plans, &found.pareto})
-    for (const Plan& p : *list)
-      if (keeps_limits(p) && p.price.may_lead() && !p.extrapolated && (safest == nullptr || p.cost < safest->cost))
-        safest = &p;
+  if (plan::keeps_limits_if_slow(request, first) || request.objective != plan::Objective::kCost) return {};
+  const Plan* safest = found.safest(request);
   if (safest == nullptr || safest->cost < first.cost) return {};
   // What the first plan costs if it is slow is the other way to meet the limits.
-  const bool pays = first.misses_if_slow || safest->cost < first.cost_high;
+  const bool pays = first.misses_if_slow || safest->cost <= first.cost_high;
   if (service ? first.resizing < kLikely || !pays : safest->cost > first.cost * kMostMore) return {};
   return fmt::format("Safe even at the slow end of its speed: {}, {}{}{}, {}.", in_short(*safest),
                      service ? "" : format_duration(safest->elapsed()) + " for ", short_usd(safest->cost),
@@ -269,11 +269,13 @@ std::string asked_terms_sentence(const plan::Request& request, const Recommendat
   for (const Plan& p : found.other_terms) {
     // A commitment is paid to its end.
     const bool longer = *each == '\0' && plan::term_of(p.offer.price->purchase) > p.time.total();
+    const bool above = request.limits.budget && p.cost > *request.limits.budget;
     parts.push_back(fmt::format(
-        "{}: {} x {} from {}, {}{}, {}", terms_words(p.offer.price->purchase), p.gpus, p.offer.gpu->name,
+        "{}: {} x {} from {}, {}{}, {}{}{}", terms_words(p.offer.price->purchase), p.gpus, p.offer.gpu->name,
         p.offer.machine->provider, short_usd(p.cost), each,
         longer ? fmt::format("as the whole term is paid and the job needs {} of it", format_duration(p.time.total()))
-               : compare(p.cost / found.plans.front().cost)));
+               : compare(p.cost / found.plans.front().cost),
+        above ? ", above your budget" : "", doubt_of(p)));
   }
   std::string text;
   if (!missing.empty())
@@ -342,16 +344,19 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
   constexpr double kWorthALine = 0.9, kAnySaving = 0.99;
   constexpr std::size_t kMost = 3;
   const Plan& first = found.plans.front();
+  const bool energy = request.objective == plan::Objective::kEnergy;
+  const auto amount = [&](const Plan& p) { return energy ? p.energy_kwh() : in_usd(p.cost); };
   std::vector<const plan::RequestChange*> levers;
   for (const plan::RequestChange& c : found.changes) {
     // A commitment that costs more than on-demand is a mistake, even by a small amount.
     const double worth = c.kind == RequestChangeKind::kOnDemand ? kAnySaving : kWorthALine;
-    if (c.plan.cost <= first.cost * worth && can_be_used(request, c)) levers.push_back(&c);
+    const bool known = amount(c.plan) > 0 || !energy;
+    if (known && amount(c.plan) <= amount(first) * worth && can_be_used(request, c)) levers.push_back(&c);
   }
-  std::sort(levers.begin(), levers.end(), [](const auto* a, const auto* b) {
+  std::sort(levers.begin(), levers.end(), [&](const auto* a, const auto* b) {
     const bool commits = a->kind == RequestChangeKind::kOnDemand, other = b->kind == RequestChangeKind::kOnDemand;
     if (commits != other) return commits;
-    return std::pair(a->plan.cost, a->flags) < std::pair(b->plan.cost, b->flags);
+    return std::pair(amount(a->plan), a->flags) < std::pair(amount(b->plan), b->flags);
   });
   // The two 4-bit formats have similar quality, so only the cheaper one is listed.
   const auto is_4_bit = [](const plan::RequestChange* c) {
@@ -363,9 +368,13 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
   const auto fp8 = std::find_if(levers.begin(), levers.end(),
                                 [](const auto* c) { return c->kind == RequestChangeKind::kFp8Weights; });
   if (fp8 != levers.end()) {
-    const Usd cost = (*fp8)->plan.cost;
-    std::erase_if(levers, [&](const auto* c) { return is_4_bit(c) && c->plan.cost > cost * kAnySaving; });
+    const double cost = amount((*fp8)->plan);
+    std::erase_if(levers, [&](const auto* c) { return is_4_bit(c) && amount(c->plan) > cost * kAnySaving; });
   }
+  // The best of the longer limits is always among them: it changes neither the model nor the machines.
+  const auto relaxed = std::find_if(levers.begin(), levers.end(), [](const auto* c) { return plan::extends(c->kind); });
+  if (relaxed != levers.end() && relaxed - levers.begin() >= static_cast<std::ptrdiff_t>(kMost))
+    std::swap(*relaxed, levers[kMost - 1]);
   if (levers.size() > kMost) levers.resize(kMost);
   std::vector<std::string> parts;
   for (const plan::RequestChange* c : levers) {
@@ -373,13 +382,19 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
     // The price of spot machines moves.
     const Usd high = p.cost * (p.price.high / p.price.likely);
     const bool moves = c->kind == RequestChangeKind::kSpot && high > first.cost;
-    parts.push_back(fmt::format("{}{} {}{}, {:.0f} % less ({}{}{})", lever_words(request, c->kind),
-                                p.offer.gpu == first.offer.gpu ? "" : " on " + p.offer.gpu->name, short_usd(p.cost),
-                                request.work.kind == WorkKind::kServing ? "/month" : "",
-                                100 * (1 - p.cost / first.cost), c->flags, moves ? "; up to " + short_usd(high) : "",
+    const bool other_terms = c->kind != RequestChangeKind::kSpot && c->kind != RequestChangeKind::kOnDemand &&
+                             p.offer.price->purchase != first.offer.price->purchase;
+    const std::string saved = energy ? format_number(p.energy_kwh()) + " kWh"
+                                     : short_usd(p.cost) + (request.work.kind == WorkKind::kServing ? "/month" : "");
+    parts.push_back(fmt::format("{}{}{} {}, {:.0f} % less ({}{}{})", lever_words(request, c->kind),
+                                p.offer.gpu == first.offer.gpu ? "" : " on " + p.offer.gpu->name,
+                                other_terms ? ", " + terms_words(p.offer.price->purchase) : "", saved,
+                                100 * (1 - amount(p) / amount(first)), c->flags,
+                                moves ? "; up to " + short_usd(high) : "",
                                 p.price.may_lead() ? "" : "; price " + price_doubt(p.price)));
   }
-  return parts.empty() ? std::string() : fmt::format("To pay less: {}.", fmt::join(parts, "; "));
+  if (parts.empty()) return {};
+  return fmt::format("To {}: {}.", energy ? "use less energy" : "pay less", fmt::join(parts, "; "));
 }
 
 }  // namespace rightsize::app

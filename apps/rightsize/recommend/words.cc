@@ -38,6 +38,9 @@ std::string limits_of(const plan::Request& request) {
   if (limits.tpot) text += fmt::format(", p{} TPOT {}", percentile_of(request), format_duration(*limits.tpot));
   if (limits.latency)
     text += fmt::format(", p{} of whole answers {}", percentile_of(request), format_duration(*limits.latency));
+  if (limits.power) text += fmt::format(", at most {}", format_power(*limits.power));
+  if (limits.co2_kg) text += fmt::format(", at most {} kg of CO2", format_number(*limits.co2_kg));
+  if (request.objective == plan::Objective::kEnergy) text += " with the least energy";
   return text;
 }
 
@@ -132,9 +135,11 @@ std::string lengths_of(const plan::Request& request) {
     return ", one pass over " +
            tokens_shown(request.job.serve.isl, work.isl_variation, work.isl_varies_as_usual, " tokens");
   const std::int64_t images = request.job.image.tokens;
-  return fmt::format(", {}{}, {}",
+  const double cached = request.job.serve.prefix_hit;
+  return fmt::format(", {}{}{}, {}",
                      tokens_shown(request.job.serve.isl, work.isl_variation, work.isl_varies_as_usual, " tokens in"),
                      images > 0 ? fmt::format(" ({} of them images)", count(images)) : "",
+                     cached > 0 ? fmt::format(" ({} cached)", format_percent(Ratio::fraction(cached))) : "",
                      tokens_shown(request.job.serve.osl, work.osl_variation, work.osl_varies_as_usual, " out"));
 }
 
@@ -168,12 +173,28 @@ std::string bound_sentence(const plan::Plan& plan) {
   return {};
 }
 
+// "3 d 4 h and $540" against "2 d and $500": every limit that the plan breaks.
+NeedAndHave broken_limits(const plan::Shortfall& s) {
+  std::vector<std::string> need, have;
+  const auto add = [&](bool broken, std::string needs, std::string has) {
+    if (broken) need.push_back(std::move(needs)), have.push_back(std::move(has));
+  };
+  add(s.have_time > Seconds{}, format_duration(s.need_time), format_duration(s.have_time));
+  add(s.have_cost > Usd{}, format_usd(s.need_cost), format_usd(s.have_cost));
+  add(s.have_power > Watts{}, s.need_power > Watts{} ? format_power(s.need_power) : "unknown power",
+      format_power(s.have_power));
+  add(s.have_kg > 0, s.need_kg > 0 ? format_number(s.need_kg) + " kg of CO2" : "unknown CO2 (no figure for the region)",
+      format_number(s.have_kg) + " kg");
+  return {(s.at_least ? "at least " : "") + fmt::format("{}", fmt::join(need, " and ")),
+          fmt::format("{}", fmt::join(have, " and "))};
+}
+
 // "12 % more than the first plan: GPU-hours are 30 % cheaper, but it needs 60 % more of them". Empty for the first plan
 // itself, which is also on the Pareto front.
 std::string against_first(const plan::Plan& plan, const plan::Plan& first) {
   const bool same = plan.offer.price == first.offer.price && plan.machines == first.machines && plan.cost == first.cost;
-  if (same || !(first.cost > Usd{}) || !(first.offer.rate_per_gpu() > UsdPerGpuSecond{})) return {};
-  const double cost = plan.cost / first.cost, price = plan.offer.rate_per_gpu() / first.offer.rate_per_gpu();
+  if (same || !(first.cost > Usd{}) || !(first.rate_per_gpu() > UsdPerGpuSecond{})) return {};
+  const double cost = plan.cost / first.cost, price = plan.rate_per_gpu() / first.rate_per_gpu();
   const double hours = cost / price;
   const auto alike = [](double ratio) { return std::abs(1 - ratio) < 0.005; };
   const std::string all = alike(cost) ? "the same cost as the first plan"
@@ -298,14 +319,18 @@ const ChangeWords& describe_change(plan::RequestChangeKind kind) {
       {"a higher limit on CO2", "", ""},
       {"no limits", "", ""},
       {"machines that are off at night", "no answers in the other hours", ""},
-      {"requests of one length", "if yours do not vary", ""}};
-  static_assert(std::size(kChanges) == static_cast<std::size_t>(plan::RequestChangeKind::kSameLengths) + 1);
+      {"requests of one length", "if yours do not vary", ""},
+      {"an fp8 KV cache", "usually within 1 % of the 16-bit cache; check your own tasks", ""},
+      {"no spare replica", "if a replica fails, answers are late or missing until it is back", ""},
+      {"any region and provider", "", ""},
+      {"a power cap", "slower, with less energy", ""}};
+  static_assert(std::size(kChanges) == static_cast<std::size_t>(plan::RequestChangeKind::kPowerCap) + 1);
   return kChanges[static_cast<std::size_t>(kind)];
 }
 
 NeedAndHave describe_shortfall(const plan::Shortfall& s) {
   using Kind = plan::Shortfall::Kind;
-  const std::string gpus = plural(s.need_gpus, "GPU");
+  const std::string gpus = plural(s.need_gpus, "GPU"), least = s.at_least ? "at least " : "";
   switch (s.kind) {
     case Kind::kNoPrice:
       return {"a price with source and date", "none on these terms"};
@@ -326,15 +351,15 @@ NeedAndHave describe_shortfall(const plan::Shortfall& s) {
     case Kind::kMemoryHeld:
       return {"the memory of the profiled run", format_bytes(s.have_bytes)};
     case Kind::kGpus:
-      return {gpus, fmt::format("{} at most", s.have_gpus)};
+      return {least + gpus, fmt::format("{} at most", s.have_gpus)};
     case Kind::kReplicas:
-      return {gpus + " for the load with a spare replica", fmt::format("{} at most", s.have_gpus)};
+      return {least + gpus + " for the load with a spare replica", fmt::format("{} at most", s.have_gpus)};
     case Kind::kGlobalBatch:
       return {fmt::format("{} per step", plural(s.need_gpus, "sample")),
               fmt::format("not divisible by {}", plural(s.have_gpus, "GPU"))};
     case Kind::kSloAlone:
-      return {fmt::format("{} {} {} on {}", capacity::name_of(s.slos.front().quantity), format_duration(s.need_time),
-                          s.need_time > s.have_time ? "without load" : "without queueing", gpus),
+      return {fmt::format("{} {} of {}{} without load on {}", capacity::name_of(s.slos.front().at),
+                          capacity::name_of(s.slos.front().quantity), least, format_duration(s.need_time), gpus),
               format_duration(s.have_time)};
     case Kind::kSloUnderLoad: {
       std::vector<std::string> slos;
@@ -347,14 +372,10 @@ NeedAndHave describe_shortfall(const plan::Shortfall& s) {
     case Kind::kInterruptions:
       return {"time to save between interruptions", "too little"};
     case Kind::kDeadline:
-      return {format_duration(s.need_time), format_duration(s.have_time)};
     case Kind::kBudget:
-      return {format_usd(s.need_cost), format_usd(s.have_cost)};
     case Kind::kPower:
-      return {s.need_power > Watts{} ? format_power(s.need_power) : "unknown power", format_power(s.have_power)};
     case Kind::kCarbon:
-      return {s.need_kg > 0 ? format_number(s.need_kg) + " kg of CO2" : "unknown CO2 (no figure for the region)",
-              format_number(s.have_kg) + " kg"};
+      return broken_limits(s);
   }
   return {};
 }
@@ -536,8 +557,8 @@ std::string price_date(const plan::Plan& plan) {
 
 std::string describe_price(const plan::Plan& plan, const catalog::Catalog& catalog) {
   // Spot prices move: the cost counts the likely price, not the one that was listed.
-  const double likely = plan.price.likely / plan.offer.rate();
-  const std::string listed = format_usd_per_hour(plan.offer.rate());
+  const double likely = plan.price.likely / plan.price.listed;
+  const std::string listed = format_usd_per_hour(plan.price.listed);
   constexpr double kSame = 0.005;
   const std::string rate = std::abs(likely - 1) < kSame ? listed + "/h per machine"
                                                         : fmt::format("{}/h per machine expected ({}/h listed)",

@@ -109,7 +109,7 @@ const Fields<RlPlanView> kPlanFields = {
      [](const RlPlanView& v) { return std::cref(v.offer().machine->provider); }},
     {"instance", "machine", "the machine", [](const RlPlanView& v) { return std::cref(v.offer().machine->instance); }},
     {"region", "its region", [](const RlPlanView& v) { return std::cref(v.offer().price->region); }},
-    {"purchase", "terms", "terms of the price", [](const RlPlanView& v) { return v.offer().price->purchase; }},
+    {"purchase", "terms", "terms of the price", [](const RlPlanView& v) { return plan::terms_name(v.offer()); }},
     {"gpu", "GPU", "the GPU", [](const RlPlanView& v) { return std::cref(v.offer().gpu->name); }},
     {"instances", "number of machines", [](const RlPlanView& v) { return v.plan.priced.option->machines; }},
     {"gpus", "GPUs", "number of GPUs", [](const RlPlanView& v) { return v.plan.job.layout.gpus(); }},
@@ -141,6 +141,8 @@ const Fields<RlPlanView> kPlanFields = {
     {"rollout?", "machines of the engine, with --rollout-gpu or --rollout-purchase", kRolloutFields,
      [](const RlPlanView& v) { return v.plan.rollout; }},
     {"usd_total", "cost", "cost of all steps", [](const RlPlanView& v) { return v.plan.priced.cost; }},
+    {"storage_and_egress_usd?", "of it, storage and egress",
+     [](const RlPlanView& v) { return report::positive(v.plan.priced.side_cost); }},
     {"low", "10th percentile of the cost", [](const RlPlanView& v) { return v.plan.priced.cost_low; }},
     {"high", "90th percentile of the cost", [](const RlPlanView& v) { return v.plan.priced.cost_high; }},
     {"price_age_days?", "age of the price", [](const RlPlanView& v) { return v.plan.priced.price->age; }},
@@ -207,6 +209,8 @@ std::optional<std::string> verdict_of(const RlPlansView& v) {
   return close_plans(v).empty() ? "clear" : "close";
 }
 
+std::string verdict_line(const RlPlansView& v);
+
 const Fields<RlPlansView> kPlansFields = {
     {"model", "the model", [](const RlPlansView& v) { return std::cref(v.input.model.name); }},
     {"job", "reinforcement learning", [](const RlPlansView&) { return "rl"; }, one_of({"rl"})},
@@ -215,6 +219,15 @@ const Fields<RlPlansView> kPlansFields = {
     {"steps", "steps of training", [](const RlPlansView& v) { return v.request.steps; }},
     {"plans", "best first", kPlanFields, views_of},
     {"verdict?", "how clear the choice of the first plan is", verdict_of, one_of({"clear", "close", "extrapolation"})},
+    {"verdict_text?", "the same in a sentence",
+     [](const RlPlansView& v) { return v.found.plans.empty() ? std::string() : verdict_line(v); }},
+    {"safe?", "the cheapest plan that keeps the deadline at the slow end of its speed, if the first may miss it",
+     kPlanFields,
+     [](const RlPlansView& v) {
+       std::optional<RlPlanView> safe;
+       if (v.found.safe) safe.emplace(RlPlanView{v.request, *v.found.safe, 1});
+       return safe;
+     }},
     {"within?", "ranks of the plans that cost at most 5 % more than the first", close_plans},
     {"assumed?", "what was assumed, with the flags that change it", &RlPlansView::assumed},
     {"changes?", "the first plan with one thing changed", kChangeFields,
@@ -248,12 +261,14 @@ std::string headline(const RlPlansView& v) {
           ? fmt::format("Use {} of your own {} ({} {})", machines, offer.machine->instance, gpus, offer.gpu->name)
           : fmt::format("Rent {} x {} from {} ({} {}, {})", machines, offer.machine->instance, offer.machine->provider,
                         gpus, offer.gpu->name, catalog::name_of(offer.price->purchase));
-  return fmt::format("{}: {}. {} steps take {} and cost {} (80 % interval {} to {}); a step takes {} ({} to {}).",
-                     hardware, where(first), format_count(v.request.steps), format_duration(first.priced.time.total()),
-                     format_usd(first.priced.cost), format_usd(first.priced.cost_low),
-                     format_usd(first.priced.cost_high), format_duration(first.step.step),
-                     format_duration(first.step.step * first.step.interval.low),
-                     format_duration(first.step.step * first.step.interval.high));
+  return fmt::format(
+      "{}: {}. {} steps take {} and cost {} (80 % interval {} to {}) at ${:.2f}/h; a step takes {} ({} to "
+      "{}).",
+      hardware, where(first), format_count(v.request.steps), format_duration(first.priced.time.total()),
+      format_usd(first.priced.cost), format_usd(first.priced.cost_low), format_usd(first.priced.cost_high),
+      in_usd(first.rate() * hours(1)), format_duration(first.step.step),
+      format_duration(first.step.step * first.step.interval.low),
+      format_duration(first.step.step * first.step.interval.high));
 }
 
 // How clear the choice is, and cheaper GPUs without a benchmark.
@@ -281,6 +296,16 @@ std::string verdict_line(const RlPlansView& v) {
                                   : fmt::format("Close call: within 5 % is {}.", fmt::join(near, ", "));
   if (!cheaper.empty()) line += fmt::format(" Cheaper, but without a benchmark: {}.", fmt::join(cheaper, ", "));
   return line + price();
+}
+
+// If the first plan can miss the deadline within its speed range: the cheapest plan that cannot.
+std::string safe_line(const RlPlansView& v) {
+  if (!v.found.safe) return {};
+  const RlPlan& safe = *v.found.safe;
+  return fmt::format("\nSafe even at the slow end of its speed: {} x {} from {}, {} for {}, {:.0f} % more.",
+                     safe.job.layout.gpus(), safe.priced.offer->gpu->name, safe.priced.offer->machine->provider,
+                     format_duration(safe.priced.time.total()), format_usd(safe.priced.cost),
+                     100 * (safe.priced.cost / v.found.plans.front().priced.cost - 1));
 }
 
 // What costs a tenth less for the same answers.
@@ -350,7 +375,7 @@ report::Report plans_report(const RlPlansView& v, bool explain) {
     return report;
   }
   report.say(headline(v));
-  report.say(verdict_line(v) + levers_line(v));
+  report.say(verdict_line(v) + safe_line(v) + levers_line(v));
   const RlPlanView first{v.request, v.found.plans.front(), 1};
   std::string notes = fmt::format("Settings: {}. Idle share of the GPUs: {}.", settings_words(first.plan),
                                   format_percent(Ratio::fraction(first.plan.step.idle)));
@@ -500,6 +525,8 @@ std::vector<std::string> assumed_in(const RlWorkload& workload, const ReadRl& re
                                   read.input.model.name, format_count(static_cast<double>(read.input.model.context))));
   else if (!capped && job.answers.variation > 0)
     assumed.push_back(fmt::format("answers of up to {} tokens (--osl {:.0f},max=N)", most, job.answers.mean));
+  if (!given("reference"))
+    assumed.push_back(fmt::format("{} reference model (--reference)", job.reference ? "a" : "no KL term and no"));
   if (!given("steps")) assumed.push_back(fmt::format("{} steps (--steps)", format_count(read.request.steps)));
   if (!given("max-gpus") && !given("gpus"))
     assumed.push_back(fmt::format("at most {} GPUs (--max-gpus)", read.request.request.limits.max_gpus));

@@ -124,7 +124,8 @@ Result<> read_amounts(const JobFlags& given, const RlFlags& flags, rl::RlJob& jo
                     .with_hint("--samples is the number of answers per prompt"));
   }
   RIGHTSIZE_TRY(job.train_batch, read_one(flags.settings, "train-batch", job.sequences()));
-  RIGHTSIZE_TRY(job.reference, read_one(flags.settings, "reference", true));
+  // DAPO has no KL term, so it needs no reference (Yu et al. 2025, arXiv 2503.14476).
+  RIGHTSIZE_TRY(job.reference, read_one(flags.settings, "reference", job.algorithm != rl::Algorithm::kDapo));
   RIGHTSIZE_TRY(job.async, read_one(flags.settings, "async", 0.0));
   RIGHTSIZE_TRY(const Ratio kept, read_one(flags.settings, "kept-prompts", Ratio::fraction(1)));
   job.kept_prompts = kept.fraction();
@@ -281,9 +282,12 @@ Result<RlGpus> read_rl_gpus(const JobFlags& job, const RlFlags& flags, const cat
 
 std::string describe_rl(const RlInput& input) {
   const rl::RlJob& job = input.job;
-  return fmt::format("{} of {} with {}, {} prompts x {} answer{} of {} tokens", rl::name_of(job.algorithm),
-                     input.model.name, rl::name_of(job.framework), format_count(job.prompts), format_count(job.samples),
-                     job.samples == 1 ? "" : "s", format_count(std::round(job.answers.mean)));
+  const std::string kept =
+      job.kept_prompts < 1 ? fmt::format(" kept of {}", format_count(std::ceil(job.prompts / job.kept_prompts))) : "";
+  return fmt::format("{} of {} with {}, {} prompts{} x {} answer{} of {} tokens", rl::name_of(job.algorithm),
+                     input.model.name, rl::name_of(job.framework), format_count(job.prompts), kept,
+                     format_count(job.samples), job.samples == 1 ? "" : "s",
+                     format_count(std::round(job.answers.mean)));
 }
 
 }  // namespace rightsize::app

@@ -1,0 +1,195 @@
+// Properties of refusals, terms and the user's machines, tested on random requests.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "plan/candidates.h"
+#include "plan/explain.h"
+#include "plan/test_draws.h"
+#include "plan/test_requests.h"
+
+namespace rightsize::plan {
+namespace {
+
+Given drawn_work(Draw& draw, bool serve) {
+  Given given = {{"gpu", draw.one_of({"l4,l40s,h100-sxm", "a100-80gb-sxm,rtx-4090", "h200-sxm,l4"})}, {"top", "3"}};
+  if (serve)
+    given.insert(given.end(), {{"model", draw.one_of({"llama-3.2-1b", "llama-3.1-8b", "bert-large"})},
+                               {"job", "serve"},
+                               {"rate", draw.whole(1, 40) + "/s"},
+                               {"ttft-slo", draw.whole(50, 2000) + "ms"}});
+  else
+    given.insert(given.end(), {{"model", draw.one_of({"llama-3.2-1b", "llama-3.1-8b", "qwen2.5-1.5b"})},
+                               {"tokens", draw.whole(1e8, 5e9)},
+                               {"method", draw.one_of({"full", "lora"})},
+                               {"max-gpus", "16"}});
+  return given;
+}
+
+// A limit that the best plan of the request misses.
+Request too_tight(Request request, const Plan& best, Draw& draw) {
+  const double share = draw.between(0.05, 0.6);
+  const std::string limit = draw.one_of({"budget", "budget", "power", "other"});
+  if (limit == "budget") request.limits.budget = best.cost * share;
+  if (limit == "power" && best.power > Watts{}) request.limits.power = best.power * share;
+  if (limit != "other") return request;
+  if (request.work.kind == WorkKind::kServing)
+    request.limits.ttft = best.ttft * share;
+  else
+    request.limits.deadline = best.elapsed() * share;
+  return request;
+}
+
+void set_to_need(const Shortfall& s, PlanLimits& limits) {
+  constexpr double kRounding = 1 + 1e-9;
+  if (s.have_time > Seconds{}) limits.deadline = s.need_time * kRounding;
+  if (s.have_cost > Usd{}) limits.budget = s.need_cost * kRounding;
+  if (s.have_power > Watts{}) limits.power = s.need_power * kRounding;
+}
+
+bool exceeds(const Shortfall& s) {
+  using Kind = Shortfall::Kind;
+  switch (s.kind) {
+    case Kind::kDeadline:
+    case Kind::kSloAlone:
+      return s.need_time > s.have_time;
+    case Kind::kBudget:
+      return s.need_cost > s.have_cost;
+    case Kind::kPower:
+      return s.need_power > s.have_power || s.need_power == Watts{};
+    case Kind::kMemory:
+      return s.need_bytes > s.have_bytes;
+    case Kind::kGpus:
+    case Kind::kReplicas:
+      return s.need_gpus > s.have_gpus;
+    default:
+      return true;
+  }
+}
+
+// What a refusal says that a GPU needs exceeds the limit, and a request with that limit succeeds on the GPU.
+TEST(RandomRefusals, NeedsExceedTheLimitsAndMeetingThemSucceeds) {
+  int refused = 0, settled = 0;
+  for (int i = 0; i < 2 * requests_to_try(); ++i) {
+    Draw draw(first_seed() + static_cast<std::uint64_t>(i));
+    const Given settings = drawn_work(draw, i % 2 == 0);
+    SCOPED_TRACE(shown(settings));
+    Request free = request_of(settings);
+    free.plans_only = true;
+    const Recommendation open = recommend(free, built_in_prices(), built_in_constants());
+    if (open.plans.empty()) continue;
+    Request request = too_tight(free, open.plans.front(), draw);
+    request.plans_only = false;
+    const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
+    if (!found.plans.empty()) continue;
+    ++refused;
+    bool first = true;
+    for (const Rejection& row : found.rejected) {
+      if (row.partly || row.stage == RejectionStage::kPrice) continue;
+      const Shortfall& s = row.nearest;
+      EXPECT_TRUE(exceeds(s)) << row.gpu << ", stage " << name_of(row.stage);
+      const bool of_plan = s.kind == Shortfall::Kind::kDeadline || s.kind == Shortfall::Kind::kBudget ||
+                           (s.kind == Shortfall::Kind::kPower && s.need_power > Watts{});
+      EXPECT_FALSE(first && of_plan && s.at_least) << "the nearest is a plan: " << row.gpu;
+      first = false;
+      if (!of_plan || s.at_least) continue;
+      Request met = request;
+      met.plans_only = true;
+      met.filter.gpus = {row.gpu};
+      set_to_need(s, met.limits);
+      EXPECT_FALSE(recommend(met, built_in_prices(), built_in_constants()).plans.empty())
+          << row.gpu << " needs " << in_usd(s.need_cost) << " USD, " << in_hours(s.need_time) << " h, "
+          << in_watts(s.need_power) << " W";
+      ++settled;
+    }
+  }
+  EXPECT_GT(refused, requests_to_try() / 2);
+  EXPECT_GT(settled, refused / 2);
+}
+
+// Every change that a refusal offers leads to its plan.
+TEST(Refusals, NameTheFlagThatWasGiven) {
+  const Request request = request_of({{"model", "sdxl"},
+                                      {"job", "serve"},
+                                      {"rate", "3000/d"},
+                                      {"latency-slo", "1s"},
+                                      {"gpu", "a40,l4,rtx-4090"},
+                                      {"allow-single", "yes"}});
+  ASSERT_TRUE(request.limits.ttft_is_latency);
+  for (const PossibleChange& change : possible_changes(request))
+    EXPECT_EQ(change.flags.find("ttft"), std::string::npos) << change.flags;
+}
+
+// More terms never cost more.
+TEST(RandomRequests, MoreTermsCostNoMore) {
+  for (int i = 0; i < requests_to_try(); ++i) {
+    Draw draw(first_seed() + static_cast<std::uint64_t>(i));
+    Request request = request_of(drawn_work(draw, i % 4 == 3));
+    request.filter.gpus.clear();
+    request.plans_only = true;
+    const Recommendation one = recommend(request, built_in_prices(), built_in_constants());
+    request.filter.purchases.push_back(catalog::Purchase::kSpot);
+    const Recommendation both = recommend(request, built_in_prices(), built_in_constants());
+    if (one.plans.empty()) continue;
+    ASSERT_FALSE(both.plans.empty());
+    const double tie = request.work.kind == WorkKind::kServing ? 1.02 : 1;
+    EXPECT_LE(in_usd(both.plans.front().cost), tie * in_usd(one.plans.front().cost)) << i;
+  }
+}
+
+// The cost of the user's machines is their purchase price over the hours in use and the plan's energy at its price.
+TEST(RandomRequests, OwnMachinesCostTheirPurchaseAndTheirEnergy) {
+  for (int i = 0; i < requests_to_try(); ++i) {
+    Draw draw(first_seed() + static_cast<std::uint64_t>(i));
+    Given settings = drawn_work(draw, i % 2 == 0);
+    settings[0] = {"on-prem", draw.one_of({"8xh100-sxm=250000USD", "4xl40s=60000USD", "8xa100-80gb-sxm"})};
+    settings.insert(settings.end(), {{"on-prem-machines", "2"}, {"kwh-price", draw.one_of({"0.05", "0.18", "0.4"})}});
+    SCOPED_TRACE(shown(settings));
+    Request request = request_of(settings);
+    request.filter.providers = {market::kOwn};
+    request.plans_only = true;
+    catalog::Catalog catalog = built_in_catalog();
+    ASSERT_TRUE(market::add_own_hardware(catalog, request.own));
+    const market::PriceBook book(catalog);
+    const market::OwnHardware& own = request.own.front();
+    for (const Plan& p : recommend(request, book, built_in_constants()).plans) {
+      const double purchase = in_usd(own.price) / (own.years * 8760 * own.busy) * p.machines * in_hours(p.time.total());
+      const double electricity = p.energy_kwh() * own.usd_per_kwh;
+      EXPECT_NEAR(in_usd(p.cost), purchase + electricity, 1e-6 * in_usd(p.cost) + 0.01);
+      EXPECT_NEAR(in_usd(*p.electricity), electricity, 1e-6 * in_usd(p.cost) + 0.01);
+      EXPECT_NEAR(in_usd(p.rate() * p.time.total()), in_usd(p.cost), 1e-6 * in_usd(p.cost) + 0.01);
+      EXPECT_EQ(terms_name(p.offer), "own");
+    }
+  }
+}
+
+// Sessions and prompts that the context cuts are counted.
+TEST(BeyondContext, CountsTurnsAndRequestsThatDoNotFit) {
+  const auto share = [](Given given) {
+    given.insert(given.end(), {{"job", "serve"}, {"ttft-slo", "8s"}});
+    return request_of(given).work.beyond_context;
+  };
+  // 8,000 + 17 x 1,900 = 40,300 of 40,960 tokens: 17 of 20 turns.
+  const std::string turns = "users=300,turns=20,think=15s,system=8000,turn-in=1500,turn-out=400";
+  EXPECT_NEAR(share({{"model", "qwen3-30b-a3b"}, {"sessions", turns}}), 3.0 / 20, 1e-9);
+  EXPECT_EQ(share({{"model", "Qwen/Qwen3-Coder-30B-A3B-Instruct"}, {"sessions", turns}}), 0);
+  EXPECT_FALSE(read_given({{"model", "qwen3-30b-a3b"},
+                           {"job", "serve"},
+                           {"sessions", "users=3,turns=2,think=1s,system=40000,turn-in=1500,turn-out=400"}}));
+  const Given long_prompts = {{"rate", "1/s"}, {"isl", "24000"}, {"osl", "800"}};
+  Given small = long_prompts, large = long_prompts;
+  small.push_back({"model", "qwen2.5-14b"});
+  large.push_back({"model", "llama-3.1-8b"});
+  EXPECT_GT(share(small), 0.1);
+  EXPECT_LT(share(large), 0.02);
+}
+
+// A model known only by its name has at least the context that the user gives.
+TEST(MaxModelLen, RaisesAnAssumedContext) {
+  const Given given = {{"model", "someone/Qwen3-30B-A3B-finetune"}, {"rate", "1/s"}, {"max-model-len", "65536"}};
+  EXPECT_EQ(request_of(given).model.context, 65'536);
+  EXPECT_FALSE(read_given({{"model", "qwen3-30b-a3b"}, {"rate", "1/s"}, {"max-model-len", "65536"}}));
+}
+
+}  // namespace
+}  // namespace rightsize::plan
