@@ -1,6 +1,7 @@
 // Small text functions.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@ std::string_view trim(std::string_view text);
 
 // The parts between separators, trimmed; empty parts are dropped, so "" gives none.
 std::vector<std::string_view> split_list(std::string_view text, char separator);
+// The parts of a temporary string would point to freed memory in a range-based for loop.
+template <std::same_as<std::string> Temporary>
+std::vector<std::string_view> split_list(Temporary&& text, char separator) = delete;
 
 std::string to_lower(std::string_view text);
 

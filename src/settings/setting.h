@@ -86,8 +86,13 @@ struct Setting {
   constexpr Setting words() const { return with(&Setting::many_words, true); }
 
  private:
-  template <class T>
-  constexpr Setting with(T Setting::*field, T value) const {
+  // Not a template: clang 14 does not evaluate one at compile time here.
+  constexpr Setting with(std::string_view Setting::*field, std::string_view value) const {
+    Setting copy = *this;
+    copy.*field = value;
+    return copy;
+  }
+  constexpr Setting with(bool Setting::*field, bool value) const {
     Setting copy = *this;
     copy.*field = value;
     return copy;

@@ -10,9 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const catalog::Catalog kCatalog = *catalog::load_catalog("");
   static const perf::Constants kConstants = *perf::load_constants("");
   std::string text(reinterpret_cast<const char*>(data), size);
-  const std::map<std::string, std::string> given{{"gpu", "h100-sxm"}};
-  auto rows = perf::read_measurements("fuzz.csv", text, kCatalog,
-                                      perf::is_benchmark(text) ? given : std::map<std::string, std::string>{});
+  auto rows = perf::read_measurements("fuzz.csv", text, kCatalog, {.given = {{"gpu", "h100-sxm"}}});
   if (!rows) {
     if (rows.error().empty() || describe(rows.error()).empty()) std::abort();
     return 0;

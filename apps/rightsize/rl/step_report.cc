@@ -132,7 +132,7 @@ Checked<Outcome> estimate_rl(const JobFlags& job, const RlFlags& flags, const Fa
   const auto& [gpu, rollout] = gpus;
   RIGHTSIZE_TRY(const RlInput input, read_rl(job, flags));
   const perf::ModelWork work = perf::work_of(input.model);
-  const auto step_of = [&](const rl::RlJob& at) {
+  const auto step_of = [&, gpu = gpu, rollout = rollout](const rl::RlJob& at) {
     return rl::estimate_step({facts.constants, input.model, work}, at, rl::pool_of(facts.constants, *gpu),
                              rl::pool_of(facts.constants, *rollout), rl::constants_of(at.framework));
   };

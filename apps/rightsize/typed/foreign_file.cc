@@ -324,8 +324,8 @@ class Reader {
     // LLaMA-Factory: at most this many samples of each data set.
     if (const double most = std::atof(value("max-samples").c_str()); most > 0 && gives("--dataset-samples")) {
       drop("--dataset-samples");
-      put(fmt::format("--dataset-samples={:.0f}",
-                      most * static_cast<double>(split_list(value("dataset"), ',').size())));
+      const std::string sets = value("dataset");
+      put(fmt::format("--dataset-samples={:.0f}", most * static_cast<double>(split_list(sets, ',').size())));
     }
     if (job_ != "rl") return;
     // TRL counts answers, not prompts: batch x passes x GPUs answers in each step.

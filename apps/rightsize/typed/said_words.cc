@@ -50,8 +50,8 @@ void WordReader::keep(const std::string& word) {
   const FlagInfo* flag = equals < word.size() ? find(word.substr(0, equals)) : nullptr;
   std::string* given = flag != nullptr && flag->list && !flag->repeatable ? kept(flag->name + "=") : nullptr;
   if (given == nullptr) return out_.rest.words.push_back(word);
-  const std::string value = word.substr(equals + 1);
-  if (!holds(split_list(given->substr(equals + 1), ','), value)) *given += "," + value;
+  const std::string value = word.substr(equals + 1), list = given->substr(equals + 1);
+  if (!holds(split_list(list, ','), value)) *given += "," + value;
 }
 
 std::string* WordReader::kept(std::string_view beginning) {
