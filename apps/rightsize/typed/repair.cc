@@ -370,7 +370,9 @@ class Repair {
   bool keeps_files(const WordParts& parts) const {
     return std::ranges::all_of(typed_, [&](const WordPart& typed) {
       std::error_code ignored;
-      if (!typed.value || !std::filesystem::is_regular_file(*typed.value, ignored)) return true;
+      const bool is_read =
+          typed.value && typed.flag != "--output" && std::filesystem::is_regular_file(*typed.value, ignored);
+      if (!is_read) return true;
       const std::vector<std::string> inside = flags_in_file(*typed.value, declared_);
       return std::ranges::any_of(parts, [&](const WordPart& part) {
         return part.value && (*part.value == *typed.value || holds(inside, part.flag + "=" + *part.value));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -36,7 +37,9 @@ bool is_other_chip(std::string_view gpu) {
 }
 
 WordKind kind_of_word(std::string_view word) {
-  thread_local std::map<std::string, WordKind, std::less<>> known;  // sentences ask for the same words many times
+  static std::map<std::string, WordKind, std::less<>> known;  // sentences ask for the same words many times
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   if (const auto found = known.find(word); found != known.end()) return found->second;
   const WordKind kind = !gpus_named(word).empty()    ? WordKind::kGpu
                         : model::is_known_name(word) ? WordKind::kModel
