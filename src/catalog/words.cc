@@ -71,11 +71,12 @@ constexpr NameRow kPartNames[] = {
     {"latin-america", "sa latam southamerica latinamerica"},
 };
 
-// Countries: what people call them, the words and codes of their regions' names, and the regions of large clouds there.
-struct CountryRow {
+// Countries, states and cities: what people call them, the words and codes of their regions' names, and the regions of
+// large clouds there.
+struct PlaceRow {
   std::string_view names, inside, codes, regions;
 };
-constexpr CountryRow kCountries[] = {
+constexpr PlaceRow kPlaces[] = {
     {"germany de deutschland", "germany frankfurt", "de fra", "eu-central-1 europe-west3 europe-west10 eu-de"},
     {"france fr", "france paris", "fr gra sbg", "eu-west-3 europe-west9"},
     {"unitedkingdom uk gb britain greatbritain england", "uksouth ukwest london", "uk gb lon lhr",
@@ -102,6 +103,32 @@ constexpr CountryRow kCountries[] = {
     {"indonesia id", "indonesia", "id", "ap-southeast-3 asia-southeast2"},
     {"brazil br", "brazil", "br", "sa-east-1 southamerica-east1"},
     {"israel il", "israel", "il", "il-central-1 me-west1"},
+    // Cities and states, from the lists of regions of AWS, Google Cloud and Azure, 2026-11.
+    {"frankfurt", "frankfurt germanywestcentral", "fra", "eu-central-1 europe-west3"},
+    {"berlin", "berlin", "", "europe-west10"},
+    {"london", "london uksouth", "lon lhr", "eu-west-2 europe-west2 eu-gb"},
+    {"paris", "paris francecentral", "", "eu-west-3 europe-west9"},
+    {"dublin", "dublin northeurope", "", "eu-west-1"},
+    {"amsterdam", "amsterdam westeurope", "ams", "europe-west4"},
+    {"stockholm", "stockholm swedencentral", "", "eu-north-1 europe-north2"},
+    {"warsaw", "warsaw polandcentral", "waw", "europe-central2"},
+    {"milan", "milan italynorth", "", "eu-south-1 europe-west8"},
+    {"madrid", "madrid spaincentral", "", "eu-south-2 europe-southwest1"},
+    {"zurich", "zurich switzerlandnorth", "", "eu-central-2 europe-west6"},
+    {"virginia northernvirginia ashburn", "virginia ashburn", "iad", "us-east-1 us-east4 eastus eastus2"},
+    {"ohio columbus", "ohio", "", "us-east-2 us-east5"},
+    {"oregon", "oregon", "pdx", "us-west-2 us-west1"},
+    {"iowa", "iowa", "", "us-central1 centralus"},
+    {"texas dallas", "texas dallas", "dfw", "us-south1 southcentralus"},
+    {"california", "california sanfrancisco", "sjc sfo", "us-west-1 us-west2"},
+    {"toronto", "toronto canadacentral", "tor", "northamerica-northeast2"},
+    {"montreal", "montreal", "", "ca-central-1 northamerica-northeast1"},
+    {"tokyo", "tokyo japaneast", "tyo", "ap-northeast-1 asia-northeast1"},
+    {"osaka", "osaka japanwest", "", "ap-northeast-3 asia-northeast2"},
+    {"seoul", "seoul koreacentral", "", "ap-northeast-2 asia-northeast3"},
+    {"mumbai", "mumbai", "bom", "ap-south-1 asia-south1"},
+    {"sydney", "sydney australiaeast", "syd", "ap-southeast-2 australia-southeast1"},
+    {"saopaulo", "saopaulo brazilsouth", "gru", "sa-east-1 southamerica-east1"},
 };
 
 constexpr NameRow kCompanies[] = {
@@ -167,7 +194,7 @@ bool is_outside_eu(const std::string& name) {
   const std::string folded = fold_name(name);
   const std::vector<std::string_view> parts = split_list(name, ',');
   return any_of(kRegionsOutsideEu, [&](std::string_view whole) { return name == whole; }) ||
-         any_of(kPlacesOutsideEu, [&](std::string_view place) { return folded.find(place) != std::string::npos; }) ||
+         any_of(kPlacesOutsideEu, [&](std::string_view word) { return folded.find(word) != std::string::npos; }) ||
          any_of(kCodesOutsideEu, [&](std::string_view code) {
            return first_word(name) == code || std::find(parts.begin(), parts.end(), code) != parts.end();
          });
@@ -179,15 +206,15 @@ bool is_in(std::string_view region, std::string_view part) {
   return part_of_world(region) == "europe" && !is_outside_eu(to_lower(trim(region)));
 }
 
-const CountryRow* country_of(const std::string& word) {
-  const auto found = std::find_if(std::begin(kCountries), std::end(kCountries), [&](const CountryRow& row) {
+const PlaceRow* place_of(const std::string& word) {
+  const auto found = std::find_if(std::begin(kPlaces), std::end(kPlaces), [&](const PlaceRow& row) {
     const std::vector<std::string_view> names = split_list(row.names, ' ');
     return std::find(names.begin(), names.end(), word) != names.end();
   });
-  return found == std::end(kCountries) ? nullptr : found;
+  return found == std::end(kPlaces) ? nullptr : found;
 }
 
-bool is_in_country(const std::string& region, const CountryRow& country) {
+bool is_in_place(const std::string& region, const PlaceRow& place) {
   const std::string name = to_lower(trim(region)), folded = fold_name(name);
   const auto any = [](std::string_view names, const auto& matches) {
     const std::vector<std::string_view> all = split_list(names, ' ');
@@ -197,9 +224,9 @@ bool is_in_country(const std::string& region, const CountryRow& country) {
   std::vector<std::string_view> parts = split_list(name, ',');
   const std::string first = first_word(name);
   parts.emplace_back(first);
-  return any(country.regions, [&](std::string_view whole) { return name == whole; }) ||
-         any(country.inside, [&](std::string_view place) { return folded.find(place) != std::string::npos; }) ||
-         any(country.codes,
+  return any(place.regions, [&](std::string_view whole) { return name == whole; }) ||
+         any(place.inside, [&](std::string_view word) { return folded.find(word) != std::string::npos; }) ||
+         any(place.codes,
              [&](std::string_view code) { return std::find(parts.begin(), parts.end(), code) != parts.end(); });
 }
 
@@ -216,7 +243,7 @@ std::string_view part_of_world(std::string_view region) {
     }
   }
   const std::string folded = fold_name(name);
-  const auto inside = [&](std::string_view place) { return folded.find(place) != std::string::npos; };
+  const auto inside = [&](std::string_view word) { return folded.find(word) != std::string::npos; };
   if (const auto part = meaning_of(kInside, inside); !part.empty()) return part;
   if (const auto part = meaning_of(kCodes, first_word(name)); !part.empty()) return part;
   return ends_in_us(name) ? "us" : "";
@@ -238,12 +265,11 @@ Result<std::vector<std::string>> match_regions(std::string_view words, const std
   for (std::string_view word : split_list(words, ',')) {
     const std::string wanted = to_lower(word);
     const std::string_view part = meaning_of(kPartNames, fold_name(wanted));
-    const CountryRow* country = part.empty() ? country_of(fold_name(wanted)) : nullptr;
+    const PlaceRow* place = part.empty() ? place_of(fold_name(wanted)) : nullptr;
     const std::size_t before = chosen.size();
     for (const std::string& name : known) {
-      const bool begins =
-          part != "eu" && country == nullptr && to_lower(name).starts_with(wanted);  // eu-west-2: London
-      const bool there = country != nullptr ? is_in_country(name, *country) : !part.empty() && is_in(name, part);
+      const bool begins = part != "eu" && place == nullptr && to_lower(name).starts_with(wanted);  // eu-west-2: London
+      const bool there = place != nullptr ? is_in_place(name, *place) : !part.empty() && is_in(name, part);
       if (name == kAnyRegion ? wanted == name : begins || there) chosen.push_back(name);
     }
     if (chosen.size() == before) {

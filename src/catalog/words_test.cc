@@ -72,6 +72,24 @@ TEST(Places, CountriesAreTheirRegions) {
   EXPECT_THAT(*match_regions("japan,korea", known), Contains("ap-northeast-2"));
 }
 
+// A city is a part of its country.
+TEST(Places, CitiesArePartsOfTheirCountries) {
+  const std::set<std::string> known = known_regions(*load_catalog(""));
+  for (const auto& [city, country] : std::map<std::string, std::string>{{"Frankfurt", "germany"},
+                                                                        {"London", "uk"},
+                                                                        {"Paris", "france"},
+                                                                        {"Dublin", "ireland"},
+                                                                        {"Tokyo", "japan"},
+                                                                        {"Sao Paulo", "brazil"},
+                                                                        {"Virginia", "us"},
+                                                                        {"Oregon", "us"}}) {
+    const auto regions = match_regions(city, known);
+    ASSERT_TRUE(regions) << city;
+    EXPECT_FALSE(regions->empty()) << city;
+    EXPECT_THAT(*match_regions(country, known), testing::IsSupersetOf(*regions)) << city;
+  }
+}
+
 TEST(Places, ProvidersByTheirCompanies) {
   const std::set<std::string> known{"aws", "azure", "gcp", "lambda"};
   EXPECT_THAT(*match_providers("Amazon, google", known), ElementsAre("aws", "gcp"));

@@ -41,7 +41,7 @@ void describe_traffic(const ServiceReading& r, Description& d) {
   std::vector<double> seen(24, 0.0);
   for (std::size_t h = 0; h < r.hours.size(); ++h) {
     const double begin = r.from + kHour * static_cast<double>(h), length = std::min(kHour, r.until - begin);
-    if (length < kHour / 2) continue;
+    if (length < std::min(kHour, r.seconds()) / 2) continue;
     const double rate = scale * r.hours[h].requests / length;
     const auto of_day = static_cast<std::size_t>(std::fmod(begin / kHour, 24));
     d.by_hour[of_day] += rate, seen[of_day] += 1;

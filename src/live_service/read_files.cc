@@ -110,8 +110,10 @@ class FileReader : public telemetry::SeriesSink {
       return {};
     }
     RIGHTSIZE_TRY(const std::vector<ScrapedSample> samples, parse_scrape(file, text));
-    const double changed = modified(file);
     const std::string folder = std::filesystem::absolute(file).parent_path().filename().string();
+    const auto [last, is_first] = times_.try_emplace(folder, modified(file));
+    if (!is_first) last->second = since_.step ? last->second + in_seconds(*since_.step) : modified(file);
+    const double changed = last->second;
     for (const ScrapedSample& sample : samples) {
       telemetry::Labels labels = sample.labels;
       labels.try_emplace("instance", folder);
@@ -189,7 +191,7 @@ class FileReader : public telemetry::SeriesSink {
       if (seconds > 0 && seconds < 1) {
         return fail(bad_input(fmt::format("{}: the scrapes are less than a second apart, by the times of their files",
                                           all.services[i].name()))
-                        .with_hint("copy them with their times (cp -p), or pass the last one and --uptime 2h"));
+                        .with_hint("state the time between them: --step 10min"));
       }
       if (!(seconds > 0)) start_before(parts[i], all.services[i]);
       fill({parts[i].begin(), parts[i].end()}, all.services[i]);
@@ -343,7 +345,7 @@ class FileReader : public telemetry::SeriesSink {
   const SinceStart since_;
   std::vector<EngineSeries> series_;
   std::map<std::string, std::size_t> index_;
-  std::map<std::string, double> starts_;
+  std::map<std::string, double> starts_, times_;  // by folder: when the engine started, and of the last scrape
   EngineSeries* open_ = nullptr;
 };
 

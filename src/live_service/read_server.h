@@ -46,6 +46,7 @@ Result<ServicesRead> read_services(const ServerSource& source);
 struct SinceStart {
   std::optional<Seconds> uptime = {};
   std::optional<RequestsPerSecond> rate = {};  // mean rate since the start
+  std::optional<Seconds> step = {};            // time between scrapes; copied files have lost their times
 };
 Result<ServicesRead> read_service_files(const std::vector<std::string>& files, const SinceStart& since = {});
 

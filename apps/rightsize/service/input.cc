@@ -39,7 +39,7 @@ Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catal
   ServiceInput input;
   RIGHTSIZE_TRY(ServerRequest server, read_server_flags(flags));
   input.from = flags.from;
-  input.since = {flags.uptime, flags.rate};
+  input.since = {flags.uptime, flags.rate, flags.step};
   RIGHTSIZE_TRY(input.electricity, read_electricity(flags.electricity));
   input.server.url = flags.prometheus;
   input.server.auth = std::move(server.auth), input.server.policy = server.policy;
@@ -82,6 +82,7 @@ void declare(FlagSet& command, ServiceFlags& f) {
       ->argument("files");
   command.add("uptime", f.uptime);
   command.add("rate", f.rate)->meaning("instead of --uptime: mean rate of requests since the start");
+  command.add("step", f.step)->meaning("time between the scrapes in files")->or_words("from the times of the files");
   command.add("service", f.name);
   command.add("slo", f.slo)->meaning("limits: ttft=0.5s,tpot=25ms");
   command.add("slo-percentile", f.slo_percentile);

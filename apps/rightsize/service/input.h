@@ -21,7 +21,7 @@ struct ServiceFlags : ServerFlags {
   LedgerFlags ledger;
   std::string slo, slo_percentile = "95", gpu, name, other_model, catalog;
   int gpus_per_replica = 0, top = 10;
-  std::optional<Seconds> uptime;
+  std::optional<Seconds> uptime, step;
   std::optional<RequestsPerSecond> rate;
   ElectricityFlags electricity;
   double traffic = 1, longer_prompts = 1, longer_answers = 1;

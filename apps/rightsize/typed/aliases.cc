@@ -36,6 +36,7 @@ constexpr FlagAlias kFlags[] = {
      "--max-diff",
      "--fail-over"},
     {"--all-regions --all-clouds --all-providers --any-region --any-cloud", "default"},
+    {"--interval --scrape-interval --apart --period", "--step"},
     {"--own --owned --on-premises --onprem --own-hardware", "--on-prem"},
     {"--max-power --max-tdp --tdp --max-wattage --power", "--max-watts"},
     {"--compare --vendor --gpu-vendor --arch --architecture --generation", "--gpu"},
