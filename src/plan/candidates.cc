@@ -53,7 +53,9 @@ std::optional<Broken> broken_limit(const Request& request, const PricedOption& c
     Shortfall& s = add(RejectionStage::kDeadline, Shortfall::Kind::kDeadline, elapsed / latest);
     s.need_time = elapsed, s.have_time = latest;
   }
-  if (limits.budget && c.due() > *limits.budget) {
+  // Formulas may count up to twice the machines that a service needs, so its cost decides only after simulation.
+  const double margin = c.option->sized ? 1 : 2;
+  if (limits.budget && c.due() > *limits.budget * margin) {
     Shortfall& s = add(RejectionStage::kBudget, Shortfall::Kind::kBudget, c.due() / *limits.budget);
     s.need_cost = c.due(), s.have_cost = *limits.budget;
   }

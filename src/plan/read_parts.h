@@ -48,6 +48,9 @@ Checked<std::shared_ptr<const sim::Trace>> read_trace(const std::string& file);
 // Columns hour (from 0) and rate ("20/s", or requests per second): 24 rows of a day or 168 of a week. In requests per
 // second.
 Checked<std::vector<double>> read_rate_profile(const std::string& file);
+// Rates by the hour: from a profile, or the same rate in the first `hours` of a day. A rate per day is its whole
+// traffic.
+Errors set_hourly_rates(Request& request, const std::string& profile, int hours, bool rate_is_per_day);
 
 // A model known only by its name may have a longer context than the model with its shape: --max-model-len decides.
 void assume_context(Request& request);

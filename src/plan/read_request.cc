@@ -37,7 +37,7 @@ struct Draft {
   std::string model;
   double tokens = 0, samples = 0, epochs = 0, dataset_tokens = 0, dataset_samples = 0, items = 0, audio_hours = 0;
   int hours_per_day = 24;
-  bool batch_given = false;
+  bool batch_given = false, rate_per_day = false;
   std::string trace, rate_profile, routing;
   std::string profile;
   Seconds gpu_time = kMonth;
@@ -104,6 +104,12 @@ Result<> read_objective(Draft& draft, const std::string& text, const char*) {
     return {};
   }
   return fail(bad_input(fmt::format("unknown objective '{}'; use cost, time, cost-time or energy", text)));
+}
+
+Result<> read_rate(Draft& draft, const std::string& text, const char* name) {
+  draft.rate_per_day = text.find("/d") != std::string::npos;
+  return stored < [](Draft & d) -> auto& { return d.request.work.rate; }
+  > (draft, text, name);
 }
 
 Result<> read_providers(Draft& draft, const std::string& text, const char*) {
@@ -198,7 +204,7 @@ constexpr Rule kRules[] = {
     {"epochs", stored<FIELD(epochs)>},
     {"dataset-tokens", stored<FIELD(dataset_tokens)>},
     {"dataset-samples", stored<FIELD(dataset_samples)>},
-    {"rate", stored<FIELD(request.work.rate)>},
+    {"rate", read_rate},
     {"mix", parsed<parse_mix, FIELD(request.work.mix)>},
     {"trace", stored<FIELD(trace)>},
     {"sessions", parsed<sim::parse_sessions, FIELD(request.work.sessions)>},
@@ -351,16 +357,7 @@ Errors read_traffic(Draft& draft) {
     draft.request.job.serve.isl = std::max<std::int64_t>(1, std::llround(mean.size));
     draft.request.job.serve.osl = std::max<std::int64_t>(1, std::llround(mean.output));
   }
-  if (!draft.rate_profile.empty()) {
-    Checked<std::vector<double>> rates = read_rate_profile(draft.rate_profile);
-    if (!rates) return std::move(rates).error();
-    work.rate_by_hour = *std::move(rates);
-    work.rate = requests_per_s(*std::max_element(work.rate_by_hour.begin(), work.rate_by_hour.end()));
-  } else if (draft.hours_per_day < 24 && work.rate > RequestsPerSecond{}) {
-    work.rate_by_hour.assign(24, 0);
-    std::fill_n(work.rate_by_hour.begin(), draft.hours_per_day, in_requests_per_s(work.rate));
-  }
-  return {};
+  return set_hourly_rates(draft.request, draft.rate_profile, draft.hours_per_day, draft.rate_per_day);
 }
 
 // The amount of work, in the unit of the model.

@@ -210,4 +210,23 @@ Checked<std::vector<double>> read_rate_profile(const std::string& file) {
   return rates;
 }
 
+Errors set_hourly_rates(Request& request, const std::string& profile, int hours, bool rate_is_per_day) {
+  constexpr int kDay = 24;
+  Work& work = request.work;
+  if (!profile.empty()) {
+    Checked<std::vector<double>> rates = read_rate_profile(profile);
+    if (!rates) return std::move(rates).error();
+    work.rate_by_hour = *std::move(rates);
+    work.rate = requests_per_s(*std::max_element(work.rate_by_hour.begin(), work.rate_by_hour.end()));
+  } else if (hours < kDay && work.rate > RequestsPerSecond{}) {
+    if (rate_is_per_day) {
+      work.rate = work.rate * (static_cast<double>(kDay) / hours);
+      request.assumed.push_back(fmt::format("the traffic of a day arrives within its {} h", hours));
+    }
+    work.rate_by_hour.assign(kDay, 0);
+    std::fill_n(work.rate_by_hour.begin(), hours, in_requests_per_s(work.rate));
+  }
+  return {};
+}
+
 }  // namespace rightsize::plan

@@ -47,8 +47,7 @@ TEST(Lengths, RequestsOfATraceBeyondTheContextAreLeftOut) {
   for (const int beyond : {0, 1, 7, 50, 51, 100}) {
     std::string text = "t,input_tokens,output_tokens\n";
     for (int i = 0; i < 100; ++i) text += fmt::format("{},{},20\n", i, (i * 37) % 100 < beyond ? 5000 : 100);
-    const auto read =
-        read_given({{"model", "llama-2-7b"}, {"job", "serve"}, {"trace", file_of("beyond.csv", text)}});
+    const auto read = read_given({{"model", "llama-2-7b"}, {"job", "serve"}, {"trace", file_of("beyond.csv", text)}});
     ASSERT_EQ(read.has_value(), beyond <= 50) << beyond;
     if (!read) continue;
     EXPECT_EQ(read->work.trace->arrivals.size(), static_cast<std::size_t>(100 - beyond));
@@ -129,6 +128,18 @@ TEST(HoursPerDay, NoMachinesRunInHoursWithoutRequests) {
     const Plan plan = recommend(*request, built_in_prices(), built_in_constants()).plans.at(0);
     EXPECT_EQ(std::count(plan.machines_by_hour.begin(), plan.machines_by_hour.end(), plan.machines), hours);
     EXPECT_EQ(std::count(plan.machines_by_hour.begin(), plan.machines_by_hour.end(), 0), 24 - hours);
+  }
+}
+
+// A rate per day is the traffic of the whole day, however few its hours are.
+TEST(HoursPerDay, ARatePerDayIsTheTrafficOfTheDay) {
+  for (const int hours : {1, 6, 12, 23, 24}) {
+    const Given given = {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"hours-per-day", std::to_string(hours)}};
+    for (const auto& [rate, per_day] : std::map<std::string, double>{{"8640/d", 8640}, {"0.1/s", 360.0 * hours}}) {
+      Given one = given;
+      one.emplace_back("rate", rate);
+      EXPECT_NEAR(in_requests_per_s(request_of(one).work.rate) * 3600 * hours, per_day, 1e-6) << rate << " " << hours;
+    }
   }
 }
 

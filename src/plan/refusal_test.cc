@@ -120,6 +120,30 @@ TEST(Refusals, NameTheFlagThatWasGiven) {
     EXPECT_EQ(change.flags.find("ttft"), std::string::npos) << change.flags;
 }
 
+// A budget of exactly the cost of a plan allows it, also where formulas alone would count more machines.
+TEST(RandomRequests, ABudgetOfTheCostIsEnough) {
+  for (int i = 0; i < requests_to_try(); ++i) {
+    Draw draw(first_seed() + static_cast<std::uint64_t>(i));
+    Given settings = drawn_work(draw, true);
+    if (i % 4 == 0)
+      settings = {
+          {"model", "llama-3.1-8b"},
+          {"job", "serve"},
+          {"gpu", "h100-sxm,l40s"},
+          {"ttft-slo", "2s"},
+          {"sessions", "users=" + draw.whole(50, 300) + ",turns=10,think=10s,system=4000,turn-in=500,turn-out=200"}};
+    SCOPED_TRACE(shown(settings));
+    Request request = request_of(settings);
+    request.plans_only = true;
+    const Recommendation open = recommend(request, built_in_prices(), built_in_constants());
+    if (open.plans.empty()) continue;
+    request.limits.budget = open.plans.front().cost * (1 + 1e-9);
+    const Recommendation within = recommend(request, built_in_prices(), built_in_constants());
+    ASSERT_FALSE(within.plans.empty());
+    EXPECT_LE(within.plans.front().cost, *request.limits.budget);
+  }
+}
+
 // More terms never cost more.
 TEST(RandomRequests, MoreTermsCostNoMore) {
   for (int i = 0; i < requests_to_try(); ++i) {

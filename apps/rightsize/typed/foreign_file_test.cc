@@ -251,6 +251,22 @@ TEST_F(ForeignFiles, PoliciesAndQueues) {
   EXPECT_EQ(value(queue, "--isl"), "384");
 }
 
+// The arguments of a container are the same on one line, on several lines, and with line continuations.
+TEST_F(ForeignFiles, ArgumentsOnSeveralLines) {
+  for (const std::string style : {" ", ">\n      ", ">-\n      ", "|\n      "}) {
+    for (const std::string& end : {std::string(" "), std::string("\n      "), std::string(" \\\n      ")}) {
+      if (style == " " && end != " ") continue;
+      const Typed typed =
+          read({"estimate",
+                write("services:\n  engine:\n    image: vllm/vllm-openai\n    command: " + style +
+                      "--model Qwen/Qwen2.5-7B-Instruct" + end + "--max-model-len 16384" + end + "--max-num-seqs 32\n"),
+                "--gpu=h100"});
+      EXPECT_EQ(value(typed, "--model"), "Qwen/Qwen2.5-7B-Instruct") << style << end;
+      EXPECT_EQ(value(typed, "--concurrency"), "32") << style << end;
+    }
+  }
+}
+
 // Values that change the answer are named when they are not understood; other keys are listed.
 TEST_F(ForeignFiles, NamesWhatIsNotRead) {
   const Typed typed =

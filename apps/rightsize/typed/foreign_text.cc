@@ -43,7 +43,7 @@ Words shell_words(std::string_view line) {
     } else if (c == '"' || c == '\'') {
       quote = c, in_word = true;
     } else if (c == '\\' && i + 1 < line.size()) {
-      word += line[++i], in_word = true;
+      if (line[++i] != '\n') word += line[i], in_word = true;
     } else if (std::isspace(static_cast<unsigned char>(c)) != 0 || c == ';' || c == '|' || c == '&') {
       if (in_word || !word.empty()) words.push_back(word);
       word.clear(), in_word = false;
@@ -217,7 +217,8 @@ void flatten_mapping(const YamlValue& value, const std::string& name, Entries& e
   for (const auto& [key, inner] : value.mapping) {
     if (!lists_word(kCommandKeys, plain_key(key.scalar))) continue;
     for (const YamlValue& word : inner.kind == YamlValue::Kind::kList ? inner.list : std::vector{inner}) {
-      if (word.scalar.find('\n') != std::string::npos) {
+      // Flags, one per line, belong to one command; other lines are a script.
+      if (word.scalar.find('\n') != std::string::npos && !trim(word.scalar).starts_with('-')) {
         script += word.scalar + "\n";
         continue;
       }
