@@ -263,24 +263,26 @@ class Search {
 // One plan per provider, GPU, terms and layout.
 using RlKind = std::tuple<std::string_view, const catalog::Gpu*, catalog::Purchase, bool>;
 
-void add_change(const RlRequest& request, Search& search, const RlPlan& plan, RlChange::Kind kind, std::string flags,
-                RlJob job, RlRecommendation& to) {
+void add_change(Search& search, const RlPlan& plan, RlChange::Kind kind, std::string flags, RlJob job,
+                RlRecommendation& to) {
   settle(job);
   const Result<RlEstimate> step = search.estimate(*plan.priced.machines, job);
   if (!step) return;
-  const Seconds time = step->step * request.steps;
-  to.changes.push_back({kind, std::move(flags), *step, time, plan.rate() * time});
+  // Checkpoints and lost work grow with the time of the steps; start-up and storage do not.
+  const market::RunningTime& now = plan.priced.time;
+  const Seconds time = now.startup + (now.total() - now.startup) * (step->step / plan.step.step);
+  to.changes.push_back({kind, std::move(flags), *step, time, plan.rate() * time + plan.priced.side_cost});
 }
 
-void add_changes(const RlRequest& request, Search& search, RlRecommendation& to) {
+void add_changes(Search& search, RlRecommendation& to) {
   using Kind = RlChange::Kind;
   const RlPlan& plan = to.plans.front();
   RlJob job = plan.job;
   job.samples *= 2;
-  add_change(request, search, plan, Kind::kMoreSamples, fmt::format("--samples {:.0f}", job.samples), job, to);
+  add_change(search, plan, Kind::kMoreSamples, fmt::format("--samples {:.0f}", job.samples), job, to);
   job = plan.job;
   job.answers.mean /= 2, job.answers.most /= 2;
-  add_change(request, search, plan, Kind::kShorterAnswers,
+  add_change(search, plan, Kind::kShorterAnswers,
              job.answers.most > 0 ? fmt::format("--osl {:.0f},max={:.0f}", job.answers.mean, job.answers.most)
                                   : fmt::format("--osl {:.0f}", job.answers.mean),
              job, to);
@@ -291,25 +293,24 @@ void add_changes(const RlRequest& request, Search& search, RlRecommendation& to)
     job.async = search.enough_async(*plan.priced.machines, job, kDeepest * job.async);
     if (const Result<RlEstimate> deeper = search.estimate(*plan.priced.machines, job);
         deeper && deeper->step < plan.step.step * kWorthIt)
-      add_change(request, search, plan, Kind::kDeeperAsync, fmt::format("--async {:.0f}", job.async), job, to);
+      add_change(search, plan, Kind::kDeeperAsync, fmt::format("--async {:.0f}", job.async), job, to);
     job = plan.job;
   }
   if (plan.rollout) {
     // Without the other GPUs there is no plan to compare with.
   } else if (job.layout.split) {
     job.layout = {false, gpus, gpus}, job.async = 0;
-    add_change(request, search, plan, Kind::kColocated, "--layout colocated", job, to);
+    add_change(search, plan, Kind::kColocated, "--layout colocated", job, to);
   } else if (gpus % 2 == 0) {
     const model::Parallelism& p = job.train.parallel;
     job.layout = {true, gpus / 2, gpus / 2}, job.async = 1;
     if (job.layout.train % (p.tensor * p.pipeline * p.context) == 0)
-      add_change(request, search, plan, Kind::kAsync, fmt::format("--layout {} --async 1", describe(job.layout)), job,
-                 to);
+      add_change(search, plan, Kind::kAsync, fmt::format("--layout {} --async 1", describe(job.layout)), job, to);
   }
   job = plan.job;
   if (job.rollout.precision != model::Precision::kFp8) {
     job.rollout.precision = model::Precision::kFp8;
-    add_change(request, search, plan, Kind::kFp8Rollout, "--rollout-precision fp8", job, to);
+    add_change(search, plan, Kind::kFp8Rollout, "--rollout-precision fp8", job, to);
   }
 }
 
@@ -423,7 +424,7 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
   const bool risky = !result.plans.empty() && !keeps_deadline(result.plans.front().priced);
   for (auto c = candidates.begin(); risky && !result.safe && c != candidates.end(); ++c)
     if (keeps_deadline(*c) && c->price->may_lead() && !c->is_extrapolated()) result.safe = plan_of(*c);
-  if (!result.plans.empty() && !wanted.plans_only) add_changes(request, search, result);
+  if (!result.plans.empty() && !wanted.plans_only) add_changes(search, result);
   return result;
 }
 

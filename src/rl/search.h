@@ -54,7 +54,7 @@ struct RlChange {
   Kind kind = Kind::kMoreSamples;
   std::string flags;  // "--samples 64"
   RlEstimate step;
-  Seconds time;  // of all steps
+  Seconds time;  // of all steps, with start-up and checkpoints
   Usd cost;
 };
 

@@ -173,7 +173,7 @@ const Fields<RlChange> kChangeFields = {
     {"what", "change", "the change", [](const RlChange& c) { return words_of(c.kind); }},
     {"flags", "flags", "the flags for it", &RlChange::flags},
     {"step_seconds", "step", "time of one step", [](const RlChange& c) { return c.step.step; }},
-    {"hours", "time", "time of all steps", &RlChange::time},
+    {"hours", "time", "time of all steps, start-up and checkpoints included", &RlChange::time},
     {"usd_total", "cost", "cost of all steps on the first plan's machines", &RlChange::cost},
 };
 

@@ -1,0 +1,71 @@
+// What a change of an RL plan is offered for is what it costs when it is requested.
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "base/text.h"
+#include "rightsize/call.h"
+
+namespace rightsize::app {
+namespace {
+
+using FlagValues = std::map<std::string, std::string>;
+
+Json rl_plans_for(const FlagValues& flags) {
+  std::vector<std::string> words;
+  for (const auto& [flag, value] : flags) words.insert(words.end(), {flag, value});
+  Checked<Outcome> found = call("recommend", words);
+  EXPECT_TRUE(found) << (found ? "" : describe(found.error()));
+  return found ? std::move(found->report.document) : Json();
+}
+
+double amount_in(const Json& row, const char* name) {
+  return row.find(name)->visit([](const auto& content) {
+    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(content)>>) return static_cast<double>(content);
+    return 0.0;
+  });
+}
+
+TEST(RlOffers, CostWhatTheyPromise) {
+  Random random(3);
+  const auto between = [&](double low, double high) {
+    return fmt::format("{:.0f}", low + random.uniform() * (high - low));
+  };
+  int offers = 0;
+  for (int i = 0; i < 6; ++i) {
+    const FlagValues flags = {{"--job", "rl"},
+                              {"--model", "qwen2.5-7b"},
+                              {"--prompts", between(32, 256)},
+                              {"--samples", between(4, 16)},
+                              {"--osl", between(400, 3000)},
+                              {"--steps", between(50, 2000)},
+                              {"--gpu", "h100-sxm"},
+                              {"--gpus", "8"},
+                              {"--provider", "hyperstack"},
+                              {"--layout", "colocated"},
+                              {"--top", "1"}};
+    const Json found = rl_plans_for(flags);
+    if (found.find("changes") == nullptr) continue;  // long answers need more GPUs
+    for (const Json& change : *found.find("changes")->items()) {
+      FlagValues changed = flags;
+      const std::string said = *change.find("flags")->text();
+      const std::vector<std::string_view> parts = split_list(said, ' ');
+      for (std::size_t p = 0; p + 1 < parts.size(); p += 2) changed[std::string(parts[p])] = std::string(parts[p + 1]);
+      const Json plan = rl_plans_for(changed).find("plans")->items()->front();
+      const double promised = amount_in(change, "usd_total"), asked = amount_in(plan, "usd_total");
+      EXPECT_LE(asked, promised * 1.005) << said;
+      // A request for another layout may find a better split of both sides than the one offered.
+      const double least = said.find("--layout") == said.npos ? promised * 0.995 : 0;
+      EXPECT_GE(asked, least) << said;
+      ++offers;
+    }
+  }
+  EXPECT_GT(offers, 8);
+}
+
+}  // namespace
+}  // namespace rightsize::app
