@@ -12,14 +12,10 @@
 #include "base/text.h"
 #include "bill/bill.h"
 #include "rightsize/input/named_gpu.h"
+#include "rightsize/typed/lists.h"
 
 namespace rightsize::app {
 namespace {
-
-bool is_any_of(std::string_view word, std::string_view words) {
-  const std::vector<std::string_view> all = split_list(words, ' ');
-  return std::ranges::find(all, word) != all.end();
-}
 
 // Words of questions that name nothing in a bill.
 constexpr std::string_view kPlain =
@@ -72,7 +68,7 @@ class Question {
   // "by region": only if nothing else says how to group.
   void take_group() {
     for (std::size_t i = 0; i + 1 < words_.size() && filters_.by.empty(); ++i) {
-      if (!is_any_of(words_[i], "by per each") || is_any_of(words_[i + 1], "day week month hour team")) continue;
+      if (!lists_word("by per each", words_[i]) || lists_word("day week month hour team", words_[i + 1])) continue;
       filters_.by = words_[i + 1];
       use(i, 2);
     }
@@ -86,9 +82,9 @@ class Question {
         const std::string text = phrase(i, count);
         const bool named = text.find_first_of("0123456789") != std::string::npos || count > 1;
         // "may" and "march" are also verbs.
-        const bool placed = i > 0 && is_any_of(words_[i - 1], "in of during for since until through");
+        const bool placed = i > 0 && lists_word("in of during for since until through", words_[i - 1]);
         std::optional<Period> period = parse_period(text, text.find(' ') < text.size() ? today() : last_day);
-        if (!named && !placed && !is_any_of(text, "ytd mtd qtd yesterday today")) continue;
+        if (!named && !placed && !lists_word("ytd mtd qtd yesterday today", text)) continue;
         if (!period) continue;
         const std::string before = i > 0 ? words_[i - 1] : "";
         if (before != "until" && before != "through") filters_.first = period->first;
@@ -101,7 +97,7 @@ class Question {
   std::vector<std::string> rest() const {
     std::vector<std::string> left;
     for (std::size_t i = 0; i < words_.size(); ++i) {
-      if (!used_[i] && !is_any_of(words_[i], kPlain)) left.push_back(words_[i]);
+      if (!used_[i] && !lists_word(kPlain, words_[i])) left.push_back(words_[i]);
     }
     return left;
   }
@@ -113,7 +109,7 @@ class Question {
     const bool begins = group == "gpu" || group == "instance";  // "h100", "p5"
     for (const std::size_t count : {2, 1}) {
       for (std::size_t i = 0; i + count <= words_.size(); ++i) {
-        if (used_[i] || (count == 1 && is_any_of(words_[i], kPlain))) continue;
+        if (used_[i] || (count == 1 && lists_word(kPlain, words_[i]))) continue;
         const std::string word = fold_name(phrase(i, count));
         for (const bill::TeamCost& team : bill.teams) {
           const std::string name = fold_name(team.name);

@@ -16,7 +16,6 @@ constexpr FlagAlias kFlags[] = {
     {"--coreweave", "--provider=coreweave"},
     {"--location --zone --datacenter --geo", "--region"},
     {"--spot --use-spot --preemptible", "--purchase=spot"},
-    {"--od --ondemand --on-demand-price --payg --list-price", "--on-demand"},
     {"--on-demand --ondemand", "--purchase=on-demand"},
     {"--reserved --reservation", "--purchase=1y"},
     {"--commitment --term --terms --pricing --billing --purchase-type --capacity-type", "--purchase"},
@@ -238,7 +237,6 @@ constexpr CommandAlias kCommands[] = {
     {"cluster waste usage utilization", "fleet"},
     {"budget budgets spend spending invoice", "bill"},
     {"reserve reservation commitment savings-plan", "commit"},
-    {"budget budgets invoice", "bill"},
     {"savings", "decisions savings"},
     {"new wizard", "init"},
     {"simulate batching", "batch"},
@@ -255,11 +253,6 @@ struct ValueAliases {
   std::string_view flag, values;  // typed=meant, separated by spaces; typed without case, '-' and '_'
 };
 constexpr ValueAliases kValues[] = {
-    // Data sets in samples or tokens, as their authors count them.
-    {"--dataset",
-     "imagenet=1281167samples imagenet1k=1281167samples imagenet21k=14197122samples cifar10=50000samples "
-     "cifar100=50000samples coco=118287samples alpaca=52002samples dolly15k=15011samples gsm8k=7473samples "
-     "ultrachat200k=207865samples wikitext103=103Mtokens slimpajama=627Btokens finewebedu=1.3Ttokens"},
     {"--speculate", "eagle=3,method=eagle3 eagle3=3,method=eagle3 mtp=3,method=mtp"},
     {"--resolution", "480p=832x480 540p=960x544 720p=1280x720 1080p=1920x1080 4k=3840x2160"},
     {"--precision",
