@@ -50,7 +50,7 @@ std::vector<Given> random_jobs() {
                  {"interruptions", any({"0", "0.02", "0.05", "0.2"})},
                  {"model", any({"llama-3.1-8b", "llama-3.1-70b", "qwen3-embedding-8b", "whisper-large-v3-turbo",
                                 "bert-base", "flux.1-dev"})}};
-    const std::string& model = job.back().second;
+    const std::string model = job.back().second;
     job.push_back(
         {"items", model == "llama-3.1-70b" || model == "flux.1-dev" ? any({"20k", "2M"}) : any({"1M", "50M", "200M"})});
     if (model.starts_with("llama")) job.push_back({"isl", any({"300", "2500"})}), job.push_back({"osl", "300"});

@@ -77,7 +77,7 @@ class Question {
   // The longest phrase that is a period. A month without a year is the latest one in the bill.
   void take_period(Date last_day) {
     if (filters_.first || filters_.last) return;
-    for (const std::size_t count : {3, 2, 1}) {
+    for (const std::size_t count : {3U, 2U, 1U}) {
       for (std::size_t i = 0; i + count <= words_.size(); ++i) {
         const std::string text = phrase(i, count);
         const bool named = text.find_first_of("0123456789") != std::string::npos || count > 1;
@@ -107,7 +107,7 @@ class Question {
     if (!filters_.team.empty()) return true;
     std::set<std::string> found;
     const bool begins = group == "gpu" || group == "instance";  // "h100", "p5"
-    for (const std::size_t count : {2, 1}) {
+    for (const std::size_t count : {2U, 1U}) {
       for (std::size_t i = 0; i + count <= words_.size(); ++i) {
         if (used_[i] || (count == 1 && lists_word(kPlain, words_[i]))) continue;
         const std::string word = fold_name(phrase(i, count));
