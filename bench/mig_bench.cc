@@ -1,6 +1,7 @@
 // Plans slices: 50 and 200 workloads to the proven optimum, and 10,000, with and without replicas that must be spread.
 #include <benchmark/benchmark.h>
 
+#include "mig/mechanisms.h"
 #include "mig/plan.h"
 
 namespace {

@@ -216,7 +216,7 @@ void FlagSet::give(Flag& flag, std::optional<std::string> value, const std::vect
 // "-q", "-o json", "-ojson", "-qh".
 void FlagSet::parse_short(const std::vector<std::string>& words, std::size_t& at, std::vector<std::string>& unknown,
                           Errors& errors) {
-  const std::string word = words[at];
+  const std::string& word = words[at];
   for (std::size_t i = 1; i < word.size(); ++i) {
     Flag* flag = find(std::string{'-', word[i]});
     if (flag == nullptr) return unknown.push_back(word);

@@ -1,5 +1,6 @@
 #include "autoscale/policy.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 

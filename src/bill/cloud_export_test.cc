@@ -65,11 +65,11 @@ TEST(CloudExport, ExportsOfGoogleCloudAreNetOfCredits) {
 TEST(CloudExport, TheCostTableOfGoogleCloudPricesItsGpus) {
   const struct {
     const char *sku, *gpu;
-  } kSkus[] = {{"Nvidia Tesla A100 GPU running in Americas", "a100-40gb-sxm"},
-               {"Spot Preemptible Nvidia Tesla A100 80GB GPU running in EMEA", "a100-80gb-sxm"},
-               {"Nvidia H100 80GB GPU running in Iowa", "h100-sxm"},
-               {"Nvidia L4 GPU running in Americas", "l4"}};
-  for (const auto& [sku, gpu] : kSkus) {
+  } skus[] = {{"Nvidia Tesla A100 GPU running in Americas", "a100-40gb-sxm"},
+              {"Spot Preemptible Nvidia Tesla A100 80GB GPU running in EMEA", "a100-80gb-sxm"},
+              {"Nvidia H100 80GB GPU running in Iowa", "h100-sxm"},
+              {"Nvidia L4 GPU running in Americas", "l4"}};
+  for (const auto& [sku, gpu] : skus) {
     const Bill bill = read_export(
         "Project name,Project ID,Service description,SKU description,Usage start date,Usage end date,Usage amount,"
         "Usage unit,Subtotal ($)\n" +

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 namespace rightsize::capacity {

@@ -43,7 +43,7 @@ sim::LatencyProfile SharedRun::at(std::size_t look, const Start& start) {
     seen_.push_back(run_->until(looks_[seen_.size()]));
     if (!cancelled()) continue;
     // A cancelled run ends early. The next caller starts again.
-    const sim::LatencyProfile partial = seen_.back();
+    sim::LatencyProfile partial = std::move(seen_.back());
     run_.reset(), seen_.clear();
     return partial;
   }

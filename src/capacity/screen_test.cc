@@ -17,7 +17,7 @@ Replica any_replica() {
                   .sequence = 1e3 * *rc::gen::inRange(0, 60),
                   .context = 1.0 * *rc::gen::inRange(0, 12),
                   .request = 1e6 * *rc::gen::inRange(0, 40),
-                  .kv_tokens = 1'000 * *rc::gen::inRange(100, 2'000)};
+                  .kv_tokens = 1'000L * *rc::gen::inRange(100, 2'000)};
   replica.step.prompts_first = *rc::gen::arbitrary<bool>();
   replica.step.wait_few = *rc::gen::inRange(0, 6), replica.step.wait_many = *rc::gen::inRange(0, 16);
   if (*rc::gen::arbitrary<bool>()) {

@@ -93,7 +93,7 @@ std::optional<Cycle> find_cycle(std::span<const CycleStep> all) {
     begin = i + 1;
   }
   const std::span<const CycleStep> steps = all.subspan(first, count);
-  if (steps.size() < 2 * kFewestCycles) return std::nullopt;
+  if (steps.size() < std::size_t{2} * kFewestCycles) return std::nullopt;
   std::vector<Seconds> widths;
   for (const CycleStep& step : steps) widths.push_back(step.width);
   std::nth_element(widths.begin(), widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2), widths.end());

@@ -27,9 +27,7 @@ std::string content_of(std::string_view line, bool batch) {
       if (c == quote) quote = '\0';
     } else if (c == '"' || c == '\'') {
       quote = c;
-    } else if (c == '#' && (i == 0 || std::isspace(static_cast<unsigned char>(line[i - 1])) != 0)) {
-      break;
-    } else if (c == '/' && i + 1 < line.size() && line[i + 1] == '/' &&
+    } else if ((c == '#' || line.substr(i).starts_with("//")) &&
                (i == 0 || std::isspace(static_cast<unsigned char>(line[i - 1])) != 0)) {
       break;
     }
@@ -129,6 +127,8 @@ bool asks_for_gpus(const std::string& content, bool batch) {
   if (content.starts_with("device \"") && content.find("gpu") != std::string::npos) return true;
   // Paths of patches and of single values: /limits/nvidia.com~1gpu, resources.limits.nvidia.com/gpu
   if (contains_any(content, {"/nvidia.com~1gpu", ".nvidia.com/gpu", "/amd.com~1gpu", ".amd.com/gpu"})) return true;
+  // Pipelines of Kubeflow in Python.
+  if (contains_any(content, {".set_gpu_limit(", ".set_accelerator_limit(", ".set_accelerator_type("})) return true;
   if (!batch && content.find('{') != std::string::npos && content.find("{{") == std::string::npos &&
       content.find("${") == std::string::npos) {
     // {limits: {nvidia.com/gpu: 1, cpu: 2}}
@@ -160,6 +160,7 @@ bool has_gpu_key(const std::string& content) {
   if (key.ends_with("type") && to_lower(value) == "gpu") return true;
   if (names_gpu(value) || (key.ends_with("capabilities") && value.find("gpu") != std::string::npos)) return true;
   if ((key == "runtime" && value == "nvidia") || key.ends_with("nvidia_visible_devices")) return true;
+  if (key == "numprocpernode") return value != "1";  // a TrainJob: usually one process per GPU of its runtime
   const bool gpu = key.find("gpu") != std::string::npos, accelerator = key.find("accelerator") != std::string::npos;
   if ((!gpu && !accelerator) || is_other(key)) return false;
   if (is_count(value) || is_open(value)) return true;
@@ -334,7 +335,7 @@ std::string shown(const Line& line) {
 const Line* kustomized(const std::string& file, const std::vector<Line>& lines, const std::vector<Line>& old_lines) {
   const std::string name = file.substr(file.rfind('/') + 1);
   if (name != "kustomization.yaml" && name != "kustomization.yml") return nullptr;
-  for (std::vector<const Line*> changed : {only_in(lines, old_lines), only_in(old_lines, lines)}) {
+  for (const std::vector<const Line*>& changed : {only_in(lines, old_lines), only_in(old_lines, lines)}) {
     for (const Line* line : changed) {
       const std::string key = key_and_value(line->content).key;
       if (line->mention || is_any(key, {"count", "replicas", "value", "patch", "path", "patches"})) return line;

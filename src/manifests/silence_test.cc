@@ -168,6 +168,9 @@ const std::vector<Form>& forms() {
          return fmt::format("pool:\n  machine_type: {}\n  some_new_node_count_setting: {}\n", w.machine, w.copies);
        },
        nullptr},
+      {"pipeline.py", [](const Wish& w) { return fmt::format("task.set_gpu_limit({})\n", w.gpus); }, nullptr},
+      {"train.yaml",
+       [](const Wish& w) { return fmt::format("kind: TrainJob\nspec:\n  numProcPerNode: {}\n", w.gpus + 1); }, nullptr},
       {"pools.tfvars",
        [](const Wish& w) {
          return fmt::format(
@@ -562,7 +565,7 @@ TEST(UnreadChanges, ASwitchIsNamed) {
 
 // Changes that are understood completely, or are not about GPUs, need no note.
 TEST(UnreadChanges, OtherChangesAreSilent) {
-  const std::pair<const char*, const char*> kChanges[] = {
+  const std::pair<const char*, const char*> changes[] = {
       {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: gpu-exporter}\nspec:\n  template:\n    spec:\n      "
        "tolerations:\n      - key: nvidia.com/gpu\n      containers:\n      - image: nvcr.io/nvidia/x:1\n  replicas: ",
        "23"},
@@ -571,7 +574,7 @@ TEST(UnreadChanges, OtherChangesAreSilent) {
       {"apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: gpu}\nspec:\n  weight: ", "19"},
       {"#!/bin/bash\n#SBATCH --ntasks=4\nsrun ./cfd\n#SBATCH --nodes=", "28"},
   };
-  for (const auto& [text, numbers] : kChanges) {
+  for (const auto& [text, numbers] : changes) {
     for (const char* file : {"a.yaml", "job.sbatch"}) {
       if ((file[0] == 'j') != (text[0] == '#')) continue;
       const Texts before = {{file, std::string(text) + numbers[0] + "\n"}},

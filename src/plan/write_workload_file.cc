@@ -114,7 +114,7 @@ std::string write_workload_file(const std::vector<Setting>& settings) {
   }
   const std::size_t before = out.size();
   while (!left.empty()) take(std::string(left.front()), true);
-  const std::vector<std::string> known = request_settings();
+  const std::vector<std::string>& known = request_settings();
   for (const Setting& setting : settings) {  // settings of other jobs (rl)
     if (std::find(known.begin(), known.end(), setting.name) == known.end()) out += line(setting.name, &setting);
   }

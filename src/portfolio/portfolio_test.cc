@@ -143,7 +143,7 @@ TEST(Portfolio, ShadowPricesAreTheSavingOfOneMore) {
     Organisation organisation = random_organisation(seed, 4);
     const CostModel costs(organisation);
     const Optimum optimum = *find_optimum(costs, {});
-    const Organisation before = organisation;
+    const Organisation before = organisation;  // NOLINT(performance-unnecessary-copy-initialization)
     const Result<std::vector<ShadowPrice>> prices = shadow_prices(costs, optimum, {});
     ASSERT_TRUE(prices);
     for (const ShadowPrice& price : *prices) {

@@ -109,18 +109,18 @@ RC_GTEST_PROP(Settings, ReadsBackTheNumberThatFormatWrites, ()) {
 
 // The bare number, and the same with the unit written out.
 TEST(Settings, ABareNumberHasTheUnitOfTheRow) {
-  const std::map<std::string_view, std::pair<const char*, const char*>> kSame = {{"interruptions", {"0.05", "0.05/h"}},
-                                                                                 {"rate", {"20", "20/s"}},
-                                                                                 {"hours", {"100", "100h"}},
-                                                                                 {"budget", {"500", "500USD"}},
-                                                                                 {"on-demand", {"4", "$4/h"}},
-                                                                                 {"busy-share", {"0.7", "70%"}},
-                                                                                 {"traffic", {"2", "2x"}},
-                                                                                 {"volume", {"1M/2h", "12M/d"}},
-                                                                                 {"rate", {"50M/d", "578.703703703/s"}},
-                                                                                 {"network", {"400Gb/s", "50GB/s"}},
-                                                                                 {"gpu-hours", {"36", "1d12h"}}};
-  for (const auto& [name, same] : kSame) {
+  const std::map<std::string_view, std::pair<const char*, const char*>> same = {{"interruptions", {"0.05", "0.05/h"}},
+                                                                                {"rate", {"20", "20/s"}},
+                                                                                {"hours", {"100", "100h"}},
+                                                                                {"budget", {"500", "500USD"}},
+                                                                                {"on-demand", {"4", "$4/h"}},
+                                                                                {"busy-share", {"0.7", "70%"}},
+                                                                                {"traffic", {"2", "2x"}},
+                                                                                {"volume", {"1M/2h", "12M/d"}},
+                                                                                {"rate", {"50M/d", "578.703703703/s"}},
+                                                                                {"network", {"400Gb/s", "50GB/s"}},
+                                                                                {"gpu-hours", {"36", "1d12h"}}};
+  for (const auto& [name, same] : same) {
     const Result<Value> bare = read(get(name), same.first), unit = read(get(name), same.second);
     ASSERT_TRUE(bare) << name << describe(bare.error());
     ASSERT_TRUE(unit) << name << describe(unit.error());

@@ -138,8 +138,8 @@ TEST(ParseTrace, ReadsTheGenericForm) {
 // Every way to write times and rates gives the same series, and the drawn requests follow it.
 TEST(ParseTrace, DrawsRequestsFromARateOverTime) {
   const std::vector<double> rates{5, 20, 0, 8};
-  const char* kHeaders[] = {"timestamp,rps", "Time,Value", "ts,sum(rate(requests_total[5m]))", "date,requests"};
-  for (const char* header : kHeaders) {
+  const char* headers[] = {"timestamp,rps", "Time,Value", "ts,sum(rate(requests_total[5m]))", "date,requests"};
+  for (const char* header : headers) {
     const bool counts = std::string_view(header).ends_with(",requests");
     for (const double epoch : {0.0, 1.7e9, 1.7e12}) {
       std::string text = std::string(header) + "\n";

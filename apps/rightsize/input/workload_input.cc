@@ -23,7 +23,7 @@ Result<> take(WorkloadFlags& flags, const std::string& setting, const std::strin
   if (setting == "gpu" && !list) return take_gpu(text, flags.settings["gpu"], flags.settings);
   if (setting == "gpus") {
     std::string gpu;
-    const Result<> taken = take_gpus(text, gpu, flags.settings);
+    Result<> taken = take_gpus(text, gpu, flags.settings);
     if (!gpu.empty()) flags.settings["gpu"] = gpu;
     return taken;
   }

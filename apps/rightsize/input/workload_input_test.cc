@@ -104,10 +104,10 @@ TEST_F(WorkloadInput, AFileThatIsNotAMappingIsRefused) { EXPECT_FALSE(read_workl
 
 // Keys as other tools spell them.
 TEST(OurKey, NamesOfOtherToolsAreOurs) {
-  const std::pair<const char*, const char*> kSame[] = {
+  const std::pair<const char*, const char*> same[] = {
       {"input_tokens", "isl"}, {"prompt_tokens", "isl"}, {"output_tokens", "osl"}, {"tensor_parallel_size", "tp"},
       {"isl", "isl"},          {"ISL", "isl"},           {"no_such_key", ""}};
-  for (const auto& [theirs, ours] : kSame) EXPECT_EQ(our_key(theirs), ours) << theirs;
+  for (const auto& [theirs, ours] : same) EXPECT_EQ(our_key(theirs), ours) << theirs;
 }
 
 }  // namespace

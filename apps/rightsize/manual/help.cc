@@ -143,7 +143,7 @@ std::string short_line(const FlagInfo& flag, std::size_t width) {
 std::string help_text(const CommandInfo& command, std::size_t width) {
   const auto row = std::find_if(std::begin(kMain), std::end(kMain),
                                 [&](const MainFlags& main) { return main.command == command.name; });
-  const std::string all = full_help_text(command, width);
+  std::string all = full_help_text(command, width);
   constexpr auto kScreen = 38;
   if (row == std::end(kMain) || std::count(all.begin(), all.end(), '\n') <= kScreen) return all;
   std::string text = all.substr(0, all.find("\nArguments:"));

@@ -31,11 +31,11 @@ TEST(MigInput, ANamedGpuWithoutMigIsRefusedAndOthersAreSkipped) {
 // A sentence that names slices asks about the same layout as --check, however its numbers are written.
 TEST(MigInput, SlicesInASentenceAreALayout) {
   const mig::Geometry geometry = h100();
-  const char* const kNumbers[][4] = {
+  const char* const numbers[][4] = {
       {"a", "one", "1", "1x"}, {"two", "2", "2x", "two of the"}, {"three", "3", "3x", "3"}};
   for (const char* profile : {"1g.10gb", "2g.20gb", "3g.40gb", "1g.10gb+me"}) {
-    for (std::size_t count = 0; count < std::size(kNumbers); ++count) {
-      for (const char* number : kNumbers[count]) {
+    for (std::size_t count = 0; count < std::size(numbers); ++count) {
+      for (const char* number : numbers[count]) {
         const std::string asked = fmt::format("can I put {} {} and one 1g.20gb on one H100?", number, profile);
         const std::string layout = fmt::format("{}x{},1g.20gb", count + 1, profile);
         const auto read = mig::parse_layout(slices_in(asked), geometry);

@@ -85,12 +85,12 @@ TEST(Assumed, OwnedMachinesExplainTheirPrice) {
 
 // What the files give the engine and the user did not set is on the first screen.
 TEST(Assumed, SettingsOfTheFilesAreNamed) {
-  const char* const kLimits[] = {"5/s", "20/s"};
-  const char* const kModels[] = {"llama-3.1-8b", "qwen2.5-14b", "gpt-oss-120b", "deepseek-r1"};
-  const char* const kFormats[] = {"bf16", "fp8"};
-  for (const char* rate : kLimits) {
-    for (const char* model : kModels) {
-      for (const char* format : kFormats) {
+  const char* const limits[] = {"5/s", "20/s"};
+  const char* const models[] = {"llama-3.1-8b", "qwen2.5-14b", "gpt-oss-120b", "deepseek-r1"};
+  const char* const formats[] = {"bf16", "fp8"};
+  for (const char* rate : limits) {
+    for (const char* model : models) {
+      for (const char* format : formats) {
         Settings given = {{"job", "serve"}, {"model", model}, {"rate", rate}, {"providers", "aws,lambda"}};
         if (std::string_view(model) == "llama-3.1-8b" || std::string_view(model) == "qwen2.5-14b")
           given.emplace_back("precision", format);

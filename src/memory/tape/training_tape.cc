@@ -38,7 +38,7 @@ TrainingPeak replay_training(const model::ModelShape& model, const model::Job& j
       plan.encoder_layers = std::min(plan.encoder_layers, options.layers);
     }
     TrainingPeak peak = replay_stage(model, plan, options);
-    if (peak.peak_allocated > most.peak_allocated) most = std::move(peak);
+    if (peak.peak_allocated > most.peak_allocated) most = peak;
   }
   return most;
 }

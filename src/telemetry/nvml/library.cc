@@ -45,7 +45,7 @@ Result<std::unique_ptr<Library>> Library::load() {
     return fail(unreadable(fmt::format("{} is not an NVML library, or is too old", path))
                     .with_hint("a driver of version 450 or later is needed"));
   }
-  if (const Return code = library->init(); code != kSuccess) {
+  if (const Return code = library->init_(); code != kSuccess) {
     return fail(
         unreadable("the NVIDIA driver does not answer: " + meaning(code)).with_hint("make 'nvidia-smi' work first"));
   }
@@ -55,18 +55,18 @@ Result<std::unique_ptr<Library>> Library::load() {
 }
 
 Library::~Library() {
-  if (started_) shutdown();
+  if (started_) shutdown_();
   dlclose(handle_);
 }
 
 std::string Library::driver_version() const {
   char text[96] = {};
-  return driver(text, sizeof text) == kSuccess ? text : "unknown";
+  return driver_(text, sizeof text) == kSuccess ? text : "unknown";
 }
 
 unsigned Library::device_count() const {
   unsigned number = 0;
-  return count(&number) == kSuccess ? number : 0;
+  return count_(&number) == kSuccess ? number : 0;
 }
 
 }  // namespace rightsize::telemetry::nvml

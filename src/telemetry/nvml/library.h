@@ -101,10 +101,10 @@ class Library {
 
   void* handle_;
   bool started_ = false;
-  Call<> init{find({"nvmlInit_v2", "nvmlInit"})};
-  Call<> shutdown{find({"nvmlShutdown"})};
-  Call<char*, unsigned> driver{find({"nvmlSystemGetDriverVersion"})};
-  Call<unsigned*> count{find({"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"})};
+  Call<> init_{find({"nvmlInit_v2", "nvmlInit"})};
+  Call<> shutdown_{find({"nvmlShutdown"})};
+  Call<char*, unsigned> driver_{find({"nvmlSystemGetDriverVersion"})};
+  Call<unsigned*> count_{find({"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"})};
 
  public:
   Call<unsigned, Device*> handle{find({"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"})};
