@@ -15,12 +15,12 @@ constexpr std::size_t kMostLeadIn = 4'000;
 double work_of(const sim::Arrival& arrival) { return arrival.size + 4.0 * arrival.output; }
 
 // The first requests [from, until) of the window of this length with the most work.
-std::pair<std::size_t, std::size_t> busiest_window(const std::vector<sim::Arrival>& all, sim::SimTime length) {
+std::pair<std::size_t, std::size_t> busiest_window(const sim::ArrivalList& all, sim::SimTime length) {
   double work = 0, most = -1;
   std::size_t from = 0, best_from = 0, best_until = all.size();
   for (std::size_t until = 0; until < all.size(); ++until) {
     work += work_of(all[until]);
-    while (all[until].at - all[from].at > length) work -= work_of(all[from++]);
+    while (all.time(until) - all.time(from) > length) work -= work_of(all[from++]);
     if (work > most) {
       most = work;
       best_from = from;
@@ -31,7 +31,7 @@ std::pair<std::size_t, std::size_t> busiest_window(const std::vector<sim::Arriva
 }
 
 // The `count` consecutive requests of [from, until) with the most work per second.
-std::pair<std::size_t, std::size_t> densest(const std::vector<sim::Arrival>& all, std::size_t from, std::size_t until,
+std::pair<std::size_t, std::size_t> densest(const sim::ArrivalList& all, std::size_t from, std::size_t until,
                                             std::size_t count) {
   double work = 0, most = -1;
   std::size_t best = from;
@@ -39,7 +39,7 @@ std::pair<std::size_t, std::size_t> densest(const std::vector<sim::Arrival>& all
     work += work_of(all[i]);
     if (i + 1 < from + count) continue;
     const std::size_t first = i + 1 - count;
-    const double density = work / static_cast<double>(std::max<sim::SimTime>(1, all[i].at - all[first].at));
+    const double density = work / static_cast<double>(std::max<sim::SimTime>(1, all.time(i) - all.time(first)));
     if (density > most) {
       most = density;
       best = first;
@@ -79,14 +79,14 @@ bool is_recorded(const sim::ArrivalProcess& arrivals) {
 }
 
 std::shared_ptr<const sim::Trace> busiest_part(const std::shared_ptr<const sim::Trace>& trace, std::uint64_t most) {
-  const std::vector<sim::Arrival>& all = trace->arrivals;
+  const sim::ArrivalList& all = trace->arrivals;
   if (trace->file.empty() || all.empty()) return trace;
   const bool is_long = all.back().at - all.front().at > sim::to_sim_time(kHour) + sim::to_sim_time(kLeadIn);
   if (!is_long && all.size() <= most) return trace;
   auto [from, until] = busiest_window(all, sim::to_sim_time(kHour));
   if (until - from > most) std::tie(from, until) = densest(all, from, until, most);
   std::size_t begin = from;
-  while (begin > 0 && from - begin < kMostLeadIn && all[from].at - all[begin - 1].at <= sim::to_sim_time(kLeadIn))
+  while (begin > 0 && from - begin < kMostLeadIn && all.time(from) - all.time(begin - 1) <= sim::to_sim_time(kLeadIn))
     --begin;
   auto part = std::make_shared<sim::Trace>();
   part->file = trace->file;
@@ -94,9 +94,8 @@ std::shared_ptr<const sim::Trace> busiest_part(const std::shared_ptr<const sim::
   part->has_timeouts = trace->has_timeouts;
   part->prompts = trace->prompts;
   part->warm_up = from - begin;
-  part->arrivals.assign(all.begin() + static_cast<std::ptrdiff_t>(begin),
-                        all.begin() + static_cast<std::ptrdiff_t>(until));
-  for (sim::Arrival& arrival : part->arrivals) arrival.at -= all[begin].at;
+  part->arrivals = all.part(begin, until);
+  part->arrivals.change([start = all.time(begin)](sim::Arrival& arrival) { arrival.at -= start; });
   return part;
 }
 

@@ -94,11 +94,10 @@ sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector
   constexpr std::size_t kRequests = 1 << 16;  // as many as the longest run of the planner
   auto trace = std::make_shared<sim::Trace>();
   trace->has_tokens = true;
-  trace->arrivals.resize(kRequests);
-  trace->arrivals.resize(
-      sim::open_stream(sim::Poisson{requests_per_s(requests_per_second)}, seed)->fill(trace->arrivals));
+  std::vector<sim::Arrival> arrivals(kRequests);
+  arrivals.resize(sim::open_stream(sim::Poisson{requests_per_s(requests_per_second)}, seed)->fill(arrivals));
   Random random(~seed);
-  for (sim::Arrival& arrival : trace->arrivals) {
+  for (sim::Arrival& arrival : arrivals) {
     double left = random.uniform();
     auto size = mix.begin();
     while (size + 1 != mix.end() && (left -= size->share) >= 0) ++size;
@@ -106,6 +105,7 @@ sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector
     arrival.output = static_cast<std::int32_t>(std::max<std::int64_t>(1, size->osl));
     arrival.kind = static_cast<std::int32_t>(size - mix.begin()) + 1;
   }
+  trace->arrivals = arrivals;
   return std::shared_ptr<const sim::Trace>(std::move(trace));
 }
 

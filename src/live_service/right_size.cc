@@ -109,7 +109,7 @@ class Sizing {
   void compare_cache(const CurrentGpus& here, int replicas) {
     if (!d_.prefix_hit || replicas < 2) return;
     auto trace = std::make_shared<sim::Trace>(*sim::trace_of(service_.arrivals));
-    for (sim::Arrival& arrival : trace->arrivals) arrival.size = std::max(1, arrival.size / 2);
+    trace->arrivals.change([](sim::Arrival& arrival) { arrival.size = std::max(1, arrival.size / 2); });
     capacity::Service fewer_tokens = service_;
     fewer_tokens.arrivals = std::shared_ptr<const sim::Trace>(std::move(trace));
     if (const auto found = fewest(capacity::Planner(fewer_tokens, {here.replica}), replicas))

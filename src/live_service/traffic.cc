@@ -99,7 +99,7 @@ std::optional<PeakTraffic> peak_traffic(const ServiceReading& r, const Descripti
   const auto count = static_cast<double>(trace->arrivals.size());
   if (count < 2) return std::nullopt;
   const sim::SimTime first = trace->arrivals.front().at;
-  for (sim::Arrival& arrival : trace->arrivals) arrival.at -= first;
+  trace->arrivals.change([first](sim::Arrival& arrival) { arrival.at -= first; });
   peak.isl /= count, peak.osl /= count;
   peak.requests_per_second = count / at;
   peak.lengths_assumed = isl.assumed() || osl.assumed();

@@ -112,7 +112,7 @@ Errors check_lengths(Request& request) {
   if (const auto& rates = request.work.trace->rates)
     request.assumed.push_back(fmt::format("requests arrive at random, at the mean rate of each {} of the file",
                                           format_duration(rates->step)));
-  const std::vector<sim::Arrival>& arrivals = request.work.trace->arrivals;
+  const sim::ArrivalList& arrivals = request.work.trace->arrivals;
   const auto wrong_length = [&](const sim::Arrival& arrival) {
     return memory::check_length(request.model, static_cast<std::int64_t>(arrival.size), arrival.output);
   };
@@ -128,7 +128,7 @@ Errors check_lengths(Request& request) {
     return errors;
   }
   auto kept = std::make_shared<sim::Trace>(*request.work.trace);
-  std::erase_if(kept->arrivals, too_long);
+  kept->arrivals.erase_if(too_long);
   request.work.trace = std::move(kept);
   request.assumed.push_back(fmt::format("{} ({:.2g} %) are left out: engines refuse requests longer than the context",
                                         count, 100 * beyond / all));

@@ -36,16 +36,18 @@ std::shared_ptr<sim::Trace> batch_of(const RlJob& job, std::size_t count, bool h
   const std::vector<std::int32_t> table = sim::length_table(answers.mean, answers.variation, answers.most);
   auto trace = std::make_shared<sim::Trace>();
   trace->has_tokens = true;
+  std::vector<sim::Arrival> batch;
   for (std::size_t i = 0; i < count; ++i) {
     const double quantile = (static_cast<double>(i) + 0.5) / static_cast<double>(count);
     sim::Arrival arrival;
     arrival.size = static_cast<std::int32_t>(std::max(1.0, job.isl));
     arrival.output = table[static_cast<std::size_t>(quantile * static_cast<double>(table.size()))];
-    trace->arrivals.push_back(arrival);
+    batch.push_back(arrival);
   }
-  if (has_longest) trace->arrivals.back().output = longest_answer(answers, table, job.sequences());
+  if (has_longest) batch.back().output = longest_answer(answers, table, job.sequences());
   Random random(1);
-  for (std::size_t i = count; i > 1; --i) std::swap(trace->arrivals[i - 1], trace->arrivals[random.next() % i]);
+  for (std::size_t i = count; i > 1; --i) std::swap(batch[i - 1], batch[random.next() % i]);
+  trace->arrivals = batch;
   return trace;
 }
 

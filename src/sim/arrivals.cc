@@ -120,9 +120,7 @@ class DiurnalStream final : public SyntheticStream<DiurnalStream> {
     for (;;) {
       now_ = after(now_, gap_ * random_.exponential());
       if (now_ > kLastArrival) return now_;
-      const double phase = 2 * std::numbers::pi * static_cast<double>(now_) * 1e-9 / in_seconds(process_.period);
-      const double share = (1 - (process_.peak - 1) * std::cos(phase)) / process_.peak;  // midnight is the low point
-      if (random_.uniform() < share) return now_;
+      if (random_.uniform() < process_.share_of_peak(from_sim_time(now_))) return now_;
     }
   }
 
@@ -136,8 +134,7 @@ class TraceStream final : public ArrivalStream {
   explicit TraceStream(std::shared_ptr<const Trace> trace) : trace_(std::move(trace)) {}
   std::size_t fill(std::span<Arrival> block) override {
     const std::size_t count = std::min(block.size(), trace_->arrivals.size() - next_);
-    std::copy_n(trace_->arrivals.begin() + static_cast<std::ptrdiff_t>(next_), count, block.begin());
-    next_ += count;
+    for (std::size_t i = 0; i < count; ++i) block[i] = trace_->arrivals[next_++];
     return count;
   }
 
@@ -249,6 +246,10 @@ bool overloads(const ArrivalProcess& process, RequestsPerSecond capacity) {
   return mean_rate(process).value_or(RequestsPerSecond{}) >= capacity;
 }
 
+double Diurnal::share_of_peak(Seconds at) const {
+  return (1 - (peak - 1) * std::cos(2 * std::numbers::pi * in_seconds(at) / in_seconds(period))) / peak;
+}
+
 std::optional<RequestsPerSecond> peak_rate(const ArrivalProcess& process) {
   if (const auto* d = std::get_if<Diurnal>(&process)) return d->mean_rate * d->peak;
   if (const auto* m = std::get_if<Mmpp>(&process)) return std::max(m->calm_rate, m->burst_rate);
@@ -256,7 +257,7 @@ std::optional<RequestsPerSecond> peak_rate(const ArrivalProcess& process) {
 }
 
 ArrivalProcess scaled(const ArrivalProcess& process, double factor) {
-  // A recording at its own rate, up to rounding, is not copied: it may take hundreds of megabytes.
+  // A recording at its own rate, up to rounding, is the same object, which lets planners share simulations.
   if (std::fabs(factor - 1) < 1e-9) return process;
   if (const auto* p = std::get_if<Poisson>(&process)) return Poisson{p->rate * factor};
   if (const auto* d = std::get_if<Diurnal>(&process)) return Diurnal{d->mean_rate * factor, d->peak, d->period};
@@ -264,13 +265,10 @@ ArrivalProcess scaled(const ArrivalProcess& process, double factor) {
     return Mmpp{m->calm_rate * factor, m->burst_rate * factor, m->calm, m->burst};
   }
   Trace trace = *trace_of(process);
-  const auto scale = [&](std::vector<Arrival>& arrivals) {
-    for (Arrival& arrival : arrivals) arrival.at = static_cast<SimTime>(static_cast<double>(arrival.at) / factor);
-  };
-  scale(trace.arrivals);
+  trace.arrivals = trace.arrivals.faster(factor);
   if (trace.closed) {
     ClosedLoop closed = *trace.closed;
-    scale(closed.turns);
+    for (Arrival& turn : closed.turns) turn.at = static_cast<SimTime>(static_cast<double>(turn.at) / factor);
     trace.closed = std::make_shared<const ClosedLoop>(std::move(closed));
   }
   return std::make_shared<const Trace>(std::move(trace));

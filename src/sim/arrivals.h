@@ -11,24 +11,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sim/arrival_list.h"
 #include "sim/lengths.h"
 #include "sim/prompts.h"
 #include "sim/sim_time.h"
 
 namespace rightsize::sim {
-
-// `size` is the number of batch items of a request (Triton), or its prompt in tokens (continuous batching), where
-// `output` is the number of generated tokens.
-struct Arrival {
-  SimTime at = 0;
-  std::int32_t size = 1;
-  std::int32_t output = 1;
-  std::int32_t timeout_us = 0;  // the request's own limit on its queueing time; 0: none
-  std::int32_t kind = 0;  // continuous batching: requests of one kind, from 1, are also measured separately; 0: no kind
-  std::uint32_t prompt = 0;  // continuous batching: its prompt in Trace::prompts, from 1; 0: unique
-
-  bool operator==(const Arrival&) const = default;
-};
 
 // Independent requests at one rate.
 struct Poisson {
@@ -50,6 +38,7 @@ struct Diurnal {
   Seconds period;
 
   auto operator<=>(const Diurnal&) const = default;
+  double share_of_peak(Seconds at) const;  // the rate at this time against the highest; midnight is the low point
 };
 // Users who wait for an answer, with the requests of each user in turn. `at` is the time of a user's first request or,
 // for later ones, the time since the previous answer.
@@ -66,7 +55,7 @@ struct RateSeries {
 // A recording, replayed from its first arrival at time 0.
 struct Trace {
   std::string file;
-  std::vector<Arrival> arrivals;
+  ArrivalList arrivals;
   bool has_tokens = false;                      // sizes are prompt and output tokens
   bool has_timeouts = false;                    // some request has its own timeout
   std::shared_ptr<const Prompts> prompts = {};  // the contents of prompts; null: unknown
@@ -103,9 +92,7 @@ Checked<ArrivalProcess> parse_arrivals(std::string_view text);
 //
 // A table of two columns, time or timestamp and any other, has rates: requests per second, or requests since the
 // previous row if the column is called requests or count. A missing sample has the previous value.
-Checked<Trace> parse_trace(const std::string& file, std::string text);
-// A trace with block hashes, and the tokens per block; Mooncake's traces have 512.
-Checked<Trace> parse_hashed_trace(const std::string& file, std::string_view text, std::int32_t block_tokens);
+Checked<Trace> parse_trace(const std::string& file, std::string_view text);
 
 // Arrivals in order of time, produced in blocks to amortize the virtual call.
 class ArrivalStream {

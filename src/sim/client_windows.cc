@@ -172,15 +172,17 @@ Trace merged(const std::string& file, std::vector<Trace> clients) {
   Trace all{file, {}, true, false, {}, 0};
   std::size_t requests = 0;
   for (const Trace& client : clients) requests += client.arrivals.size();
-  all.arrivals.reserve(requests);
+  std::vector<Arrival> sorted;
+  sorted.reserve(requests);
   for (Trace& client : clients) {
     all.has_tokens = all.has_tokens && client.has_tokens;
-    all.arrivals.insert(all.arrivals.end(), client.arrivals.begin(), client.arrivals.end());
+    for (const Arrival& arrival : client.arrivals) sorted.push_back(arrival);
     client = {};
   }
-  std::ranges::stable_sort(all.arrivals, {}, &Arrival::at);
-  const SimTime first = all.arrivals.empty() ? 0 : all.arrivals.front().at;
-  for (Arrival& arrival : all.arrivals) arrival.at -= first;
+  std::ranges::stable_sort(sorted, {}, &Arrival::at);
+  const SimTime first = sorted.empty() ? 0 : sorted.front().at;
+  for (Arrival& arrival : sorted) arrival.at -= first;
+  all.arrivals = sorted;
   return all;
 }
 

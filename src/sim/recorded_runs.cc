@@ -60,11 +60,10 @@ bool is_recorded_run(std::string_view beginning) {
          (beginning.find("\"benchmarks\"") != beginning.npos && beginning.find("\"hash_ids\"") == beginning.npos);
 }
 
-Checked<Trace> read_recorded_run(const std::string& file, std::string_view text) {
-  const std::unique_ptr<ByteSource> source = bytes_of(text);
-  JsonReader json(*source, file);
+Checked<Trace> read_recorded_run(const std::string& file, ByteSource& source, std::string_view beginning) {
+  JsonReader json(source, file);
   std::vector<Recorded> all;
-  const bool lines = text.substr(0, 64U << 10).find("\"request_start_ns\"") != text.npos;
+  const bool lines = beginning.find("\"request_start_ns\"") != beginning.npos;
   JsonValue value;
   if (lines) {
     while (!json.failed() && json.next_document()) {

@@ -10,12 +10,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/byte_source.h"
 #include "sim/arrivals.h"
 
 namespace rightsize::sim {
 
 // Whether a text is such a record, by its beginning.
 bool is_recorded_run(std::string_view beginning);
-Checked<Trace> read_recorded_run(const std::string& file, std::string_view text);
+Checked<Trace> read_recorded_run(const std::string& file, ByteSource& source, std::string_view beginning);
 
 }  // namespace rightsize::sim

@@ -114,11 +114,11 @@ class Generator {
     while (trace_.arrivals.size() < all) turn();
     const SimTime start = trace_.arrivals.front().at;
     if (wanted_.closed) close_loop(all, start);
-    trace_.arrivals.resize(all);
+    trace_.arrivals.truncate(all);
     trace_.has_tokens = true;
     prompts_.chains = chains_;
     trace_.prompts = std::make_shared<const Prompts>(std::move(prompts_));
-    for (Arrival& arrival : trace_.arrivals) arrival.at -= start;
+    trace_.arrivals.change([start](Arrival& arrival) { arrival.at -= start; });
     return std::move(trace_);
   }
 

@@ -319,7 +319,7 @@ ArrivalProcess as_items(const ArrivalProcess& arrivals) {
   const Trace* trace = trace_of(arrivals);
   if (trace == nullptr || !trace->has_tokens) return arrivals;
   Trace items = *trace;
-  for (Arrival& arrival : items.arrivals) arrival.size = 1;
+  items.arrivals.change([](Arrival& arrival) { arrival.size = 1; });
   items.has_tokens = false;
   return std::make_shared<const Trace>(std::move(items));
 }

@@ -372,11 +372,11 @@ Checked<Trace> read_usage(const std::string& file, std::string text) {
   const auto mean = [](double tokens, double requests) {
     return static_cast<std::int32_t>(std::clamp(std::round(tokens / std::max(1.0, requests)), 1.0, 1e9));
   };
-  for (Arrival& arrival : trace.arrivals) {
+  trace.arrivals.change([&](Arrival& arrival) {
     const auto i = static_cast<std::size_t>(in_seconds(from_sim_time(arrival.at)) / step);
     const Bucket& bucket = by_step[std::min(i, steps - 1)];
     arrival.size = mean(bucket.input, bucket.requests), arrival.output = mean(bucket.output, bucket.requests);
-  }
+  });
   return trace;
 }
 
@@ -466,19 +466,16 @@ Checked<Trace> read_table(const std::string& file, ByteSource& source, std::size
   return reader->finish(file);
 }
 
-}  // namespace
-
 // Every block is a separate chain; the same number is the same block after the same beginning. A prompt that lists more
 // blocks than its length is extended.
-Checked<Trace> parse_hashed_trace(const std::string& file, std::string_view text, std::int32_t block_tokens) {
+Checked<Trace> read_hashed_trace(const std::string& file, ByteSource& source, std::int32_t block_tokens) {
   Trace trace{file, {}, true, false, {}, 0};
   Prompts prompts;
   std::unordered_map<std::uint64_t, std::uint32_t> chains;
   std::vector<Segment> segments;
-  const std::unique_ptr<ByteSource> source = bytes_of(text);
   double first = 0;
   const Result<> read = kv_cache::each_request(
-      *source, file,
+      source, file,
       [&](const kv_cache::HashedRequest& request) {
         if (trace.arrivals.empty()) first = request.at_ms;
         segments.clear();
@@ -507,18 +504,31 @@ Checked<Trace> parse_hashed_trace(const std::string& file, std::string_view text
   return trace;
 }
 
-Checked<Trace> parse_trace(const std::string& file, std::string text) {
-  if (trim(text).empty()) return fail(Errors{bad_input(fmt::format("{}: the trace is empty", file))});
-  if (is_recorded_run(std::string_view(text).substr(0, 64U << 10))) return read_recorded_run(file, text);
+// `bytes`: the size of the text, if it is known.
+Checked<Trace> read_any(const std::string& file, ByteSource& source, std::size_t bytes,
+                        std::optional<std::int32_t> block_tokens) {
+  constexpr std::size_t kBeginning = 64U << 10;
+  Result<std::string> read = read_beginning(source, kBeginning);
+  if (!read) return fail(Errors{std::move(read).error()});
+  const std::string beginning = *std::move(read);
+  const std::string_view text = trim(beginning);
+  if (text.empty()) return fail(Errors{bad_input(fmt::format("{}: the trace is empty", file))});
+  const std::unique_ptr<ByteSource> whole = put_back(beginning, source);
+  if (is_recorded_run(text)) return read_recorded_run(file, *whole, text);
   if (kv_cache::is_hashed_trace(text)) {
-    const std::int64_t block = kv_cache::usual_block(std::string_view(text).substr(0, 64U << 10));
-    return parse_hashed_trace(file, text, static_cast<std::int32_t>(block));
+    const auto usual = static_cast<std::int32_t>(kv_cache::usual_block(text));
+    return read_hashed_trace(file, *whole, block_tokens.value_or(usual));
   }
-  const std::unique_ptr<ByteSource> source = bytes_of(text);
-  return read_table(file, *source, text.size());
+  return read_table(file, *whole, bytes);
 }
 
-Checked<Trace> read_trace_file(const std::string& file) {
+}  // namespace
+
+Checked<Trace> parse_trace(const std::string& file, std::string_view text) {
+  return read_any(file, *bytes_of(text), text.size(), std::nullopt);
+}
+
+Checked<Trace> read_trace_file(const std::string& file, std::optional<std::int32_t> block_tokens) {
   if (!may_read(file))
     return fail(Errors{bad_input(fmt::format("this server may not read '{}'", file.substr(0, 100)))});
   std::error_code unknown;
@@ -527,20 +537,8 @@ Checked<Trace> read_trace_file(const std::string& file) {
   if (!opened) return fail(Errors{std::move(opened).error()});
   Result<std::unique_ptr<ByteSource>> plain = uncompress(file, *std::move(opened));
   if (!plain) return fail(Errors{std::move(plain).error()});
-  constexpr std::size_t kBeginning = 64U << 10;
-  Result<std::string> beginning = read_beginning(**plain, kBeginning);
-  if (!beginning) return fail(Errors{std::move(beginning).error()});
-  const std::string_view first = trim(*beginning);
-  const bool table = !first.empty() && first.front() != '{' && first.front() != '[';
-  const std::unique_ptr<ByteSource> whole = put_back(*std::move(beginning), *std::move(plain));
-  if (table) {
-    const auto size = std::filesystem::file_size(file, unknown);
-    return read_table(file, *whole, unknown ? 0 : static_cast<std::size_t>(size));
-  }
-  constexpr std::size_t kLargest = std::size_t{4} << 30;
-  Result<std::string> text = read_all(*whole, kLargest);
-  if (!text) return fail(Errors{std::move(text).error()});
-  return parse_trace(file, *std::move(text));
+  const auto size = std::filesystem::file_size(file, unknown);
+  return read_any(file, **plain, unknown ? 0 : static_cast<std::size_t>(size), block_tokens);
 }
 
 }  // namespace rightsize::sim

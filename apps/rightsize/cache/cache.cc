@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/cancel.h"
-#include "base/file.h"
 #include "capacity/sessions.h"
 #include "kv_cache/hashed_trace.h"
 #include "kv_cache/reuse.h"
@@ -14,6 +13,7 @@
 #include "presets/presets.h"
 #include "rightsize/cache/report.h"
 #include "rightsize/input/named_gpu.h"
+#include "sim/trace_file.h"
 
 namespace rightsize::app {
 namespace {
@@ -174,9 +174,8 @@ Checked<Outcome> run(Flags flags) {
   answer.knee = curve_at({block * reuse.room_for(kKnee)}, reuse, block, sized).front();
   if (!flags.gpu.empty()) {
     if (!trace) {
-      RIGHTSIZE_TRY(const std::string text, read_file(flags.trace));
       RIGHTSIZE_TRY(sim::Trace read,
-                    sim::parse_hashed_trace(flags.trace, text, static_cast<std::int32_t>(answer.block_tokens)));
+                    sim::read_trace_file(flags.trace, static_cast<std::int32_t>(answer.block_tokens)));
       trace = std::make_shared<const sim::Trace>(std::move(read));
     }
     RIGHTSIZE_TRY(answer.tiers, answer_tiers(flags, shape, answer.per_token, trace));

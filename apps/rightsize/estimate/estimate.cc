@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
 #include "base/format.h"
 #include "base/usage_units.h"
 #include "capacity/sessions.h"
@@ -17,6 +16,7 @@
 #include "rightsize/estimate/sweep.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/rl/step_report.h"
+#include "sim/trace_file.h"
 
 namespace rightsize::app {
 namespace {
@@ -77,8 +77,7 @@ Result<std::shared_ptr<const sim::Trace>> read_arrivals(const Flags& flags, cons
   };
   if (!flags.trace.empty()) {
     if (!flags.sessions.empty() || lengths) return twice();
-    RIGHTSIZE_TRY(std::string text, read_file(flags.trace));
-    Checked<sim::Trace> trace = sim::parse_trace(flags.trace, std::move(text));
+    Checked<sim::Trace> trace = sim::read_trace_file(flags.trace);
     if (!trace) return fail(trace.error().front());
     auto shared = std::make_shared<const sim::Trace>(*std::move(trace));
     if (shared->has_tokens && sim::mean_rate(shared)) return shared;

@@ -41,7 +41,8 @@ Result<std::unique_ptr<Library>> Library::load() {
                     .with_hint("run this on the machine with the GPU, or replay a recording with --replay FILE"));
   }
   auto library = std::unique_ptr<Library>(new Library(loaded));
-  if (!library->init.exists() || !library->count.exists() || !library->handle.exists() || !library->shutdown.exists()) {
+  if (!library->init_.exists() || !library->count_.exists() || !library->handle.exists() ||
+      !library->shutdown_.exists()) {
     return fail(unreadable(fmt::format("{} is not an NVML library, or is too old", path))
                     .with_hint("a driver of version 450 or later is needed"));
   }
