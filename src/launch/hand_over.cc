@@ -91,6 +91,7 @@ Result<std::string> kubernetes(const Request& request, const Plan& plan) {
   facts.set("product_label", product)
       .set("spot_label", label)
       .set("spot_value", value)
+      .set("spot_unlabelled", is_spot(plan) && label.empty())
       .set("node_selector", !product.empty() || !label.empty());
   if (machines_per_replica(request, plan) > 1) {
     facts.set("pod_gpus", gpus_used_per_machine(plan));
@@ -103,7 +104,7 @@ Result<std::string> kubernetes(const Request& request, const Plan& plan) {
     return hand_over::fill_in("kubernetes/worker_pools.yaml", facts);
   }
   if (is_served(request)) {
-    facts.set("pod_gpus", plan::replica_gpus(plan.job)).set("answers", true);
+    facts.set("pod_gpus", plan::replica_gpus(plan.job)).set("answers", true).set("spread", plan.machines > 1);
     if (!plan.machines_by_hour.empty()) add_schedule(facts, plan);
     add_work(facts, request, plan, {"0", "localhost", 1});
     return hand_over::fill_in("kubernetes/plan_deployment.yaml", facts);
@@ -181,6 +182,7 @@ Result<std::string> skypilot(const Request& request, const Plan& plan) {
       .set("mounts_volume", keeps_results && !cloud.buckets && cloud.volumes)
       .set("copies_results", keeps_results && !cloud.buckets && !cloud.volumes)
       .set("storage_gb", storage_gb(request, plan))
+      .set("disk_gb", disk_gb(request, plan, keeps_results && !cloud.buckets && !cloud.volumes))
       .set("autodown", cloud.autodown)
       .set("needs_setup", !install.empty());
   add_work(facts, request, plan,

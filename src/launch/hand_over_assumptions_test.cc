@@ -8,6 +8,7 @@
 #include "base/embedded.h"
 #include "launch/hand_over.h"
 #include "plan/startup.h"
+#include "plan/stored_data.h"
 #include "plan/test_requests.h"
 
 namespace rightsize::launch {
@@ -144,6 +145,36 @@ TEST(Assumptions, ServersHaveTwiceThatTimeBeforeTheyCountAsBroken) {
     EXPECT_GE(patience,
               2 * in_seconds(startup_on(request, perf::work_of(request.model), *found.best()->offer.gpu).total()));
   }
+}
+
+// Embeddings with a generative model need the pooling runner, and results stay on the disk where no storage is mounted.
+TEST(Embeddings, RunAsAPoolAndTheirResultsFitOnTheDisk) {
+  for (const char* provider : {"verda", "aws", "lambda"}) {
+    const Request request = request_of({{"model", "qwen3-8b"},
+                                        {"job", "serve"},
+                                        {"items", "30M"},
+                                        {"isl", "600"},
+                                        {"osl", "1"},
+                                        {"deadline", "5d"},
+                                        {"providers", provider}});
+    const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
+    ASSERT_FALSE(found.plans.empty()) << provider;
+    const Plan& plan = found.plans.front();
+    const std::string file = *hand_over(Target::kSkyPilot, request, plan);
+    EXPECT_NE(file.find("--runner pooling"), std::string::npos) << file;
+    EXPECT_NE(file.find("the engine refused every request"), std::string::npos);
+    const SkyPilotCloud cloud = skypilot_cloud(provider);
+    const std::size_t at = file.find("disk_size: ");
+    ASSERT_NE(at, std::string::npos);
+    const double disk = std::stod(file.substr(at + 11)), data = 1e-9 * in_bytes(data_size(request).both());
+    EXPECT_TRUE(cloud.buckets || cloud.volumes || disk > data / plan.machines) << provider << " " << disk;
+  }
+}
+
+// The pods of a service on several machines are spread over them.
+TEST(Spread, PodsOfAServiceRunOnDifferentMachines) {
+  EXPECT_THAT(written({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "20/s"}, {"ttft-slo", "1s"}}),
+              HasSubstr("topologyKey: kubernetes.io/hostname"));
 }
 
 }  // namespace

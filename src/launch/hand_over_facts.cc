@@ -200,6 +200,7 @@ void add_header(Facts& facts, const Request& request, const Plan& plan) {
       .set("provider", plan.offer.machine->provider)
       .set("region", price.region == "any" ? "" : price.region)
       .set("purchase", catalog::name_of(price.purchase))
+      .set("owned", plan.offer.machine->provider == market::kOwn)
       .set("cost", format_usd(plan.cost))
       .set("cost_low", format_usd(plan.cost_low))
       .set("cost_high", format_usd(plan.cost_high))
@@ -318,12 +319,12 @@ void add_machines(Facts& facts, const Request& request, const Plan& plan, std::s
 }
 
 // Input parts, and results on their way to storage, of all replicas of a machine, in GB.
-double results_on_disk(const Request& request, const Plan& plan) {
-  constexpr double kParts = 10;
+double results_on_disk(const Request& request, const Plan& plan, bool keeps_all) {
+  constexpr double kParts = 10, kRoom = 1.1;
   if (request.work.kind != WorkKind::kOffline) return 0;
-  const Parts parts = parts_of(request, plan);
-  const double each = 1e-9 * in_bytes(plan::data_size(request).both()) / static_cast<double>(parts.count);
-  return kParts * each * engines_per_machine(plan);
+  const double all = 1e-9 * in_bytes(plan::data_size(request).both());
+  if (keeps_all) return kRoom * all / std::max(1, plan.machines);
+  return kParts * all / static_cast<double>(parts_of(request, plan).count) * engines_per_machine(plan);
 }
 
 }  // namespace
@@ -433,7 +434,7 @@ int storage_gb(const Request& request, const Plan& plan) {
   return static_cast<int>(std::ceil(claimed / kStep) * kStep);
 }
 
-int disk_gb(const Request& request, const Plan& plan) {
+int disk_gb(const Request& request, const Plan& plan, bool keeps_all) {
   constexpr double kSystemAndImage = 100, kStep = 50;
   if (request.work.is_measured()) return static_cast<int>(2 * kSystemAndImage);
   const perf::ModelWork work = perf::work_of(request.model);
@@ -441,7 +442,8 @@ int disk_gb(const Request& request, const Plan& plan) {
   const double weights = 2e-9 * static_cast<double>(request.model.parameters());
   const double saved = 1e-9 * in_bytes(plan::checkpoint_bytes(work, plan.job)) / std::max(1, plan.machines);
   return static_cast<int>(
-      std::ceil((kSystemAndImage + 1.1 * weights + 2.2 * saved + results_on_disk(request, plan)) / kStep) * kStep);
+      std::ceil((kSystemAndImage + 1.1 * weights + 2.2 * saved + results_on_disk(request, plan, keeps_all)) / kStep) *
+      kStep);
 }
 
 Facts facts_of(const Request& request, const Plan& plan, std::string_view storage) {

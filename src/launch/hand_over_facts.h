@@ -78,7 +78,7 @@ std::string max_price(const Plan& plan);
 int storage_gb(const Request& request, const Plan& plan);
 
 // Disk of one machine: system and image, the weights as downloaded, and space for two checkpoints, or for some parts
-// and results of offline work, on their way to storage.
-int disk_gb(const Request& request, const Plan& plan);
+// and results of offline work on their way to storage; `keeps_all`: all of them, because no storage is mounted.
+int disk_gb(const Request& request, const Plan& plan, bool keeps_all = false);
 
 }  // namespace rightsize::launch

@@ -257,7 +257,7 @@ void add_engine(Facts& facts, const Request& request, const Plan& plan) {
   const bool fp8_cache = has_fp8_cache(request, plan);
   facts.set("model", "\"$MODEL\"")
       .set("sequences", std::max<std::int64_t>(1, running))
-      .set("pooled", pooled)
+      .set("pooled", plan::is_one_pass_of_text(request))
       .set("token_budget", pooled ? std::max(job.batch * job.sequence, longest) : plan.token_budget)
       .set("longest", longest)
       .set("memory_share", job.serve.memory_share)

@@ -78,11 +78,11 @@ Decision Recommendation::decision() const {
   if (plans.front().extrapolated) return Decision::kExtrapolation;
   if (!close_calls().empty()) return Decision::kClose;
   constexpr double kSure = 0.8, kLikely = 0.5;
-  if (rival() == nullptr || !confidence) return Decision::kClear;
-  if (*confidence < kLikely) return Decision::kUncertain;
-  // A plan that may well need more machines has not won yet, nor one with an old price of one source.
-  const bool grows = plans.front().resizing > 1 - kSure;
-  return *confidence < kSure || grows || plans.front().has_old_price() ? Decision::kAhead : Decision::kClear;
+  // A plan that may break a limit or need more machines has not won yet, nor one with an old price of one source.
+  const bool at_risk = may_break_limits || plans.front().resizing > 1 - kSure || plans.front().has_old_price();
+  const double sure = rival() == nullptr ? 1 : confidence.value_or(1);
+  if (sure < kLikely) return Decision::kUncertain;
+  return sure < kSure || at_risk ? Decision::kAhead : Decision::kClear;
 }
 
 }  // namespace rightsize::plan

@@ -53,8 +53,10 @@ std::optional<Broken> broken_limit(const Request& request, const PricedOption& c
     Shortfall& s = add(RejectionStage::kDeadline, Shortfall::Kind::kDeadline, elapsed / latest);
     s.need_time = elapsed, s.have_time = latest;
   }
-  // Formulas may count up to twice the machines that a service needs, so its cost decides only after simulation.
-  const double margin = c.option->sized ? 1 : 2;
+  // Formulas may count up to twice the machines that a service needs, and more with conversations, so its cost decides
+  // only after simulation.
+  const double overcounted = static_cast<double>(c.option->machines) / c.option->least_machines;
+  const double margin = c.option->sized ? 1 : request.work.trace ? overcounted : 2;
   if (limits.budget && c.due() > *limits.budget * margin) {
     Shortfall& s = add(RejectionStage::kBudget, Shortfall::Kind::kBudget, c.due() / *limits.budget);
     s.need_cost = c.due(), s.have_cost = *limits.budget;
@@ -235,7 +237,8 @@ double pue_of(const Request& request, const catalog::Machine& machine) {
 }
 
 double energy_kwh(const Request& request, const PricedOption& option) {
-  return in_watts(option.power) * option.hours() * pue_of(request, *option.offer->machine) / 1e3;
+  const double watts = in_watts(option.power) * option.draw_share;
+  return watts * option.hours() * pue_of(request, *option.offer->machine) / 1e3;
 }
 
 std::optional<double> co2_kg(const Request& request, const PricedOption& option) {
@@ -249,6 +252,10 @@ Watts power_of(const Deployment& deployment, const MachineClass& machines) {
   const double all = static_cast<double>(deployment.machines) * machines.gpus;
   const double spare = std::max(0.0, all - deployment.gpus);
   return deployment.gpu_power * deployment.gpus + machines.speed.power.idle * spare + market::kHostPower * all;
+}
+
+Watts idle_power_of(const Deployment& deployment, const MachineClass& machines) {
+  return (machines.speed.power.idle + market::kHostPower) * (static_cast<double>(deployment.machines) * machines.gpus);
 }
 
 Seconds price_horizon(const Request& request) {
@@ -292,6 +299,17 @@ std::vector<market::Draw> draws_of(const Request& request, const market::PriceBo
 }
 
 namespace {
+
+// Power falls with the traffic from that of the busiest hour to idle; without traffic the machines are off.
+double draw_share(const Request& request, const PricedOption& c) {
+  const std::vector<double>& hours = request.work.rate_by_hour;
+  if (hours.empty() || !(c.power > Watts{}) || follows_hours(*c.offer)) return 1;
+  const double idle = std::min(1.0, idle_power_of(*c.option, *c.machines) / c.power);
+  const double peak = in_requests_per_s(request.work.rate);
+  double sum = 0;
+  for (const double rate : hours) sum += rate > 0 ? idle + (1 - idle) * std::min(1.0, rate / peak) : 0;
+  return sum / static_cast<double>(hours.size());
+}
 
 // If the GPUs are slow, a service would use the cheapest machines and layout of its kind that still meet the limits.
 void share_slow_ends(std::vector<PricedOption>& candidates) {
@@ -373,9 +391,11 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
         candidate.time = *time;
       }
       candidate.power = power_of(option, machines);
-      candidate.rate = machines.own != nullptr && candidate.power > Watts{}
-                           ? market::hourly_cost(*machines.own, candidate.power / option.machines)
-                           : candidate.price->likely;
+      if (serving) candidate.draw_share = draw_share(request, candidate);
+      candidate.rate =
+          machines.own != nullptr && candidate.power > Watts{}
+              ? market::hourly_cost(*machines.own, candidate.power * candidate.draw_share / option.machines)
+              : candidate.price->likely;
       // Storage next to machines that are already paid for is also paid for, unless the user gives its price.
       const bool paid = offer.machine->provider == market::kOwn || !(candidate.price->likely > UsdPerMachineSecond{});
       candidate.side_cost =
@@ -427,7 +447,7 @@ double chance_of_resizing(const Request& request, const Deployment& d) {
 }
 
 // Faster: the exact need is between one group of machines less and the number found; the middle of that is scaled, or
-// the load where only the spare replica decided the number. Slower than the limits allow: more by as much, and as many
+// the load where only the spare machine decided the number. Slower than the limits allow: more by as much, and as many
 // as were simulated at the slow end.
 double machines_at(const Request& request, const Option& option, double factor) {
   const double now = option.machines, each = option.machines_each, least = std::min<double>(now, option.least_machines);

@@ -25,6 +25,8 @@ struct PricedOption {
   double risk = 1;                    // services: mean number of machines over the speed's range, over the planned one
   double day_share = 1;               // of each day in which the job runs
   bool starts_over = false;           // when it is interrupted: no storage outlives the machine
+  // Mean power over the paid time as a share of `power`: machines that stay paid for are off without traffic.
+  double draw_share = 1;
   UsdPerMachineSecond rate = {};  // of one machine: its price; of the user's own, with electricity at its mean power
 
   // The cost that no commitment covers.
@@ -47,6 +49,9 @@ struct PricedOption {
 
 // GPUs in use at their mean power, the others of the machines idle, and the hosts. Zero if the GPUs' power is unknown.
 Watts power_of(const Deployment& deployment, const MachineClass& machines);
+
+// The same without any work.
+Watts idle_power_of(const Deployment& deployment, const MachineClass& machines);
 
 // Overhead of the data center of a machine: cooling and power supply.
 double pue_of(const Request& request, const catalog::Machine& machine);

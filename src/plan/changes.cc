@@ -51,6 +51,9 @@ void add_training(const Request& request, std::vector<PossibleChange>& changes) 
   }
 }
 
+// Longer deadlines are in days.
+constexpr double kHourDays = 4;
+
 // Bits per weight.
 int bits_of(Precision precision) {
   switch (precision) {
@@ -68,14 +71,6 @@ int bits_of(Precision precision) {
   }
 }
 
-// "120d", "36h", "1.5s", "47ms": long deadlines are written in days.
-std::string duration_flag(Seconds time) {
-  const double days = in_days(time), hours = in_hours(time), ms = in_milliseconds(time);
-  if (days >= 2 && days == std::round(days)) return fmt::format("{:g}d", days);
-  if (hours >= 0.5) return fmt::format("{:g}h", hours);
-  return ms < 1e3 ? fmt::format("{:g}ms", ms) : fmt::format("{:g}s", ms / 1e3);
-}
-
 // Limits that a change relaxes, and their flags.
 struct LimitRow {
   RequestChangeKind kind;
@@ -90,7 +85,8 @@ constexpr LimitRow kLimits[] = {{RequestChangeKind::kLongerTtft, &PlanLimits::tt
 void set_limit(PossibleChange& change, const LimitRow& row, Seconds value) {
   PlanLimits& limits = change.request.limits;
   limits.*row.limit = value;
-  const bool latency = row.kind == RequestChangeKind::kLongerTtft && limits.ttft_is_latency;
+  const bool one_pass = limits.ttft_is_latency || perf::serves_batches(perf::work_of(change.request.model));
+  const bool latency = row.kind == RequestChangeKind::kLongerTtft && one_pass;
   change.flags = fmt::format("{} {}", latency ? "--latency-slo" : row.flag, duration_flag(value));
 }
 
@@ -135,7 +131,7 @@ void add_terms(const Request& request, std::vector<PossibleChange>& changes) {
   terms(Purchase::kSpot, RequestChangeKind::kSpot);
 }
 
-// One replica may fail at any time.
+// One machine may fail at any time.
 void add_no_spare(const Request& request, std::vector<PossibleChange>& changes) {
   const bool spare = request.work.kind == WorkKind::kServing && request.work.rate > RequestsPerSecond{} &&
                      !request.limits.allow_single && !request.limits.gpus;
@@ -144,17 +140,18 @@ void add_no_spare(const Request& request, std::vector<PossibleChange>& changes) 
   changes.back().request.limits.allow_single = true;
 }
 
-// What the limits on places cost.
-void add_anywhere(const Request& request, std::vector<PossibleChange>& changes) {
+// What the limits on places cost, one at a time: a user may be able to give up only one of them.
+void add_places(const Request& request, std::vector<PossibleChange>& changes) {
   const std::vector<std::string>& providers = request.filter.providers;
   const bool own = !request.own.empty() && providers == std::vector<std::string>{market::kOwn};
-  if (own || (providers.empty() && request.filter.regions.empty())) return;
-  const char* flags = providers.empty()                ? "no --regions"
-                      : request.filter.regions.empty() ? "no --providers"
-                                                       : "no --regions, no --providers";
-  changes.push_back({RequestChangeKind::kAnywhere, flags, request});
-  changes.back().request.filter.providers.clear();
-  changes.back().request.filter.regions.clear();
+  if (!request.filter.regions.empty() && !own) {
+    changes.push_back({RequestChangeKind::kAnyRegion, "no --regions", request});
+    changes.back().request.filter.regions.clear();
+  }
+  if (!providers.empty() && !own) {
+    changes.push_back({RequestChangeKind::kAnyProvider, "no --providers", request});
+    changes.back().request.filter.providers.clear();
+  }
 }
 
 // Settings that need less memory and give the same result, as `rightsize memory` lists them.
@@ -200,10 +197,9 @@ std::vector<PossibleChange> relaxed_limits(const Request& request, const std::ve
     changes.back().request.choices.precisions.clear();
   }
   add_less_memory(request, changes);
-  static constexpr int kMany = 1024;
-  if (request.limits.max_gpus < kMany && !request.limits.gpus) {
-    without(RequestChangeKind::kMoreGpus, "--max-gpus " + std::to_string(kMany),
-            [](PlanLimits& l) { l.max_gpus = kMany; });
+  if (request.limits.max_gpus < kManyGpus && !request.limits.gpus) {
+    without(RequestChangeKind::kMoreGpus, "--max-gpus " + std::to_string(kManyGpus),
+            [](PlanLimits& l) { l.max_gpus = kManyGpus; });
   }
   // Without tensor or pipeline parallelism, every GPU needs a sample of each step.
   if (request.limits.deadline && request.global_batch_assumed && request.limits.max_gpus > request.global_batch) {
@@ -224,7 +220,7 @@ std::vector<PossibleChange> relaxed_limits(const Request& request, const std::ve
     without(RequestChangeKind::kMoreCarbon, fmt::format("--max-carbon {:.10g}", need),
             [&](PlanLimits& l) { l.co2_kg = need; });
   add_no_spare(request, changes);
-  add_anywhere(request, changes);
+  add_places(request, changes);
   const Work& work = request.work;
   const bool rented = work.kind == WorkKind::kServing && work.rate > RequestsPerSecond{} && work.rate_by_hour.empty();
   if (request.limits.budget && rented) {
@@ -248,9 +244,9 @@ std::vector<PossibleChange> relaxed_limits(const Request& request, const std::ve
   if (request.limits.power) flags += ", no --max-power";
   if (request.limits.co2_kg) flags += ", no --max-carbon";
   if (!flags.empty()) {
-    flags = fmt::format("--max-gpus {}{}", kMany, flags);
+    flags = fmt::format("--max-gpus {}{}", kManyGpus, flags);
     without(RequestChangeKind::kNoLimits, std::move(flags), [](PlanLimits& l) {
-      l.max_gpus = std::max(l.max_gpus, kMany);
+      l.max_gpus = std::max(l.max_gpus, kManyGpus);
       l.deadline.reset();
       l.budget.reset();
       l.power.reset();
@@ -258,6 +254,15 @@ std::vector<PossibleChange> relaxed_limits(const Request& request, const std::ve
     });
     if (request.limits.deadline) changes.back().request.objective = Objective::kTime;
   }
+  return changes;
+}
+
+std::vector<PossibleChange> changes_without_budget(const Request& request) {
+  Request open = request;
+  open.limits.budget.reset();
+  std::vector<PossibleChange> changes = possible_changes(open);
+  add_no_spare(open, changes);
+  add_places(open, changes);
   return changes;
 }
 
@@ -271,11 +276,10 @@ std::vector<PossibleChange> confirmed_prices(const Request& request) {
 
 std::vector<PossibleChange> further_changes(const Request& request, const Plan& first) {
   std::vector<PossibleChange> changes;
-  // Only where the spare replica decided the number of machines.
-  const bool spare =
-      first.replicas > 1 && first.load * first.replicas / (first.replicas - 1) <= request.limits.max_load;
-  if (spare) add_no_spare(request, changes);
-  add_anywhere(request, changes);
+  // Only where the spare machine is a large part of the cost.
+  constexpr int kFewMachines = 6;
+  if (first.machines <= kFewMachines) add_no_spare(request, changes);
+  add_places(request, changes);
   const bool engine = request.work.kind == WorkKind::kServing && !request.job.serve.kv_precision &&
                       request.model.kind == model::ModelKind::kDecoder && !request.work.is_measured() &&
                       first.job.stack != model::Stack::kHf && !has_fp8_cache(request, first);
@@ -301,7 +305,25 @@ bool extends(RequestChangeKind kind) {
 }
 
 bool relaxes(RequestChangeKind kind) {
-  return extends(kind) || kind == RequestChangeKind::kNoSpare || kind == RequestChangeKind::kAnywhere;
+  return extends(kind) || kind == RequestChangeKind::kNoSpare || kind == RequestChangeKind::kAnyRegion ||
+         kind == RequestChangeKind::kAnyProvider;
+}
+
+// "30.2d", "36h", "1.5s", "47ms": long deadlines are written in days.
+std::string duration_flag(Seconds time) {
+  const double days = in_days(time), hours = in_hours(time), ms = in_milliseconds(time);
+  if (days > kHourDays || (days >= 2 && days == std::round(days))) return fmt::format("{:.4g}d", days);
+  if (hours >= 0.5) return fmt::format("{:g}h", hours);
+  return ms < 1e3 ? fmt::format("{:g}ms", ms) : fmt::format("{:g}s", ms / 1e3);
+}
+
+// Two digits; deadlines in whole hours, and in tenths of days above four days.
+Seconds rounded_up(Seconds time, bool deadline) {
+  const double exact = in_seconds(time), day = 86'400;
+  const double unit = !deadline                 ? std::pow(10, std::floor(std::log10(exact)) - 1)
+                      : exact > kHourDays * day ? day / 10
+                                                : 3'600.0;
+  return seconds(std::ceil(exact / unit - 1e-9) * unit);
 }
 
 std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const PricedOption& plan) {
@@ -312,22 +334,19 @@ std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const
   if (row == std::end(kLimits) || relaxed.request.work.trace) return changes;
   const bool deadline = row->kind == RequestChangeKind::kLaterDeadline;
   const Option& option = *plan.option;
-  // A deadline leaves room for the slow end of the speed.
-  const Seconds slowest = plan.time.total() / plan.day_share * option.speed.high;
-  const Seconds needs = deadline                                      ? slowest
+  const Seconds needs = deadline                                      ? plan.time.total() / plan.day_share
                         : row->kind == RequestChangeKind::kLongerTpot ? option.tpot
                         : row->kind == RequestChangeKind::kLongerTtft ? option.ttft
                                                                       : option.answer;
-  // Two digits, rounded up; deadlines in whole hours, and in days above four.
-  const double exact = in_seconds(needs);
-  const double unit = !deadline              ? std::pow(10, std::floor(std::log10(exact)) - 1)
-                      : exact > 4 * 86'400.0 ? 86'400.0
-                                             : 3'600.0;
   const Seconds most = *(relaxed.request.limits.*row->limit);
-  const Seconds least = seconds(std::ceil(exact / unit - 1e-9) * unit);
+  if (!(needs > Seconds{})) return changes;
+  const Seconds least = rounded_up(needs, deadline);
+  std::vector<Seconds> limits = {least, rounded_up(most * std::sqrt(least / most), deadline)};
+  // Near a deadline, plans with room for their slow end are preferred.
+  if (deadline) limits.insert(limits.begin() + 1, rounded_up(needs * option.speed.high, deadline));
   constexpr double kWorthwhile = 0.9;
-  for (const Seconds limit : {least, seconds(std::ceil(std::sqrt(least / most) * in_seconds(most) / unit) * unit)}) {
-    if (!(exact > 0) || limit > most * kWorthwhile || limit * 2.0 <= most) continue;
+  for (const Seconds limit : limits) {
+    if (limit > most * kWorthwhile || limit * 2.0 <= most) continue;
     changes.push_back({relaxed.kind, {}, relaxed.request});
     set_limit(changes.back(), *row, limit);
   }

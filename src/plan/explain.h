@@ -35,9 +35,17 @@ struct PossibleChange {
 // The changes that apply to this request, those with the least effect on the result first. `leading`: the settings of
 // the best plans so far, which a changed request may always choose.
 std::vector<PossibleChange> possible_changes(const Request& request, const std::vector<model::Job>& leading = {});
+// GPUs to try where the given number is not enough.
+inline constexpr int kManyGpus = 1024;
 // Relaxed limits, for requests that nothing meets. `rejected`: what each GPU lacks.
 std::vector<PossibleChange> relaxed_limits(const Request& request, const std::vector<Rejection>& rejected = {});
-// Changes that only some first plans suggest: no spare replica, other places, a smaller KV cache, a power cap.
+// Every change of a request that is too expensive, without its budget: with the budget that it then needs, each is a
+// pair of changes.
+std::vector<PossibleChange> changes_without_budget(const Request& request);
+// A limit on time that a user would write, at least as long as this, and how it is written.
+Seconds rounded_up(Seconds time, bool deadline);
+std::string duration_flag(Seconds time);
+// Changes that only some first plans suggest: no spare machine, other places, a smaller KV cache, a power cap.
 std::vector<PossibleChange> further_changes(const Request& request, const Plan& first);
 // Whether the change extends a limit on time.
 bool extends(RequestChangeKind kind);

@@ -133,6 +133,12 @@ bool is_pooled(const Request& request) {
          request.model.image_size == 0;
 }
 
+bool is_one_pass_of_text(const Request& request) {
+  const bool one_pass = request.job.serve.osl <= 1 && request.work.mix.empty() && !request.work.trace;
+  return is_pooled(request) || (one_pass && request.model.kind == model::ModelKind::kDecoder &&
+                                request.model.image_size == 0 && request.job.kind == model::JobKind::kServe);
+}
+
 model::Stack runs_with(const Request& request, const Plan& plan) {
   return is_pooled(request) ? model::Stack::kVllm : plan.job.stack;
 }

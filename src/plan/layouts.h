@@ -38,6 +38,8 @@ bool has_fp8_cache(const Request& request, const Plan& plan);
 
 // Whether the model answers with an embedding or a score, as vLLM's pooling models do.
 bool is_pooled(const Request& request);
+// Whether a language model answers with one pass over its text: an embedding or a score.
+bool is_one_pass_of_text(const Request& request);
 
 // The software that the plan's files start.
 model::Stack runs_with(const Request& request, const Plan& plan);

@@ -67,7 +67,7 @@ double least_cost(const std::vector<const PricedOption*>& useful, const std::vec
   return sum;
 }
 
-// Requires that the others still carry the load if one replica of any kind in use is lost. `taken` is 1 for kinds in
+// Requires that the others still carry the load if one machine of any kind in use is lost. `taken` is 1 for kinds in
 // use.
 void add_spare(const Request& request, const std::vector<const PricedOption*>& useful, const std::vector<int>& number,
                solve::Model& model) {
@@ -83,7 +83,7 @@ void add_spare(const Request& request, const std::vector<const PricedOption*>& u
       const Option& option = *useful[k]->option;
       model.add_entry(left, number[k], option.replicas_each * option.replica_takes);
     }
-    model.add_entry(left, taken, -useful[j]->option->replica_takes);
+    model.add_entry(left, taken, -useful[j]->option->replicas_each * useful[j]->option->replica_takes);
   }
 }
 

@@ -103,6 +103,8 @@ struct Plan : Deployment {
   double mfu = 0;
   perf::Interval power_interval = {};         // factors on the power that bound it with 80 % probability
   Watts power = {};                           // of all GPUs and hosts; zero: unknown
+  Watts idle_power = {};                      // the same without work
+  double draw_share = 1;                      // PricedOption::draw_share
   double pue = 1;                             // of the data center
   std::optional<CapChoice> cap = {};          // with --power-cap
   std::optional<market::Carbon> carbon = {};  // of the electricity in its region
@@ -122,7 +124,7 @@ struct Plan : Deployment {
     return in_hours(time.total()) * machines * assumptions.spot_interruptions_per_hour;
   }
   // Including cooling and distribution.
-  double energy_kwh() const { return in_watts(power) * pue * in_hours(time.total()) / 1e3; }
+  double energy_kwh() const { return in_watts(power) * draw_share * pue * in_hours(time.total()) / 1e3; }
   // Empty: not asked for, or unknown for the region.
   std::optional<double> co2_kg() const {
     return carbon ? std::optional(energy_kwh() * carbon->grams_per_kwh / 1e3) : std::nullopt;
@@ -208,6 +210,7 @@ struct Rejection {
   RejectionStage stage = RejectionStage::kMemory;
   std::string gpu;
   bool partly = false;     // only some settings, or a GPU that is rejected at a later stage
+  bool settled = false;    // a plan was computed that needs only this: with the limit at the need, it is possible
   Shortfall nearest;       // of the configuration closest to working
   double count = 0;        // configurations
   std::optional<Fix> fix;  // empty: no tried change helps, or a price is missing
@@ -243,8 +246,10 @@ enum class RequestChangeKind {
   kSameLengths,  // if requests do not vary as assumed
   kFp8Cache,
   kNoSpare,
-  kAnywhere,  // without limits on regions and providers
+  kAnyRegion,
+  kAnyProvider,
   kPowerCap,
+  kTwoChanges,  // of a request that no single change satisfies within its budget
 };
 
 // A change to the request, and the resulting best plan.
@@ -296,6 +301,12 @@ struct UnusedOwn {
   std::optional<RequestChange> change = {};
 };
 
+// Terms on which nothing meets the limits: the nearest GPU and what it lacks.
+struct TermNeed {
+  std::string terms, gpu;
+  Shortfall lack;
+};
+
 // How clear the choice of the first plan's GPU is.
 enum class Decision {
   kClear,          // the next GPU costs over 5 % more and will hardly turn out cheaper, or there is none
@@ -328,13 +339,15 @@ struct Recommendation {
   double feasible = 0;       // plans that meet every limit, before the cut to `top`
   // Probability that the first plan's GPU is the best, given the error bars; empty: not computed.
   std::optional<double> confidence = {};
+  bool may_break_limits = false;  // the first plan's 80 % range crosses the deadline or the budget
   std::optional<Experiment> experiment = {};
   std::optional<UnusedOwn> unused_own = {};
   std::optional<Plan> held_back = {};      // over 10 % cheaper than the first plan, with a price that may not lead
   std::vector<std::string> unpriced = {};  // providers that were asked for and have no price on these terms
-  // Of several terms that were asked for: those without any price, and the best plan on each that does not lead.
+  // Of several terms that were asked for: those without any price, and the first plan of each that does not lead.
   std::vector<std::string> missing_terms = {};  // "1y"
   std::vector<Plan> other_terms = {};
+  std::vector<TermNeed> unmet_terms = {};  // those on which nothing meets the limits
   market::Availability availability = {};  // of the first plan's machine
   std::vector<PriceWarning> warnings;      // about the first plan
   SearchEffort effort;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -70,8 +71,12 @@ class Planning {
       with_look_ahead(looks_at(done, plans, front), [&] {
         const auto open = [done](const PricedOption& c) { return !(c.option->*done); };
         // A cancelled simulation confirms nothing: without this check, the loop would not end.
-        while (const PricedOption* next = cancelled() ? nullptr : first_shown(plans, front, open))
+        while (!cancelled()) {
+          const PricedOption* next = first_shown(plans, front, open);
+          if (next == nullptr && done == &Option::sized) next = could_lead();
+          if (next == nullptr) break;
           look_closer(*next, plans);
+        }
       });
     }
     if (intervals && request_.work.rate > RequestsPerSecond{}) find_slow_ends(plans);
@@ -81,24 +86,13 @@ class Planning {
   // The cheapest option with a doubtful price, if it is clearly cheaper than the first plan; otherwise null.
   const PricedOption* held_back() {
     constexpr double kClearly = 0.9;
-    while (!cancelled() && !kinds_.empty() && kinds_.front().price->may_lead() &&
-           request_.objective == Objective::kCost) {
+    return checked([&]() -> const PricedOption* {
+      if (kinds_.empty() || !kinds_.front().price->may_lead() || request_.objective != Objective::kCost) return nullptr;
       const double most = kinds_.front().ranked_cost(request_) * kClearly;
-      const PricedOption* best = nullptr;
-      for (const PricedOption& c : candidates_) {
-        if (c.price->may_lead() || c.ranked_cost(request_) > most || is_old_spot(c)) continue;
-        if (best == nullptr || is_better(request_, c, *best)) best = &c;
-      }
-      if (best == nullptr) return nullptr;
-      if (serving_ && !best->option->confirmed) {
-        look_closer(*best, 1);
-      } else if (request_.work.kind == WorkKind::kTraining && !fits(*best)) {
-        exclude(*best);
-      } else {
-        return best;
-      }
-    }
-    return nullptr;
+      return best_in(candidates_, [&](const PricedOption& c) {
+        return !c.price->may_lead() && c.ranked_cost(request_) <= most && !is_old_spot(c);
+      });
+    });
   }
 
   // An old spot price says nothing about today's.
@@ -110,18 +104,31 @@ class Planning {
   // The best candidate of those wanted that fits, or none.
   template <class Wanted>
   const PricedOption* best_of(const Wanted& wanted) {
-    while (!cancelled()) {
+    return checked([&]() -> const PricedOption* {
       const auto found = std::find_if(kinds_.begin(), kinds_.end(), wanted);
-      if (found == kinds_.end()) return nullptr;
-      if (serving_ && !found->option->confirmed) {
-        look_closer(*found, kinds_.size());
-      } else if (request_.work.kind == WorkKind::kTraining && !fits(*found)) {
-        exclude(*found);
-      } else {
-        return &*found;
-      }
-    }
-    return nullptr;
+      return found == kinds_.end() ? nullptr : &*found;
+    });
+  }
+
+  // The first plan if only these terms had been asked for, or null.
+  const PricedOption* first_on(catalog::Purchase terms) {
+    return checked([&]() -> const PricedOption* {
+      std::vector<PricedOption> on = candidates_;
+      std::erase_if(on, [&](const PricedOption& c) { return c.offer->price->purchase != terms; });
+      on_terms_ = best_of_each_kind(request_, std::move(on));
+      return on_terms_.empty() || !on_terms_.front().price->may_lead() ? nullptr : &on_terms_.front();
+    });
+  }
+
+  // The plan with the least new money, whatever its rank; extrapolations only if there is nothing else. Null: none.
+  const PricedOption* cheapest() {
+    return checked([&]() -> const PricedOption* {
+      const PricedOption* least = nullptr;
+      const auto key = [](const PricedOption& c) { return std::tuple(c.is_extrapolated(), in_usd(c.due())); };
+      for (const PricedOption& c : candidates_)
+        if (c.price->may_lead() && (least == nullptr || key(c) < key(*least))) least = &c;
+      return least;
+    });
   }
 
   Plan build(const PricedOption& candidate, int machines_of_mix = 0) {
@@ -154,6 +161,7 @@ class Planning {
     plan.ranked_cost = candidate.ranked_cost(request_);
     plan.day_share = candidate.day_share;
     plan.starts_over = candidate.starts_over;
+    plan.draw_share = candidate.draw_share;
     if (follows_hours(*candidate.offer)) plan.machines_by_hour = option.machines_by_hour;
     plan.traffic_share = request_.work.mean_traffic();
     add_terms(book_, request_, plan);
@@ -244,6 +252,47 @@ class Planning {
     return memory::fits(need, *c.machines->gpu).verdict == memory::Verdict::kFits;
   }
 
+  // Checks what `choose` returns, until that is known to meet the limits. Null: nothing is left.
+  template <class Choose>
+  const PricedOption* checked(const Choose& choose) {
+    while (!cancelled()) {
+      const PricedOption* chosen = choose();
+      if (chosen == nullptr) return nullptr;
+      if (serving_ && !chosen->option->confirmed) {
+        look_closer(*chosen, kinds_.size());
+      } else if (request_.work.kind == WorkKind::kTraining && !fits(*chosen)) {
+        exclude(*chosen);
+      } else {
+        return chosen;
+      }
+    }
+    return nullptr;
+  }
+
+  template <class Wanted>
+  const PricedOption* best_in(const std::vector<PricedOption>& options, const Wanted& wanted) const {
+    const PricedOption* best = nullptr;
+    for (const PricedOption& c : options)
+      if (wanted(c) && (best == nullptr || is_better(request_, c, *best))) best = &c;
+    return best;
+  }
+
+  // Computes the loss in chunks where memory is short, if the trainer's file can ask for it: the result is the same,
+  // the time within 1 %. Whether it did.
+  bool spare_memory(Option& option, const catalog::Gpu& gpu) {
+    constexpr double kShort = 0.95;
+    model::TrainSettings& train = option.job.train;
+    const bool can = request_.loss_assumed && request_.model.image_size == 0 && !train.preference &&
+                     request_.model.kind == model::ModelKind::kDecoder && option.job.stack == model::Stack::kHf;
+    if (!can || train.cross_entropy != model::CrossEntropy::kEager || option.memory_used <= kShort) return false;
+    train.cross_entropy = model::CrossEntropy::kChunked;
+    const double used = memory_.need(option.job, gpu).high / gpu.capacity();
+    const bool less = used < option.memory_used;
+    if (!less) train.cross_entropy = model::CrossEntropy::kEager;
+    option.memory_used = std::min(option.memory_used, used);
+    return less;
+  }
+
   // Ranks what is shown by its exact memory; false where that was known.
   bool refine_memory(std::size_t plans, bool front) {
     bool changed = false;
@@ -252,6 +301,7 @@ class Planning {
       Option& option = found_.options[static_cast<std::size_t>(c->option - found_.options.data())];
       changed |= std::abs(option.memory_used - used) > 1e-9;
       option.memory_used = used;
+      changed |= spare_memory(option, *c->machines->gpu);
     }
     if (changed) rank();
     return changed;
@@ -333,13 +383,42 @@ class Planning {
     return looks;
   }
 
+  // An option that was only screened and would be first if the formulas overestimate it as much as those that were
+  // sized, of its GPU if there are any: the one that is then the cheapest. Null: none.
+  const PricedOption* could_lead() const {
+    if (kinds_.empty() || request_.objective != Objective::kCost) return nullptr;
+    double most = 1;
+    for (const auto& [gpu, needed] : needed_share_) most = std::min(most, needed);
+    const PricedOption* best = nullptr;
+    double least = kinds_.front().ranked_cost(request_);
+    for (const PricedOption& c : candidates_) {
+      if (c.option->sized || c.is_extrapolated() || !c.price->may_lead()) continue;
+      const auto known = needed_share_.find(c.machines->gpu);
+      const double machines = serving_->fewest_machines(*c.option, known == needed_share_.end() ? most : known->second);
+      const double cost = c.ranked_cost(request_) * machines / c.option->machines;
+      if (cost < least) least = cost, best = &c;
+    }
+    return best;
+  }
+
+  // Sizes an option, and learns which share of the replicas that the formulas ask for is needed. Not all replicas of
+  // the last machine may be.
+  void size(Option& option) {
+    serving_->size(option);
+    const double needed = option.replicas - 0.5 * (option.replicas_each - 1);
+    const bool by_load = option.machines > serving_->fewest_machines(option, 0);  // the spare did not decide
+    if (!(option.screened > 0) || !by_load) return;
+    double& share = needed_share_.try_emplace(classes_[option.machines_class].gpu, 1).first->second;
+    share = std::min(share, needed / option.screened);
+  }
+
   // Sizes an option that was only screened, and confirms one that was sized.
   void look_closer(const PricedOption& unsure, std::size_t plans) {
     const auto index = unsure.option - found_.options.data();
     Option& option = found_.options[static_cast<std::size_t>(index)];
     option.gpu_power = {};
     if (!option.sized)
-      serving_->size(option);
+      size(option);
     else if (serving_->confirm(option, found_.obstacles, of_interest(unsure, plans)) ==
              ServingSearch::Confirmed::kNever)
       found_.options.erase(found_.options.begin() + index);
@@ -409,6 +488,7 @@ class Planning {
     const double width = machines.speed.power.width;
     plan.power_interval = {std::exp(-width), std::exp(width)};
     plan.pue = pue_of(request_, *plan.offer.machine);
+    plan.idle_power = idle_power_of(plan, machines);
     if (request_.carbon && plan.power > Watts{}) plan.carbon = request_.carbon->in(plan.offer.price->region);
   }
 
@@ -450,9 +530,10 @@ class Planning {
   std::vector<MachineClass> classes_;
   std::set<decltype(exclusion_key(model::Job(), catalog::Gpu()))> excluded_;
   std::optional<ServingSearch> serving_;
+  std::map<const catalog::Gpu*, double> needed_share_;  // of the replicas that the formulas ask for: the least so far
   FoundOptions found_;
   Obstacles foreign_, obstacles_;
-  std::vector<PricedOption> candidates_, kinds_, front_, trade_off_, confirmed_;
+  std::vector<PricedOption> candidates_, kinds_, front_, trade_off_, confirmed_, on_terms_;
 };
 
 }  // namespace rightsize::plan

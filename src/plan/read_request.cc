@@ -529,6 +529,8 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
   c.zero = listed(job_settings, "zero", errors, [](const Job& j) { return j.parallel.zero; });
   c.separate = std::none_of(job_settings.begin(), job_settings.end(),
                             [](const Setting& s) { return s.name == "disaggregated" && to_lower(s.value) == "off"; });
+  request.loss_assumed = std::none_of(job_settings.begin(), job_settings.end(),
+                                      [](const Setting& s) { return s.name == "cross-entropy"; });
   c.expert = listed(job_settings, "ep", errors, [](const Job& j) { return j.parallel.expert; });
   if (!errors.empty()) return fail(std::move(errors));
 

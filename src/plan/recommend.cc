@@ -78,17 +78,16 @@ void use_smallest_limits(std::vector<Explored>& explored, const Plan* first, con
 
 // The flags that lead to this plan.
 std::string flags_for(const PossibleChange& change, const PricedOption& plan) {
-  constexpr double kDays = 4;  // longer deadlines are in days
-  const Seconds elapsed = plan.time.total() / plan.day_share;
-  const auto whole = [](double amount) { return std::ceil(amount - 1e-9); };
+  const auto budget = [&] { return fmt::format("--budget {:.0f}", std::ceil(in_usd(plan.due()) - 1e-9)); };
   switch (change.kind) {
     case RequestChangeKind::kMoreGpus:
       return fmt::format("--max-gpus {}", plan.option->gpus);
     case RequestChangeKind::kNoBudget:
-      return fmt::format("--budget {:.0f}", whole(in_usd(plan.due())));
+      return budget();
+    case RequestChangeKind::kTwoChanges:
+      return fmt::format("{} {}", change.flags, budget());
     case RequestChangeKind::kNoDeadline:
-      return in_days(elapsed) > kDays ? fmt::format("--deadline {:.0f}d", whole(in_days(elapsed)))
-                                      : fmt::format("--deadline {:.0f}h", whole(in_hours(elapsed)));
+      return "--deadline " + duration_flag(rounded_up(plan.time.total() / plan.day_share, true));
     default:
       return change.flags;
   }
@@ -117,10 +116,13 @@ double distance_of(const Rejection& row) {
   }
 }
 
-// Near misses first; then GPUs that are rejected in part, as found.
+// Near misses first, those with a simulated need before lower bounds; then GPUs that are rejected in part, as found.
 void sort_by_distance(std::vector<Rejection>& rejected) {
   std::stable_sort(rejected.begin(), rejected.end(), [](const Rejection& a, const Rejection& b) {
-    const auto key = [](const Rejection& row) { return std::pair(row.partly, row.partly ? 0 : distance_of(row)); };
+    const auto key = [](const Rejection& row) {
+      const double distance = row.partly ? 0 : distance_of(row);
+      return std::tuple(row.partly, !row.partly && !row.settled, distance);
+    };
     return key(a) < key(b);
   });
 }
@@ -152,7 +154,7 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
     const auto next = planning.obstacles().upper_bound(key);
     const bool decides = next == planning.obstacles().end() || next->first.first != gpu;
     const bool partly = feasible.contains(gpu) || !decides;
-    Rejection row{stage, gpu, partly, obstacle.nearest, obstacle.count, {}};
+    Rejection row{stage, gpu, partly, false, obstacle.nearest, obstacle.count, {}};
     (partly ? in_part : out).push_back(std::move(row));
   }
   std::vector<std::string> unsold;
@@ -162,7 +164,7 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
     if (is_wanted && !sold.contains(gpu.name)) unsold.push_back(gpu.name);
   }
   std::sort(unsold.begin(), unsold.end());
-  for (const std::string& gpu : unsold) out.push_back({RejectionStage::kPrice, gpu, false, {}, 1, {}});
+  for (const std::string& gpu : unsold) out.push_back({RejectionStage::kPrice, gpu, false, false, {}, 1, {}});
   out.insert(out.end(), in_part.begin(), in_part.end());
   sort_by_distance(out);
   return out;
@@ -196,10 +198,10 @@ void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::
   }
 }
 
-// The change that drops the limit which rejected a GPU.
-std::optional<RequestChangeKind> dropping(Shortfall::Kind kind) {
+// The change that relaxes the limit which rejected a GPU.
+std::optional<RequestChangeKind> relaxing(const Request& request, const Shortfall& s) {
   using Kind = Shortfall::Kind;
-  switch (kind) {
+  switch (s.kind) {
     case Kind::kDeadline:
       return RequestChangeKind::kNoDeadline;
     case Kind::kBudget:
@@ -208,53 +210,62 @@ std::optional<RequestChangeKind> dropping(Shortfall::Kind kind) {
       return RequestChangeKind::kMorePower;
     case Kind::kCarbon:
       return RequestChangeKind::kMoreCarbon;
+    case Kind::kSloAlone:
+      return s.slos.front().quantity == capacity::Quantity::kTpot ? RequestChangeKind::kLongerTpot
+             : s.slos.front().quantity == capacity::Quantity::kLatency && request.limits.latency
+                 ? RequestChangeKind::kLongerLatency
+                 : RequestChangeKind::kLongerTtft;
     default:
       return std::nullopt;
   }
 }
 
-// Sets what a GPU needs to that of its best plan without the limit or, if there is none, to what that plan lacks. False
-// if the limit was not dropped.
-bool settle_need(Rejection& row, std::vector<Explored>& explored) {
-  const std::optional<RequestChangeKind> dropped = dropping(row.nearest.kind);
-  const auto one = std::find_if(explored.begin(), explored.end(),
-                                [&](const Explored& e) { return dropped && e.change->kind == *dropped; });
-  if (one == explored.end()) return false;
+// The limit that this plan meets, with room for the error of a simulation.
+void set_need(const PossibleChange& change, const PricedOption& plan, Shortfall& s) {
+  constexpr double kRoom = 1.05;
+  const auto raise = [](auto& need, const auto& have, const auto& found) {
+    if (found > have) need = found;
+  };
+  const Option& option = *plan.option;
+  if (s.kind == Shortfall::Kind::kDeadline) raise(s.need_time, s.have_time, plan.time.total() / plan.day_share);
+  if (s.kind == Shortfall::Kind::kBudget) raise(s.need_cost, s.have_cost, plan.due());
+  if (s.kind == Shortfall::Kind::kPower) raise(s.need_power, s.have_power, plan.power);
+  if (s.kind == Shortfall::Kind::kCarbon) raise(s.need_kg, s.have_kg, co2_kg(change.request, plan).value_or(0));
+  if (s.kind != Shortfall::Kind::kSloAlone) return;
+  const Seconds value = change.kind == RequestChangeKind::kLongerTpot   ? option.tpot
+                        : change.kind == RequestChangeKind::kLongerTtft ? option.ttft
+                                                                        : option.answer;
+  raise(s.need_time, s.have_time, rounded_up(value * kRoom, false));
+  s.need_gpus = option.gpus;
+}
+
+// Sets what a GPU needs to that of its cheapest plan with the limit relaxed. If there is none without a limit on cost
+// or time, to what that plan lacks.
+void settle_need(const Request& request, Rejection& row, std::vector<Explored>& explored) {
   Shortfall& s = row.nearest;
-  s.at_least = false;
+  const std::optional<RequestChangeKind> relaxed = relaxing(request, s);
+  const auto one = std::find_if(explored.begin(), explored.end(),
+                                [&](const Explored& e) { return relaxed && e.change->kind == *relaxed; });
+  if (one == explored.end()) return;
   if (const PricedOption* best = one->planning->best_of([&](const PricedOption& c) { return is_on(c, row.gpu); })) {
-    const auto raise = [](auto& need, const auto& have, const auto& found) {
-      if (found > have) need = found;
-    };
-    if (s.kind == Shortfall::Kind::kDeadline) raise(s.need_time, s.have_time, best->time.total() / best->day_share);
-    if (s.kind == Shortfall::Kind::kBudget) raise(s.need_cost, s.have_cost, best->due());
-    if (s.kind == Shortfall::Kind::kPower) raise(s.need_power, s.have_power, best->power);
-    if (s.kind == Shortfall::Kind::kCarbon)
-      raise(s.need_kg, s.have_kg, co2_kg(one->change->request, *best).value_or(0));
-    return true;
+    row.settled = true, s.at_least = false;
+    return set_need(*one->change, *best, s);
   }
   const Obstacles& obstacles = one->planning->obstacles();
   const auto last = obstacles.upper_bound({row.gpu, RejectionStage::kCarbon});
-  if (last == obstacles.begin() || std::prev(last)->first.first != row.gpu) return true;
+  if (s.kind == Shortfall::Kind::kSloAlone || last == obstacles.begin() || std::prev(last)->first.first != row.gpu)
+    return;
   row.stage = std::prev(last)->first.second;
   s = std::prev(last)->second.nearest;
-  return true;
 }
 
-// Puts the GPU closest to the limits first. What screened services need is a lower bound, so only those that come first
-// are simulated.
-void settle_needs(const Planning& planning, std::vector<Rejection>& rejected, std::vector<Explored>& explored) {
+// What screened services need is a rough figure, so the GPUs closest to the limits are simulated.
+void settle_needs(const Request& request, std::vector<Rejection>& rejected, std::vector<Explored>& explored) {
   constexpr int kMost = 16;
-  const bool serving = planning.request().work.kind == WorkKind::kServing;
+  int settled = 0;
   for (Rejection& row : rejected)
-    if (!serving && !row.partly) settle_need(row, explored);
-  for (int i = 0; i < kMost; ++i) {
-    sort_by_distance(rejected);
-    const auto first = std::find_if(rejected.begin(), rejected.end(), [](const Rejection& row) {
-      return !row.partly && row.stage != RejectionStage::kPrice;
-    });
-    if (!serving || first == rejected.end() || !first->nearest.at_least || !settle_need(*first, explored)) return;
-  }
+    if (!row.partly && row.stage != RejectionStage::kPrice && settled++ < kMost) settle_need(request, row, explored);
+  sort_by_distance(rejected);
 }
 
 // Requested providers without an offer on these terms.
@@ -267,32 +278,45 @@ std::vector<std::string> without_price(const Request& request, const std::vector
   return missing;
 }
 
-// The cheapest plan on some terms with a price that may lead; null if there is none.
-const PricedOption* cheapest_on(Planning& planning, catalog::Purchase terms) {
-  return planning.best_of(
-      [&](const PricedOption& c) { return c.offer->price->purchase == terms && c.price->may_lead(); });
-}
-
-// Of several terms that were asked for: those without any price, and the cheapest plan on each that does not lead, even
-// above the budget: a commitment must be compared with what it replaces.
+// Of several terms that were asked for: those without any price, and for each that does not lead the first plan that it
+// would have alone, even above the budget or the default number of GPUs: a commitment must be compared with what it
+// replaces. A cheaper guess follows its plan.
 void add_asked_terms(const Request& request, Planning& planning, const market::PriceBook& book,
                      const perf::Constants& constants, const perf::ModelWork& work,
                      const std::shared_ptr<capacity::RunCache>& run_cache, Recommendation& result) {
+  constexpr double kClearly = 0.95;
+  const auto add = [&](Planning& from, catalog::Purchase terms) {
+    const PricedOption* first = from.first_on(terms);
+    if (first == nullptr) return false;
+    const Usd most = first->cost * kClearly;
+    const bool guessed = first->is_extrapolated();
+    result.other_terms.push_back(from.build(*first));
+    const auto cheaper = [&](const PricedOption& c) {
+      return c.offer->price->purchase == terms && c.is_extrapolated() && c.price->may_lead() && c.cost < most;
+    };
+    if (const PricedOption* guess = guessed ? nullptr : from.best_of(cheaper))
+      result.other_terms.push_back(from.build(*guess));
+    return true;
+  };
   for (const catalog::Purchase terms : request.filter.purchases) {
     const std::vector<market::Offer>& offers = planning.offers();
     const bool sold = std::any_of(offers.begin(), offers.end(),
                                   [&](const market::Offer& offer) { return offer.price->purchase == terms; });
     if (!sold) result.missing_terms.emplace_back(catalog::name_of(terms));
     if (!sold || result.plans.empty() || result.plans.front().offer.price->purchase == terms) continue;
-    if (const PricedOption* best = cheapest_on(planning, terms)) {
-      result.other_terms.push_back(planning.build(*best));
-    } else if (request.limits.budget) {
-      Request dearer = request;
-      dearer.limits.budget.reset();
-      dearer.filter.purchases = {terms};
-      Planning alone(dearer, book, constants, work, run_cache);
-      if (const PricedOption* above = cheapest_on(alone, terms)) result.other_terms.push_back(alone.build(*above));
-    }
+    if (add(planning, terms)) continue;
+    Request wider = request;
+    wider.limits.budget.reset();
+    if (request.limits.max_gpus_assumed) wider.limits.max_gpus = std::max(request.limits.max_gpus, kManyGpus);
+    wider.filter.purchases = {terms};
+    Planning alone(wider, book, constants, work, run_cache);
+    if (add(alone, terms)) continue;
+    const std::vector<Rejection> lacks = rejections(alone, book.catalog());
+    const auto nearest = std::find_if(lacks.begin(), lacks.end(), [](const Rejection& row) {
+      return !row.partly && row.stage != RejectionStage::kPrice;
+    });
+    if (nearest != lacks.end())
+      result.unmet_terms.push_back({std::string(catalog::name_of(terms)), nearest->gpu, nearest->nearest});
   }
 }
 
@@ -314,7 +338,11 @@ std::vector<Plan> build_all(Planning& planning, const std::vector<PricedOption>&
 void add_changes(Recommendation& result, std::vector<Explored>& explored) {
   for (Explored& one : explored) {
     if (one.planning->kinds().empty()) continue;
-    const PricedOption& best = one.planning->kinds().front();
+    // A budget is the least that is enough.
+    const bool budget =
+        one.change->kind == RequestChangeKind::kNoBudget || one.change->kind == RequestChangeKind::kTwoChanges;
+    const PricedOption* least = budget ? one.planning->cheapest() : nullptr;
+    const PricedOption& best = least != nullptr ? *least : one.planning->kinds().front();
     const bool has_bf16 = best.machines->gpu->peak(catalog::NumberFormat::kBf16).supported;
     if (one.change->kind == RequestChangeKind::kPureBf16 && !has_bf16) continue;
     // The first plan meets relaxed limits too: what costs more than it, or ranks lower, is not worth showing.
@@ -329,6 +357,39 @@ void add_changes(Recommendation& result, std::vector<Explored>& explored) {
                         });
     if (!enough) result.changes.push_back(std::move(change));
   }
+}
+
+// If no single change keeps the budget: the two cheapest changes with the budgets that they then need.
+void add_pairs(const Request& request, std::vector<Explored>& explored, const market::PriceBook& book,
+               const perf::Constants& constants, const perf::ModelWork& work,
+               const std::shared_ptr<capacity::RunCache>& run_cache) {
+  constexpr std::size_t kPairs = 2;
+  if (!request.limits.budget) return;
+  Usd alone = usd(1e300);  // with a larger budget and no other change
+  for (Explored& one : explored) {
+    if (one.planning->kinds().empty()) continue;
+    if (one.change->kind == RequestChangeKind::kNoBudget) alone = one.planning->kinds().front().due();
+    const bool keeps = one.change->request.limits.budget && one.change->kind != RequestChangeKind::kFewerHours;
+    if (keeps) return;
+  }
+  std::vector<Explored> pairs = explore(changes_without_budget(request), book, constants, work, run_cache);
+  std::erase_if(pairs, [&](const Explored& one) {
+    return one.planning->kinds().empty() || !(one.planning->kinds().front().due() < alone);
+  });
+  std::stable_sort(pairs.begin(), pairs.end(), [](const Explored& a, const Explored& b) {
+    return a.planning->kinds().front().due() < b.planning->kinds().front().due();
+  });
+  for (std::size_t i = 0; i < std::min(kPairs, pairs.size()); ++i) {
+    pairs[i].change->kind = RequestChangeKind::kTwoChanges;
+    explored.push_back(std::move(pairs[i]));
+  }
+}
+
+// Whether the 80 % range of a plan crosses the deadline or the budget.
+bool may_break_limits(const Request& request, const Plan& plan) {
+  const bool late = request.work.kind != WorkKind::kServing && !keeps_limits_if_slow(request, plan);
+  const Usd high = plan.interval_known ? plan.cost_high - market::sum_of(plan.draws) : Usd{};
+  return late || (request.limits.budget && high > *request.limits.budget);
 }
 
 }  // namespace
@@ -372,6 +433,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   const Plan* first = result.plans.empty() ? nullptr : &result.plans.front();
   result.rejected = rejections(planning, book.catalog());
   if (first != nullptr) {
+    result.may_break_limits = may_break_limits(request, *first);
     result.warnings = price_warnings(first->offer, book.catalog(), today());
     if (!first->offer.is_own()) result.availability = market::availability(book, first->offer);
   }
@@ -384,9 +446,15 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   explored.insert(first == nullptr ? explored.begin() : explored.end(), std::make_move_iterator(relaxed.begin()),
                   std::make_move_iterator(relaxed.end()));
   use_smallest_limits(explored, first, book, constants, work, run_cache);
+  if (first == nullptr) add_pairs(request, explored, book, constants, work, run_cache);
   add_asked_terms(request, planning, book, constants, work, run_cache, result);
   add_fixes(planning, result.rejected, explored, first);
-  settle_needs(planning, result.rejected, explored);
+  if (first == nullptr || result.rival() == nullptr) {
+    // The nearest GPU is named if nothing else meets the limits.
+    std::vector<Explored> open;
+    if (first != nullptr) open = explore(confirmed_prices(request), book, constants, work, run_cache);
+    settle_needs(request, result.rejected, first == nullptr ? explored : open);
+  }
   add_changes(result, explored);
   const std::vector<PricedOption> kinds = planning.confirmed_kinds();
   if (const PricedOption* extrapolation = planning.worth_testing()) {

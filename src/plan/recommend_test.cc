@@ -442,8 +442,8 @@ TEST(Recommend, AMixIsCheaperThanOneKind) {
   EXPECT_GT(told, 0);
 }
 
-// A mix also survives the loss of any replica.
-TEST(Recommend, AMixHasAReplicaToSpare) {
+// A mix also survives the loss of any machine.
+TEST(Recommend, AMixHasAMachineToSpare) {
   for (const char* rate : {"25/s", "33/s", "70/s", "90/s", "130/s"}) {
     const Request request = request_of({{"model", "llama-3.1-8b"},
                                         {"job", "serve"},
@@ -456,8 +456,9 @@ TEST(Recommend, AMixHasAReplicaToSpare) {
     for (const MixPart& part : found.mix) {
       // For a single plan, load is arrivals divided by capacity.
       const double each = part.plan.requests_per_second / part.plan.load / part.plan.replicas;
-      all += each * part.plan.gpus / part.plan.job.parallel.tensor;
-      largest = std::max(largest, each);
+      const double replicas = part.plan.gpus / part.plan.job.parallel.tensor;
+      all += each * replicas;
+      largest = std::max(largest, each * replicas / part.plan.machines);
     }
     if (found.mix.empty()) continue;
     EXPECT_LE(in_requests_per_s(request.work.rate), capacity::kLoadAfterLoss * (all - largest) * 1.001) << rate;

@@ -42,7 +42,10 @@ Request too_tight(Request request, const Plan& best, Draw& draw) {
 
 void set_to_need(const Shortfall& s, PlanLimits& limits) {
   constexpr double kRounding = 1 + 1e-9;
-  if (s.have_time > Seconds{}) limits.deadline = s.need_time * kRounding;
+  if (s.kind == Shortfall::Kind::kSloAlone)
+    (s.slos.front().quantity == capacity::Quantity::kTpot ? limits.tpot : limits.ttft) = s.need_time;
+  else if (s.have_time > Seconds{})
+    limits.deadline = s.need_time * kRounding;
   if (s.have_cost > Usd{}) limits.budget = s.need_cost * kRounding;
   if (s.have_power > Watts{}) limits.power = s.need_power * kRounding;
 }
@@ -83,16 +86,12 @@ TEST(RandomRefusals, NeedsExceedTheLimitsAndMeetingThemSucceeds) {
     const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
     if (!found.plans.empty()) continue;
     ++refused;
-    bool first = true;
     for (const Rejection& row : found.rejected) {
       if (row.partly || row.stage == RejectionStage::kPrice) continue;
       const Shortfall& s = row.nearest;
       EXPECT_TRUE(exceeds(s)) << row.gpu << ", stage " << name_of(row.stage);
-      const bool of_plan = s.kind == Shortfall::Kind::kDeadline || s.kind == Shortfall::Kind::kBudget ||
-                           (s.kind == Shortfall::Kind::kPower && s.need_power > Watts{});
-      EXPECT_FALSE(first && of_plan && s.at_least) << "the nearest is a plan: " << row.gpu;
-      first = false;
-      if (!of_plan || s.at_least) continue;
+      EXPECT_FALSE(s.kind == Shortfall::Kind::kBudget && !row.settled) << "no plan costs this: " << row.gpu;
+      if (!row.settled || (s.kind == Shortfall::Kind::kPower && s.need_power == Watts{})) continue;
       Request met = request;
       met.plans_only = true;
       met.filter.gpus = {row.gpu};
@@ -101,6 +100,17 @@ TEST(RandomRefusals, NeedsExceedTheLimitsAndMeetingThemSucceeds) {
           << row.gpu << " needs " << in_usd(s.need_cost) << " USD, " << in_hours(s.need_time) << " h, "
           << in_watts(s.need_power) << " W";
       ++settled;
+    }
+    // An offered budget is above the given one, is enough, and is the least that is.
+    for (const RequestChange& change : found.changes) {
+      if (change.kind != RequestChangeKind::kNoBudget) continue;
+      EXPECT_GT(change.plan.cost, *request.limits.budget);
+      Request met = request;
+      met.plans_only = true;
+      met.limits.budget = change.plan.cost * (1 + 1e-9);
+      EXPECT_FALSE(recommend(met, built_in_prices(), built_in_constants()).plans.empty()) << change.flags;
+      for (const Plan& p : open.plans)
+        EXPECT_TRUE(!p.price.may_lead() || p.extrapolated || change.plan.cost <= p.cost * (1 + 1e-9)) << change.flags;
     }
   }
   EXPECT_GT(refused, requests_to_try() / 2);
@@ -144,20 +154,105 @@ TEST(RandomRequests, ABudgetOfTheCostIsEnough) {
   }
 }
 
-// More terms never cost more.
-TEST(RandomRequests, MoreTermsCostNoMore) {
+Given conversations(Draw& draw) {
+  return {{"model", draw.one_of({"llama-3.1-8b", "gpt-oss-120b"})},
+          {"job", "serve"},
+          {"ttft-slo", draw.whole(800, 3000) + "ms"},
+          {"tpot-slo", draw.whole(12, 40) + "ms"},
+          {"sessions", "users=" + draw.whole(100, 600) + ",turns=10,think=10s,system=4000,turn-in=700,turn-out=250"}};
+}
+
+// More terms, providers and regions never cost more.
+TEST(RandomRequests, MoreTermsProvidersAndRegionsCostNoMore) {
   for (int i = 0; i < requests_to_try(); ++i) {
     Draw draw(first_seed() + static_cast<std::uint64_t>(i));
-    Request request = request_of(drawn_work(draw, i % 4 == 3));
+    const Given settings = i % 4 == 0 ? conversations(draw) : drawn_work(draw, i % 4 == 3);
+    SCOPED_TRACE(shown(settings));
+    Request request = request_of(settings);
     request.filter.gpus.clear();
     request.plans_only = true;
-    const Recommendation one = recommend(request, built_in_prices(), built_in_constants());
-    request.filter.purchases.push_back(catalog::Purchase::kSpot);
-    const Recommendation both = recommend(request, built_in_prices(), built_in_constants());
-    if (one.plans.empty()) continue;
-    ASSERT_FALSE(both.plans.empty());
-    const double tie = request.work.kind == WorkKind::kServing ? 1.02 : 1;
-    EXPECT_LE(in_usd(both.plans.front().cost), tie * in_usd(one.plans.front().cost)) << i;
+    Request more = request;
+    if (i % 3 == 0) more.filter.purchases.push_back(catalog::Purchase::kSpot);
+    if (i % 3 == 1) request.filter.providers = {"aws", "gcp", "lambda", "nebius"};
+    if (i % 3 == 2) request.filter.regions = {"us"};
+    const Recommendation few = recommend(request, built_in_prices(), built_in_constants());
+    const Recommendation all = recommend(more, built_in_prices(), built_in_constants());
+    if (few.plans.empty()) continue;
+    ASSERT_FALSE(all.plans.empty());
+    const bool as_sound = all.best()->price.may_lead() == few.best()->price.may_lead();
+    const double tie = request.work.kind == WorkKind::kServing || i % 3 > 0 ? 1.02 : 1;
+    EXPECT_TRUE(!as_sound || all.best()->ranked_cost <= tie * few.best()->ranked_cost)
+        << in_usd(all.best()->cost) << " instead of " << in_usd(few.best()->cost);
+  }
+}
+
+// The first plan of other terms is the one that a request for those terms alone gets.
+TEST(RandomRequests, OtherTermsAreTheFirstPlanOfTheirOwnRequest) {
+  int compared = 0;
+  for (int i = 0; i < requests_to_try() / 2; ++i) {
+    Draw draw(first_seed() + static_cast<std::uint64_t>(i));
+    const Given settings = drawn_work(draw, i % 2 == 0);
+    SCOPED_TRACE(shown(settings));
+    Request request = request_of(settings);
+    request.filter.purchases = {catalog::Purchase::kOnDemand, catalog::Purchase::kSpot};
+    const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
+    for (const Plan& other : found.other_terms) {
+      if (other.extrapolated) continue;
+      Request alone = request;
+      alone.plans_only = true;
+      alone.filter.purchases = {other.offer.price->purchase};
+      const Recommendation own = recommend(alone, built_in_prices(), built_in_constants());
+      ASSERT_FALSE(own.plans.empty());
+      EXPECT_NEAR(in_usd(other.cost), in_usd(own.best()->cost), 0.02 * in_usd(other.cost));
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 0);
+}
+
+// A later deadline that saves money is the least that does, in whole hours or tenths of days, and leads to its plan.
+TEST(RandomRequests, OfferedDeadlinesAreShortAndLeadToTheirPlan) {
+  int offered = 0;
+  for (int i = 0; i < requests_to_try(); ++i) {
+    Draw draw(first_seed() + static_cast<std::uint64_t>(i));
+    Given settings = drawn_work(draw, false);
+    settings.emplace_back("deadline", draw.whole(4, 400) + "h");
+    SCOPED_TRACE(shown(settings));
+    const Recommendation found = recommend(request_of(settings), built_in_prices(), built_in_constants());
+    for (const RequestChange& change : found.changes) {
+      if (change.kind != RequestChangeKind::kLaterDeadline || found.plans.empty()) continue;
+      if (change.plan.cost > found.best()->cost * 0.9) continue;
+      settings.back().second = change.flags.substr(std::string("--deadline ").size());
+      Request later = request_of(settings);
+      later.plans_only = true;
+      EXPECT_LE(in_usd(recommend(later, built_in_prices(), built_in_constants()).best()->cost),
+                in_usd(change.plan.cost) * (1 + 1e-9));
+      EXPECT_LE(in_seconds(*later.limits.deadline),
+                in_seconds(change.plan.elapsed() * change.plan.speed.high) * 1.02 + 3600);
+      ++offered;
+    }
+  }
+  EXPECT_GT(offered, 0);
+}
+
+// The verdict is clear only if the whole range of the first plan keeps the deadline and the budget, and its price is
+// not old with one source.
+TEST(RandomRequests, AClearVerdictHasNoRiskLeft) {
+  for (int i = 0; i < requests_to_try(); ++i) {
+    Draw draw(first_seed() + static_cast<std::uint64_t>(i));
+    Request request = request_of(drawn_work(draw, i % 2 == 0));
+    request.plans_only = true;
+    const Recommendation open = recommend(request, built_in_prices(), built_in_constants());
+    if (open.plans.empty()) continue;
+    const double room = draw.between(1.001, 2);
+    (i % 4 < 2) ? void(request.limits.budget = open.best()->cost * room)
+                : void(request.limits.deadline = open.best()->elapsed() * room);
+    const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
+    if (found.plans.empty() || found.decision() != Decision::kClear) continue;
+    const Plan& first = *found.best();
+    EXPECT_FALSE(first.has_old_price());
+    EXPECT_TRUE(!request.limits.budget || !first.interval_known || first.cost_high <= *request.limits.budget);
+    EXPECT_TRUE(request.work.kind == WorkKind::kServing || keeps_limits_if_slow(request, first));
   }
 }
 
@@ -168,6 +263,9 @@ TEST(RandomRequests, OwnMachinesCostTheirPurchaseAndTheirEnergy) {
     Given settings = drawn_work(draw, i % 2 == 0);
     settings[0] = {"on-prem", draw.one_of({"8xh100-sxm=250000USD", "4xl40s=60000USD", "8xa100-80gb-sxm"})};
     settings.insert(settings.end(), {{"on-prem-machines", "2"}, {"kwh-price", draw.one_of({"0.05", "0.18", "0.4"})}});
+    const std::string hours = draw.one_of({"24", "10", "6"});
+    const bool off_at_night = i % 2 == 0 && hours != "24";
+    if (off_at_night) settings.emplace_back("hours-per-day", hours);
     SCOPED_TRACE(shown(settings));
     Request request = request_of(settings);
     request.filter.providers = {market::kOwn};
@@ -179,6 +277,9 @@ TEST(RandomRequests, OwnMachinesCostTheirPurchaseAndTheirEnergy) {
     for (const Plan& p : recommend(request, book, built_in_constants()).plans) {
       const double purchase = in_usd(own.price) / (own.years * 8760 * own.busy) * p.machines * in_hours(p.time.total());
       const double electricity = p.energy_kwh() * own.usd_per_kwh;
+      const double share = off_at_night ? std::stod(hours) / 24 : 1;  // a service draws power while it has traffic
+      EXPECT_NEAR(p.energy_kwh(), in_watts(p.power) * p.pue * in_hours(p.time.total()) * share / 1e3,
+                  0.001 * p.energy_kwh());
       EXPECT_NEAR(in_usd(p.cost), purchase + electricity, 1e-6 * in_usd(p.cost) + 0.01);
       EXPECT_NEAR(in_usd(*p.electricity), electricity, 1e-6 * in_usd(p.cost) + 0.01);
       EXPECT_NEAR(in_usd(p.rate() * p.time.total()), in_usd(p.cost), 1e-6 * in_usd(p.cost) + 0.01);

@@ -23,7 +23,8 @@ struct Option : Deployment {
   int replicas_each = 1;     // per machine, or per `machines_each` machines if a replica spans several
   int machines_each = 1;     // machines that a replica spans
   double replica_takes = 0;  // most requests per second of one replica
-  int least_machines = 1;    // fewer would not survive the loss of a replica
+  double screened = 0;       // replicas that the formulas ask for, before they are rounded up to whole machines
+  int least_machines = 1;    // fewer could not carry the load, or not after the loss of a machine
   // Once confirmed: machines that meet the limits if everything takes speed.high times as long, with the best layout;
   // 0: no allowed number does. Empty: not simulated.
   std::optional<int> machines_if_slow = {};

@@ -326,6 +326,8 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   option.replicas = groups * option.replicas_each;
   option.gpus = option.replicas * copy;
   option.replica_takes = replica_capacity(*replica);
+  option.screened = asked / (may_take * takes);
+  if (asked > 0) option.least_machines = std::min(option.machines, fewest_machines(option, 0));
   option.requests_per_second = asked > 0 ? asked : takes * option.replicas;
   option.units_per_second = option.requests_per_second * answer_tokens();
   option.latency = capacity::screened_latency(planner_.service(), one, option.requests_per_second / option.replicas);
@@ -355,7 +357,7 @@ capacity::ReplicaCounts ServingSearch::counts_of(const MachineClass& machines, c
   int most = limits.max_gpus / machines.gpus;
   if (machines.most_machines > 0) most = std::min(most, machines.most_machines);
   counts.most = most / option.machines_each * option.replicas_each;
-  counts.at_least = least_replicas(option.replica);
+  counts.at_least = least_replicas(option, asked_rate(request_));
   if (!limits.gpus) return counts;
   counts.most = counts.at_least = *limits.gpus / replica_gpus(option.job);
   return counts;
@@ -378,12 +380,12 @@ std::optional<int> ServingSearch::takes_more(const Option& option, int of_intere
   return machines > std::max(of_interest, option.machines) ? std::optional(least) : std::nullopt;
 }
 
-int ServingSearch::least_replicas(std::size_t replica) const { return least_replicas(replica, asked_rate(request_)); }
-
-int ServingSearch::least_replicas(std::size_t replica, double rate) const {
+// The others carry the load if a machine is lost with all its replicas, or a replica where there is only one machine.
+int ServingSearch::least_replicas(const Option& option, double rate) const {
   if (request_.limits.allow_single || !(rate > 0)) return 1;
-  const double left = std::ceil(rate / (capacity::kLoadAfterLoss * replica_capacity(replica)) - 1e-9);
-  return 1 + static_cast<int>(std::clamp(left, 1.0, 1e6));
+  const double left = std::ceil(rate / (capacity::kLoadAfterLoss * replica_capacity(option.replica)) - 1e-9);
+  const int lost = classes_[option.machines_class].most_machines == 1 ? 1 : option.replicas_each;
+  return lost + static_cast<int>(std::clamp(left, 1.0, 1e6));
 }
 
 double ServingSearch::replica_capacity(std::size_t replica) const {
@@ -433,7 +435,7 @@ void ServingSearch::follow_hours(Option& option) const {
   option.machines_by_hour.clear();
   const double peak = asked_rate(request_), groups = option.machines / option.machines_each;
   for (const double rate : request_.work.rate_by_hour) {
-    const double least = std::ceil(static_cast<double>(least_replicas(option.replica, rate)) / option.replicas_each);
+    const double least = std::ceil(static_cast<double>(least_replicas(option, rate)) / option.replicas_each);
     const double needed = rate > 0 ? std::min(groups, std::max(least, std::ceil(groups * rate / peak - 1e-9))) : 0;
     option.machines_by_hour.push_back(static_cast<int>(needed) * option.machines_each);
   }
@@ -446,12 +448,19 @@ void ServingSearch::size(Option& option) const {
                                               option.requests_per_second / option.replicas);
 }
 
+int ServingSearch::fewest_machines(const Option& option, double ratio) const {
+  const double carried = asked_rate(request_) / (request_.limits.max_load * option.replica_takes);
+  const double replicas = std::max({std::ceil(carried - 1e-9), std::ceil(option.screened * ratio - 1e-9),
+                                    static_cast<double>(least_replicas(option, asked_rate(request_)))});
+  return static_cast<int>(std::ceil(replicas / option.replicas_each)) * option.machines_each;
+}
+
 void ServingSearch::take(const capacity::Assessment& found, Option& option) const {
   const Statistic at = request_.limits.slo_percentile;
   option.sized = option.confirmed = true;
   set_replicas(found.configuration.replicas(), option);
-  option.least_machines =
-      (least_replicas(option.replica) + option.replicas_each - 1) / option.replicas_each * option.machines_each;
+  option.least_machines = (least_replicas(option, asked_rate(request_)) + option.replicas_each - 1) /
+                          option.replicas_each * option.machines_each;
   option.requests_per_second = found.load * found.capacity;
   if (asked_rate(request_) > 0) option.requests_per_second = asked_rate(request_);
   option.units_per_second = option.requests_per_second * answer_tokens();

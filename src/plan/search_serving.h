@@ -21,6 +21,9 @@ class ServingSearch {
   // enough to decide which option is worth confirming.
   void size(Option& option) const;
 
+  // The fewest machines that an option may need if the formulas ask for 1 / `ratio` times the replicas.
+  int fewest_machines(const Option& option, double ratio) const;
+
   // Simulates the fewest machines that meet every SLO, and records their performance. An option that clearly needs more
   // than `of_interest` machines stays unconfirmed with that number; if no allowed number works, the obstacle is
   // recorded. The result does not depend on `of_interest`.
@@ -58,8 +61,7 @@ class ServingSearch {
   Result<std::size_t> replica_on(const MachineClass& machines, const model::Job& job);
   Result<capacity::Replica> make_replica(const MachineClass& machines, const model::Job& job);
   void note_slo(const MachineClass& machines, const model::Job& job, std::size_t replica);
-  int least_replicas(std::size_t replica) const;
-  int least_replicas(std::size_t replica, double rate) const;
+  int least_replicas(const Option& option, double rate) const;
   void follow_hours(Option& option) const;
   double replica_capacity(std::size_t replica) const;
   capacity::ReplicaCounts counts_of(const MachineClass& machines, const Option& option) const;

@@ -54,7 +54,7 @@ void ServingSearch::find_slow_end(const std::vector<Option>& all, Option& option
     Slower& slower = slower_by(tried.speed.high);
     capacity::ReplicaCounts counts = counts_of(classes_[option.machines_class], tried);
     const int most = counts.most;
-    if (!request_.limits.gpus) counts.at_least = least_replicas(tried.replica, rate * tried.speed.high);
+    if (!request_.limits.gpus) counts.at_least = least_replicas(tried, rate * tried.speed.high);
     counts.most += counts.step;  // if this many are needed, no allowed number is enough
     const int needed = slower.planner.at_least(replica_in(slower, tried.replica), counts);
     if (needed > most) continue;

@@ -51,7 +51,7 @@ std::string machines_in(const std::vector<market::OwnHardware>& own) {
 
 bool is_on_own(const Plan& plan) { return plan.offer.machine->provider == market::kOwn; }
 
-// The result on the user's machines alone, if other plans are better.
+// The result on the user's machines alone, if they are not among the best plans.
 std::optional<UnusedOwn> unused_own(const Request& request, const Recommendation& found, const market::PriceBook& book,
                                     const perf::Constants& constants) {
   const std::vector<std::string>& providers = request.filter.providers;
@@ -105,6 +105,10 @@ Recommendation within_own_limits(Request& request, const market::PriceBook& book
 Recommendation recommend_widely(Request& request, const market::PriceBook& book, const perf::Constants& constants) {
   Recommendation found = within_own_limits(request, book, constants);
   found.unused_own = unused_own(request, found, book, constants);
+  if (found.unused_own && found.unused_own->plan) {  // beyond request.top: users compare it with the others
+    found.plans.push_back(*std::move(found.unused_own->plan));
+    found.unused_own.reset();
+  }
   return found;
 }
 

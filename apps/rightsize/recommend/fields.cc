@@ -12,6 +12,7 @@
 #include "plan/layouts.h"
 #include "plan/startup.h"
 #include "rightsize/recommend/energy_fields.h"
+#include "rightsize/recommend/own.h"
 #include "rightsize/recommend/price_fields.h"
 #include "rightsize/recommend/report.h"
 #include "rightsize/recommend/terms.h"
@@ -300,7 +301,12 @@ const Fields<ChangeView> kChangeFields = {
     {"flags", "flags", "flags that make it", [](const ChangeView& v) { return v.change.flags; }},
     {"effect", "what it does to the result", [](const ChangeView& v) { return v.words().effect; }},
     {"plan", "the best plan then", kPlanFields, [](const ChangeView& v) { return plan_view(v.answer, v.change.plan); }},
-    {"gpus", "best plan", "its GPUs", [](const ChangeView& v) { return gpus_shown(v.change.plan); }, kTableOnly},
+    {"gpus", "best plan", "its GPUs, and why its price must be confirmed",
+     [](const ChangeView& v) {
+       const std::string doubt = doubt_of_price(v.change.plan);
+       return gpus_shown(v.change.plan) + (doubt.empty() ? "" : fmt::format(" ({})", doubt));
+     },
+     kTableOnly},
     {"usd_total", "total", "its cost", [](const ChangeView& v) { return v.change.plan.cost; }, format_usd, kTableOnly},
     {"ratio", "vs. first plan", "its cost over that of the first plan",
      [](const ChangeView& v) {
@@ -348,6 +354,13 @@ const Fields<ExperimentView> kExperimentFields = {
 const Fields<BreakpointWords> kBreakpointFields = {
     {"when", "what would have to happen", &BreakpointWords::when},
     {"then", "the recommendation then", &BreakpointWords::recommended},
+};
+
+const Fields<plan::TermNeed> kTermFields = {
+    {"terms", "the terms", &plan::TermNeed::terms},
+    {"gpu", "the GPU closest to the limits", &plan::TermNeed::gpu},
+    {"need", "what it needs", [](const plan::TermNeed& t) { return describe_shortfall(t.lack).need; }},
+    {"have", "what there is", [](const plan::TermNeed& t) { return describe_shortfall(t.lack).have; }},
 };
 
 struct AssumptionsView {
@@ -475,8 +488,15 @@ const Fields<RecommendAnswer> kAnswerFields = {
      [](const RecommendAnswer& a) { return a.found.unpriced; }},
     {"missing_terms?", "terms that were asked for and have no price",
      [](const RecommendAnswer& a) { return a.found.missing_terms; }},
-    {"other_terms?", "the best plan on each of the requested terms that do not rank first", kPlanFields,
+    {"other_terms?", "the first plan of each of the requested terms that do not rank first", kPlanFields,
      [](const RecommendAnswer& a) { return plan_views(a, a.found.other_terms); }},
+    {"unmet_terms?", "requested terms on which nothing meets the limits, and what the nearest GPU lacks", kTermFields,
+     [](const RecommendAnswer& a) { return std::span(a.found.unmet_terms); }},
+    {"use?", "rank of the plan on your own machines that the answer names first, because they are idle",
+     [](const RecommendAnswer& a) {
+       const std::size_t own = a.found.plans.empty() ? 0 : named_first(a.found);
+       return when(own > 0, static_cast<int>(own) + 1);
+     }},
     {"experiment?", "a cheaper GPU without benchmarks, and the test that would settle it", kExperimentFields,
      [](const RecommendAnswer& a) {
        std::optional<ExperimentView> view;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "rightsize/input/speed_input.h"
 #include "rightsize/input/workload_input.h"
 #include "rightsize/recommend/answer.h"
+#include "rightsize/recommend/own.h"
 #include "rightsize/recommend/report.h"
 #include "rightsize/rl/plan_report.h"
 
@@ -22,7 +24,7 @@ struct Flags {
   RlFlags rl;
   std::string catalog;
   std::vector<std::string> emit;
-  int plan = 1;
+  std::optional<int> plan;  // empty: the one that the answer names first
   bool plans_only = false;
   Shown shown;
 };
@@ -30,16 +32,16 @@ struct Flags {
 // Only the files for the tools that will run the plan; the output can be redirected to a file.
 Checked<report::Report> hand_over_report(const Flags& flags, const RecommendAnswer& answer) {
   const plan::Recommendation& found = answer.found;
-  if (static_cast<std::size_t>(flags.plan) > found.plans.size()) {
-    return fail(bad_input(fmt::format("plan {} does not exist: {} found", flags.plan, found.plans.size()))
+  if (static_cast<std::size_t>(flags.plan.value_or(1)) > found.plans.size()) {
+    return fail(bad_input(fmt::format("plan {} does not exist: {} found", *flags.plan, found.plans.size()))
                     .with_hint("--top shows more"));
   }
   report::Report report;
   std::map<std::string, std::string> files;
+  const std::size_t index = flags.plan ? static_cast<std::size_t>(*flags.plan) - 1 : named_first(found);
   for (const std::string& name : flags.emit) {
     RIGHTSIZE_TRY(launch::Target target, launch::parse_target(name));
-    RIGHTSIZE_TRY(std::string text,
-                  launch::hand_over(target, answer.request, found.plans[static_cast<std::size_t>(flags.plan) - 1]));
+    RIGHTSIZE_TRY(std::string text, launch::hand_over(target, answer.request, found.plans[index]));
     files[std::string(launch::name_of(target))] = std::move(text);
   }
   show_only(files, report);
@@ -71,7 +73,7 @@ Checked<Outcome> run(const Flags& flags) {
   for (const auto& settings : workloads) {
     if (const RlWorkload rl = rl_workload(settings, flags.rl); rl.is_rl()) {
       RIGHTSIZE_TRY(Outcome planned,
-                    plan_rl(rl, facts, {flags.emit, flags.plan, flags.plans_only, flags.shown.explain}));
+                    plan_rl(rl, facts, {flags.emit, flags.plan.value_or(1), flags.plans_only, flags.shown.explain}));
       outcome.exit_code = std::max(outcome.exit_code, planned.exit_code);
       reports.push_back(std::move(planned.report));
       continue;

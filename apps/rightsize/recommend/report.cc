@@ -53,7 +53,7 @@ std::string where_hours_go(const Request& request, const Plan& plan) {
 bool gives_up_a_limit(plan::RequestChangeKind kind) {
   using Kind = plan::RequestChangeKind;
   return plan::relaxes(kind) || plan::gives_up_one(kind) || kind == Kind::kNoLimits || kind == Kind::kFewerHours ||
-         kind == Kind::kSameLengths;
+         kind == Kind::kSameLengths || kind == Kind::kTwoChanges;
 }
 
 // The number format that rejects most GPUs with a price; empty if other reasons do.
@@ -68,21 +68,57 @@ std::string format_reason(const Recommendation& found) {
   return most == rejected.end() ? std::string() : most->first;
 }
 
+// How far a change moves a limit: new over old. Changes that move none come after those.
+double size_of(const Request& request, const plan::RequestChange& change) {
+  using Kind = plan::RequestChangeKind;
+  const plan::PlanLimits& limits = request.limits;
+  const Plan& p = change.plan;
+  switch (change.kind) {
+    case Kind::kNoBudget:
+      return p.cost / *limits.budget;
+    case Kind::kNoDeadline:
+    case Kind::kLaterDeadline:
+      return p.elapsed() / *limits.deadline;
+    case Kind::kLongerTtft:
+      return p.ttft / *limits.ttft;
+    case Kind::kLongerTpot:
+      return p.tpot / *limits.tpot;
+    case Kind::kLongerLatency:
+      return p.answer / *limits.latency;
+    case Kind::kNoLimits:
+    case Kind::kTwoChanges:
+      return 1e300;
+    default:
+      return 1e9;
+  }
+}
+
+// A change that meets the limits is closer than one that moves a limit, and a confirmed price closer than an old one.
+const plan::RequestChange& closest(const Request& request, const Recommendation& found) {
+  return *std::min_element(found.changes.begin(), found.changes.end(), [&](const auto& a, const auto& b) {
+    const auto key = [&](const plan::RequestChange& c) {
+      const bool moves = gives_up_a_limit(c.kind);
+      return std::tuple(!doubt_of_price(c.plan).empty(), moves, moves ? size_of(request, c) : 0.0);
+    };
+    return key(a) < key(b);
+  });
+}
+
 std::string no_answer(const Request& request, const Recommendation& found) {
   std::string reason = unpriced_words(request, found);
   if (reason.empty()) reason = format_reason(found);
   if (reason.empty()) reason = nearest_miss(found);
+  const std::string cut = cut_work(request).empty() ? "" : fmt::format("\nCaveat: {}.", cut_work(request));
   const std::string nothing = reason.empty() ? "Nothing meets your limits" : "Nothing meets your limits: " + reason;
-  if (found.changes.empty()) return nothing + (reason.empty() ? ", and none of the usual changes helps." : ".");
-  // A change that meets the limits is closer than one that gives up a limit.
-  const auto keeps = std::find_if(found.changes.begin(), found.changes.end(),
-                                  [](const plan::RequestChange& c) { return !gives_up_a_limit(c.kind); });
-  const plan::RequestChange& nearest = keeps == found.changes.end() ? found.changes.front() : *keeps;
+  if (found.changes.empty()) return nothing + (reason.empty() ? ", and none of the usual changes helps." : ".") + cut;
+  const plan::RequestChange& nearest = closest(request, found);
   const std::string done = request.work.kind == WorkKind::kServing
                                ? ""
                                : fmt::format(", done in {}", format_duration(nearest.plan.elapsed()));
-  return fmt::format("{}. Closest, with {} ({}): {}{} for {}.", nothing, change_words(request, nearest.kind),
-                     nearest.flags, describe_machines(nearest.plan), done, describe_cost(request, nearest.plan));
+  const std::string doubt = doubt_of_price(nearest.plan);
+  return fmt::format("{}. Closest, with {} ({}): {}{} for {}{}.{}", nothing, change_words(request, nearest.kind),
+                     nearest.flags, describe_machines(nearest.plan), done, describe_cost(request, nearest.plan),
+                     doubt.empty() ? "" : fmt::format(" ({})", doubt), cut);
 }
 
 // Adds the GPUs without a plan, and what would make them work.
@@ -160,12 +196,6 @@ void add_stats(Report& report, const Request& request, const Recommendation& fou
       format_count(e.estimates), format_count(e.curves), format_duration(seconds(e.verify_seconds)),
       request.work.kind == WorkKind::kServing ? "simulate" : "check the memory of",
       format_duration(seconds(e.explain_seconds)))});
-}
-
-// Whether energy is part of the answer rather than of the details.
-bool shows_energy(const Request& request, const Plan& first) {
-  return request.objective == plan::Objective::kEnergy || request.limits.power || request.power_cap || request.carbon ||
-         first.electricity;
 }
 
 // Adds the details of --explain.

@@ -11,6 +11,7 @@
 #include "plan/layouts.h"
 #include "plan/stored_data.h"
 #include "rightsize/recommend/own.h"
+#include "rightsize/recommend/risks.h"
 #include "rightsize/recommend/words.h"
 
 namespace rightsize::app {
@@ -28,13 +29,6 @@ std::string place_of(const market::Offer& offer) {
 
 // A smaller saving is not worth mentioning: prices move by more before the job is done.
 constexpr double kWorthIt = 0.97;
-
-// "a 5 % chance of an interruption", "about 27 interruptions".
-std::string interruptions_in_words(double expected) {
-  if (expected < 0.95)
-    return fmt::format("a {} chance of an interruption", format_percent(Ratio::fraction(1 - std::exp(-expected))));
-  return expected < 1.5 ? "about one interruption" : fmt::format("about {} interruptions", format_number(expected, 2));
-}
 
 // The same machines for a month at spot prices.
 std::string spot_service(const plan::Request& request, const plan::Plan& plan) {
@@ -123,51 +117,6 @@ std::string availability_sentence(const plan::Recommendation& found) {
   return text;
 }
 
-// The effect of losing a machine that several replicas share.
-std::string machine_loss(const plan::Request& request, const plan::Plan& plan) {
-  const bool spare = request.work.kind == WorkKind::kServing && request.work.rate > RequestsPerSecond{} &&
-                     !request.limits.allow_single && plan.replicas > 1;
-  if (!spare) return {};
-  if (plan.machines == 1)
-    return fmt::format("{} replicas run on one machine: a single point of failure",
-                       plan.replicas == 2 ? "both" : fmt::format("all {}", plan.replicas));
-  const bool carried = plan.load * plan.machines / (plan.machines - 1) <= 1;
-  if (carried || plan.replicas <= plan.machines) return {};
-  return fmt::format("{} replicas share a machine: if one machine fails, the others cannot carry the load",
-                     plan.replicas / plan.machines);
-}
-
-// An SLO that holds as predicted but not at the slow end of the speed interval.
-std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
-  const plan::PlanLimits& limits = request.limits;
-  if (request.work.kind != WorkKind::kServing && limits.deadline) {
-    const Seconds slow = plan.elapsed() * plan.speed.high;
-    if (slow <= *limits.deadline) return {};
-    const double days = std::floor(in_days(*limits.deadline / plan.speed.high) * 10) / 10;
-    return fmt::format("at the slow end of its range it takes {} and misses the deadline: --deadline {:g}d leaves room",
-                       format_duration(slow), std::max(0.1, days));
-  }
-  if (request.work.kind != WorkKind::kServing || !(request.work.rate > RequestsPerSecond{})) return {};
-  struct Kept {
-    const char* what;
-    Seconds value;
-    std::optional<Seconds> limit;
-  };
-  const bool tokens = plan.tpot > Seconds{};
-  for (const Kept& slo :
-       {Kept{"TPOT", plan.tpot, tokens ? limits.tpot : std::nullopt},
-        Kept{tokens ? "TTFT" : "latency", plan.ttft, limits.ttft}, Kept{"the latency", plan.answer, limits.latency}}) {
-    if (!slo.limit || slo.value * plan.speed.high <= *slo.limit) continue;
-    const std::string advice =
-        plan.misses_if_slow          ? std::string("no number of machines would then meet it, so load-test it first")
-        : plan.cost_high > plan.cost ? fmt::format("it would then cost {}/month", short_usd(plan.cost_high))
-                                     : std::string("load-test it first");
-    return fmt::format("{} is at {:.0f} % of its limit and the GPU may be {:.0f} % slower than predicted: {}", slo.what,
-                       100 * (slo.value / *slo.limit), 100 * (plan.speed.high - 1), advice);
-  }
-  return {};
-}
-
 std::string basis_caveat(const plan::Plan& plan) {
   if (plan.benchmarked) return {};
   return plan.extrapolated || plan.relative.empty()
@@ -179,7 +128,8 @@ std::string tight_memory(const plan::Request& request, const plan::Plan& plan) {
   constexpr double kTight = 0.95;
   if (request.work.kind != WorkKind::kTraining || plan.memory.high <= plan.fit.capacity * kTight) return {};
   const model::TrainSettings& train = plan.job.train;
-  const bool whole_loss = request.model.image_size == 0 && train.cross_entropy == model::CrossEntropy::kEager;
+  const bool whole_loss = request.model.image_size == 0 && train.cross_entropy == model::CrossEntropy::kEager &&
+                          !train.preference;  // no trainer computes that of pairs in chunks
   return fmt::format("memory is tight, {} of {} at the high end{}", format_bytes(plan.memory.high),
                      format_bytes(plan.fit.capacity), whole_loss ? " (--cross-entropy chunked needs less)" : "");
 }
@@ -187,9 +137,21 @@ std::string tight_memory(const plan::Request& request, const plan::Plan& plan) {
 // What the GPUs of a request without a rate can serve.
 std::string rate_sentence(const plan::Request& request, const plan::Plan& plan) {
   if (request.work.kind != WorkKind::kServing || request.work.rate > RequestsPerSecond{}) return {};
-  return fmt::format("{} GPU{} serve{} up to {} requests/s ({} {}/s) within your limits.", plan.gpus,
-                     plan.gpus == 1 ? "" : "s", plan.gpus == 1 ? "s" : "", format_number(plan.requests_per_second, 3),
-                     format_count(std::round(plan.units_per_second)), is_one_pass(request) ? "texts" : "output tokens");
+  const plan::PlanLimits& limits = request.limits;
+  const bool one = plan.gpus == 1, limited = limits.ttft || limits.tpot || limits.latency;
+  std::string text =
+      fmt::format("{} GPU{} serve{} up to {} requests/s ({} {}/s){}.", plan.gpus, one ? "" : "s", one ? "s" : "",
+                  format_number(plan.requests_per_second, 3), format_count(std::round(plan.units_per_second)),
+                  is_one_pass(request) ? "texts" : "output tokens",
+                  limited ? " within your limits" : "; no limit on latency was given");
+  if (is_one_pass(request)) return text;
+  constexpr double kThinkSeconds = 60;  // between an answer and the next message
+  return text +
+         fmt::format(
+             " That is about {} users at the same time, each with 1 min between an answer and the next message, or {} "
+             "requests in flight (Little's law).",
+             format_count(std::floor(plan.requests_per_second * (kThinkSeconds + in_seconds(plan.latency)))),
+             format_count(std::ceil(plan.requests_per_second * in_seconds(plan.latency))));
 }
 
 // How much of the prompts need not be computed, which depends on the router.
@@ -305,9 +267,11 @@ std::string load_assumed(const plan::Request& request, const plan::Plan* plan) {
   const std::string most = format_percent(Ratio::fraction(request.limits.max_load));
   if (request.limits.allow_single) return fmt::format("load at most {} (--max-load)", most);
   if (plan == nullptr || plan->replicas < 2)
-    return fmt::format("load at most {} (--max-load); one spare replica (none with --allow-single)", most);
-  return fmt::format("load at most {} (--max-load), {:.0f} % with a replica down (--allow-single: no spare)", most,
-                     100 * plan->load * plan->replicas / (plan->replicas - 1));
+    return fmt::format("load at most {} (--max-load); one spare machine (none with --allow-single)", most);
+  const double left = load_after_loss(*plan);
+  return fmt::format("load at most {} (--max-load), {:.0f} % with a {} down (--allow-single: no spare)", most,
+                     100 * (left > 0 ? left : plan->load * plan->replicas / (plan->replicas - 1)),
+                     left > 0 ? "machine" : "replica");
 }
 
 // Samples per step and checkpoints.
@@ -397,9 +361,10 @@ std::vector<std::string> assumptions(const plan::Request& request, const plan::P
         fmt::format("{} samples per step (--global-batch)", format_count(static_cast<double>(request.global_batch))));
   if (request.limits.max_gpus_assumed) {
     const int usual = plan::PlanLimits{}.max_gpus, most = request.limits.max_gpus;
-    parts.push_back(most == usual ? fmt::format("at most {} GPUs (--max-gpus)", usual)
-                                  : fmt::format("up to {} GPUs, because {} are not enough or cost more (--max-gpus)",
-                                                format_count(most), usual));
+    const bool as_usual = most == usual || plan == nullptr;
+    parts.push_back(as_usual ? fmt::format("at most {} GPUs (--max-gpus)", format_count(most))
+                             : fmt::format("up to {} GPUs, because {} are not enough or cost more (--max-gpus)",
+                                           format_count(most), usual));
   }
   for (const std::string& understood : request.assumed) parts.push_back(understood);
   return parts;
@@ -447,9 +412,6 @@ std::vector<std::string> terms_sentences(const plan::Request& request, const pla
   return sentences;
 }
 
-namespace {
-
-// Work that the model's context cuts.
 std::string cut_work(const plan::Request& request) {
   constexpr double kFew = 0.01;
   if (!(request.work.beyond_context > kFew) || answers_at_once(request)) return {};
@@ -463,8 +425,6 @@ std::string cut_work(const plan::Request& request) {
   return fmt::format("{} of the requests are longer than the context of {} tokens and count as long as it", share,
                      context);
 }
-
-}  // namespace
 
 std::vector<std::string> plan_caveats(const plan::Request& request, const plan::Plan& plan) {
   std::vector<std::string> lines;
@@ -492,7 +452,8 @@ std::vector<std::string> plan_caveats(const plan::Request& request, const plan::
     lines.push_back(fmt::format(
         "an interruption starts the job over, because SkyPilot mounts no storage on {}; the cost includes it",
         plan.offer.machine->provider));
-  for (const std::string& text : {near_limit(request, plan), machine_loss(request, plan), tight_memory(request, plan)})
+  for (const std::string& text : {near_limit(request, plan), spot_caveat(request, plan), machine_loss(request, plan),
+                                  tight_memory(request, plan)})
     if (!text.empty()) lines.push_back(text);
   if (request.work.kind == WorkKind::kServing && plan.machines > plan.replicas)
     lines.push_back(
@@ -510,6 +471,7 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
   std::vector<std::string> lines;
   for (const plan::PriceWarning& w : found.warnings) lines.push_back(describe_warning(w));
   if (const std::string missing = unpriced_words(request, found); !missing.empty()) lines.push_back(missing);
+  if (const std::string over = over_budget(request, found); !over.empty()) lines.push_back(over);
   for (std::string& line : plan_caveats(request, found.plans.front())) lines.push_back(std::move(line));
   return lines;
 }

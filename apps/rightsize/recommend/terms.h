@@ -12,6 +12,9 @@ namespace rightsize::app {
 // they fit a terminal of 80 x 30. Requires a plan.
 std::vector<std::string> answer_paragraphs(const plan::Request& request, const plan::Recommendation& found);
 
+// Work that the model's context cuts; empty if it cuts hardly any.
+std::string cut_work(const plan::Request& request);
+
 // What to know before acting on a plan, apart from its price.
 std::vector<std::string> plan_caveats(const plan::Request& request, const plan::Plan& plan);
 

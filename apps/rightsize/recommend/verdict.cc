@@ -36,7 +36,7 @@ std::string measured_instead(const Recommendation& found) {
 std::string doubt_of(const Plan& plan) {
   std::vector<std::string> doubts;
   if (plan.extrapolated) doubts.emplace_back("no benchmark");
-  if (!plan.price.may_lead()) doubts.push_back("price " + price_doubt(plan.price));
+  if (std::string price = doubt_of_price(plan); !price.empty()) doubts.push_back(std::move(price));
   return doubts.empty() ? std::string() : fmt::format(" ({})", fmt::join(doubts, ", "));
 }
 
@@ -113,6 +113,12 @@ bool can_be_used(const plan::Request& request, const plan::RequestChange& change
   }
 }
 
+// An offer carries the caveat that its replicas fail together.
+std::string failing_together(const plan::Request& request, const Plan& plan) {
+  const bool spare = request.work.kind == WorkKind::kServing && request.work.rate > RequestsPerSecond{};
+  return spare && !request.limits.allow_single && plan.replicas > 1 && plan.machines == 1 ? "all on one machine" : "";
+}
+
 std::string terms_words(Purchase purchase) {
   return purchase == Purchase::kOneYear      ? "1-year"
          : purchase == Purchase::kThreeYears ? "3-year"
@@ -169,7 +175,9 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
                                          "; with a chance of {:.0f} % this one needs more machines to meet "
                                          "your limits",
                                          100 * first.resizing)
-                                   : fmt::format("; its price is {:.0f} days old", in_days(*first.price.age));
+            : found.may_break_limits
+                ? "; at the high end of its range this one breaks a limit"
+                : fmt::format("; the price of this one is {:.0f} days old, with one source", in_days(*first.price.age));
   return text + ".";
 }
 
@@ -270,12 +278,20 @@ std::string asked_terms_sentence(const plan::Request& request, const Recommendat
     // A commitment is paid to its end.
     const bool longer = *each == '\0' && plan::term_of(p.offer.price->purchase) > p.time.total();
     const bool above = request.limits.budget && p.cost > *request.limits.budget;
+    const bool more = p.machines * p.offer.machine->gpus > request.limits.max_gpus;
     parts.push_back(fmt::format(
-        "{}: {} x {} from {}, {}{}, {}{}{}", terms_words(p.offer.price->purchase), p.gpus, p.offer.gpu->name,
+        "{}: {} x {} from {}, {}{}, {}{}{}{}", terms_words(p.offer.price->purchase), p.gpus, p.offer.gpu->name,
         p.offer.machine->provider, short_usd(p.cost), each,
         longer ? fmt::format("as the whole term is paid and the job needs {} of it", format_duration(p.time.total()))
                : compare(p.cost / found.plans.front().cost),
-        above ? ", above your budget" : "", doubt_of(p)));
+        above ? ", above your budget" : "",
+        more ? fmt::format(", more than {} GPUs (--max-gpus)", request.limits.max_gpus) : "", doubt_of(p)));
+  }
+  for (const plan::TermNeed& term : found.unmet_terms) {
+    const NeedAndHave lack = describe_shortfall(term.lack);
+    parts.push_back(fmt::format("{}: nothing meets your limits; {} needs {}{}",
+                                terms_words(catalog::parse_purchase(term.terms).value_or(Purchase::kOnDemand)),
+                                term.gpu, lack.need, lack.have.empty() ? "" : fmt::format(" ({})", lack.have)));
   }
   std::string text;
   if (!missing.empty())
@@ -386,12 +402,13 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
                              p.offer.price->purchase != first.offer.price->purchase;
     const std::string saved = energy ? format_number(p.energy_kwh()) + " kWh"
                                      : short_usd(p.cost) + (request.work.kind == WorkKind::kServing ? "/month" : "");
-    parts.push_back(fmt::format("{}{}{} {}, {:.0f} % less ({}{}{})", lever_words(request, c->kind),
+    const std::string doubt = doubt_of_price(p), failing = failing_together(request, p);
+    parts.push_back(fmt::format("{}{}{} {}, {:.0f} % less ({}{}{}{})", lever_words(request, c->kind),
                                 p.offer.gpu == first.offer.gpu ? "" : " on " + p.offer.gpu->name,
                                 other_terms ? ", " + terms_words(p.offer.price->purchase) : "", saved,
                                 100 * (1 - amount(p) / amount(first)), c->flags,
-                                moves ? "; up to " + short_usd(high) : "",
-                                p.price.may_lead() ? "" : "; price " + price_doubt(p.price)));
+                                moves ? "; up to " + short_usd(high) : "", doubt.empty() ? "" : "; " + doubt,
+                                failing.empty() ? "" : "; " + failing));
   }
   if (parts.empty()) return {};
   return fmt::format("To {}: {}.", energy ? "use less energy" : "pay less", fmt::join(parts, "; "));

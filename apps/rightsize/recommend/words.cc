@@ -321,10 +321,12 @@ const ChangeWords& describe_change(plan::RequestChangeKind kind) {
       {"machines that are off at night", "no answers in the other hours", ""},
       {"requests of one length", "if yours do not vary", ""},
       {"an fp8 KV cache", "usually within 1 % of the 16-bit cache; check your own tasks", ""},
-      {"no spare replica", "if a replica fails, answers are late or missing until it is back", ""},
-      {"any region and provider", "", ""},
-      {"a power cap", "slower, with less energy", ""}};
-  static_assert(std::size(kChanges) == static_cast<std::size_t>(plan::RequestChangeKind::kPowerCap) + 1);
+      {"no spare machine", "if a machine fails, answers are late or missing until it is back", ""},
+      {"any region", "", ""},
+      {"any provider", "", ""},
+      {"a power cap", "slower, with less energy", ""},
+      {"two changes", "", ""}};
+  static_assert(std::size(kChanges) == static_cast<std::size_t>(plan::RequestChangeKind::kTwoChanges) + 1);
   return kChanges[static_cast<std::size_t>(kind)];
 }
 
@@ -353,13 +355,14 @@ NeedAndHave describe_shortfall(const plan::Shortfall& s) {
     case Kind::kGpus:
       return {least + gpus, fmt::format("{} at most", s.have_gpus)};
     case Kind::kReplicas:
-      return {least + gpus + " for the load with a spare replica", fmt::format("{} at most", s.have_gpus)};
+      return {least + gpus + " for the load with a spare machine", fmt::format("{} at most", s.have_gpus)};
     case Kind::kGlobalBatch:
       return {fmt::format("{} per step", plural(s.need_gpus, "sample")),
               fmt::format("not divisible by {}", plural(s.have_gpus, "GPU"))};
     case Kind::kSloAlone:
-      return {fmt::format("{} {} of {}{} without load on {}", capacity::name_of(s.slos.front().at),
-                          capacity::name_of(s.slos.front().quantity), least, format_duration(s.need_time), gpus),
+      return {fmt::format("{} {} of {}{}{} on {}", capacity::name_of(s.slos.front().at),
+                          capacity::name_of(s.slos.front().quantity), least, format_duration(s.need_time),
+                          s.at_least ? " without load" : "", gpus),
               format_duration(s.have_time)};
     case Kind::kSloUnderLoad: {
       std::vector<std::string> slos;
@@ -418,6 +421,11 @@ std::string price_doubt(const market::PriceOutlook& price) {
   const std::string age = price.age ? fmt::format("{:.0f} days old", in_days(*price.age)) : "undated";
   if (price.unconfirmed) return age + " and unconfirmed";
   return price.outdated ? age : age + " with one source";
+}
+
+std::string doubt_of_price(const plan::Plan& plan) {
+  if (!plan.price.may_lead()) return "price " + price_doubt(plan.price);
+  return plan.has_old_price() ? fmt::format("price {:.0f} days old", in_days(*plan.price.age)) : std::string();
 }
 
 std::string describe_evidence(const market::PriceOutlook& price) {

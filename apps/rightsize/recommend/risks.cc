@@ -1,0 +1,103 @@
+#include "rightsize/recommend/risks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "plan/startup.h"
+#include "rightsize/recommend/words.h"
+
+namespace rightsize::app {
+namespace {
+
+using catalog::Purchase;
+using plan::WorkKind;
+
+}  // namespace
+
+std::string interruptions_in_words(double expected) {
+  if (expected < 0.95)
+    return fmt::format("a {} chance of an interruption", format_percent(Ratio::fraction(1 - std::exp(-expected))));
+  return expected < 1.5 ? "about one interruption" : fmt::format("about {} interruptions", format_number(expected, 2));
+}
+
+double load_after_loss(const plan::Plan& plan) {
+  const int span = plan.replicas > 0 ? std::max(1, plan.machines / plan.replicas) : 1, units = plan.machines / span;
+  return units > 1 ? plan.load * units / (units - 1) : 0;
+}
+
+std::string spot_caveat(const plan::Request& request, const plan::Plan& plan) {
+  if (request.work.kind != WorkKind::kServing || plan.offer.price->purchase != Purchase::kSpot) return {};
+  const Seconds back =
+      request.startup.value_or(plan::startup_on(request, perf::work_of(request.model), *plan.offer.gpu).total());
+  const double left = load_after_loss(plan);
+  return fmt::format("expect {} per month: a replacement answers after {} if one is free, and until then {}",
+                     interruptions_in_words(plan.expected_interruptions(request.assumptions)), format_duration(back),
+                     left > 0 ? fmt::format("the other machines run at {:.0f} % of their capacity", 100 * left)
+                              : std::string("nothing answers"));
+}
+
+std::string over_budget(const plan::Request& request, const plan::Recommendation& found) {
+  const plan::Plan& first = found.plans.front();
+  const auto high = [](const plan::Plan& p) { return p.cost_high - market::sum_of(p.draws); };
+  if (!request.limits.budget || !first.interval_known || !(high(first) > *request.limits.budget)) return {};
+  const plan::Plan* inside = nullptr;
+  for (const std::vector<plan::Plan>* list : {&found.plans, &found.pareto}) {
+    for (const plan::Plan& p : *list) {
+      const bool sound = p.interval_known && !p.extrapolated && p.price.may_lead() && !p.misses_if_slow;
+      if (sound && high(p) <= *request.limits.budget && (inside == nullptr || p.cost < inside->cost)) inside = &p;
+    }
+  }
+  return fmt::format("at the high end of its range it costs {}, more than your budget{}", short_usd(first.cost_high),
+                     inside == nullptr ? ""
+                                       : fmt::format(", while {} stay{} within it ({} to {})",
+                                                     describe_machines(*inside), inside->machines == 1 ? "s" : "",
+                                                     short_usd(inside->cost_low), short_usd(inside->cost_high)));
+}
+
+std::string machine_loss(const plan::Request& request, const plan::Plan& plan) {
+  const bool spare = request.work.kind == WorkKind::kServing && request.work.rate > RequestsPerSecond{} &&
+                     !request.limits.allow_single && plan.replicas > 1;
+  if (!spare) return {};
+  if (plan.machines == 1)
+    return fmt::format("{} replicas run on one machine: a single point of failure",
+                       plan.replicas == 2 ? "both" : fmt::format("all {}", plan.replicas));
+  const bool carried = load_after_loss(plan) <= 1;
+  if (carried || plan.replicas <= plan.machines) return {};
+  return fmt::format("{} replicas share a machine: if one machine fails, the others cannot carry the load",
+                     plan.replicas / plan.machines);
+}
+
+std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
+  const plan::PlanLimits& limits = request.limits;
+  if (request.work.kind != WorkKind::kServing && limits.deadline) {
+    const Seconds slow = plan.elapsed() * plan.speed.high;
+    if (slow <= *limits.deadline) return {};
+    const double days = std::floor(in_days(*limits.deadline / plan.speed.high) * 10) / 10;
+    return fmt::format("at the slow end of its range it takes {} and misses the deadline: --deadline {:g}d leaves room",
+                       format_duration(slow), std::max(0.1, days));
+  }
+  if (request.work.kind != WorkKind::kServing || !(request.work.rate > RequestsPerSecond{})) return {};
+  struct Kept {
+    const char* what;
+    Seconds value;
+    std::optional<Seconds> limit;
+  };
+  const bool tokens = plan.tpot > Seconds{};
+  for (const Kept& slo :
+       {Kept{"TPOT", plan.tpot, tokens ? limits.tpot : std::nullopt},
+        Kept{tokens ? "TTFT" : "latency", plan.ttft, limits.ttft}, Kept{"the latency", plan.answer, limits.latency}}) {
+    if (!slo.limit || slo.value * plan.speed.high <= *slo.limit) continue;
+    const std::string advice =
+        plan.misses_if_slow          ? std::string("no number of machines would then meet it, so load-test it first")
+        : plan.cost_high > plan.cost ? fmt::format("it would then cost {}/month", short_usd(plan.cost_high))
+                                     : std::string("load-test it first");
+    return fmt::format("{} is at {:.0f} % of its limit and the GPU may be {:.0f} % slower than predicted: {}", slo.what,
+                       100 * (slo.value / *slo.limit), 100 * (plan.speed.high - 1), advice);
+  }
+  return {};
+}
+
+}  // namespace rightsize::app
