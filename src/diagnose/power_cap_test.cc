@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "perf/calibration/sustained_rates.h"
+#include "perf/constants/sustained_rates.h"
 
 namespace rightsize::diagnose {
 namespace {

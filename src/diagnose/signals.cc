@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "perf/calibration/sustained_rates.h"
+#include "perf/constants/sustained_rates.h"
 
 namespace rightsize::diagnose {
 namespace {

@@ -21,7 +21,7 @@
 #include "diagnose/diagnose.h"
 #include "fleet/price.h"
 #include "gpu_use/use.h"
-#include "perf/calibration/sustained_rates.h"
+#include "perf/constants/sustained_rates.h"
 
 namespace rightsize::fleet {
 

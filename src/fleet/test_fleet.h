@@ -9,7 +9,7 @@
 
 #include "fleet/fleet.h"
 #include "gpu_use/accumulate.h"
-#include "perf/calibration/sustained_rates.h"
+#include "perf/constants/sustained_rates.h"
 
 namespace rightsize::fleet {
 

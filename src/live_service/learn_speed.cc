@@ -18,9 +18,9 @@ double batch_seen_by_token(double tokens, double tpot, double replicas) {
 
 double tokens_of(const HourReading& hour, double osl) { return hour.tokens > 0 ? hour.tokens : hour.requests * osl; }
 
-perf::Measurement measurement(const ServiceReading& r, const Description& d, const ServedModel& m,
-                              const perf::ModelWork& work, double concurrency) {
-  perf::Measurement row;
+calibration::Measurement measurement(const ServiceReading& r, const Description& d, const ServedModel& m,
+                                     const perf::ModelWork& work, double concurrency) {
+  calibration::Measurement row;
   row.model = m.name;
   row.gpu = d.gpu;
   row.work = work;
@@ -30,8 +30,8 @@ perf::Measurement measurement(const ServiceReading& r, const Description& d, con
   return row;
 }
 
-std::vector<perf::Measurement> rows_of(const ServiceReading& r, const Description& d, const ServedModel& m,
-                                       const perf::ModelWork& work) {
+std::vector<calibration::Measurement> rows_of(const ServiceReading& r, const Description& d, const ServedModel& m,
+                                              const perf::ModelWork& work) {
   const double osl = d.osl.mean.value_or(1);
   std::vector<const HourReading*> hours;
   for (const HourReading& hour : r.hours) {
@@ -39,17 +39,17 @@ std::vector<perf::Measurement> rows_of(const ServiceReading& r, const Descriptio
   }
   std::stable_sort(hours.begin(), hours.end(),
                    [](const HourReading* a, const HourReading* b) { return a->requests > b->requests; });
-  std::vector<perf::Measurement> rows;
+  std::vector<calibration::Measurement> rows;
   const std::size_t every = std::max<std::size_t>(1, (hours.size() + kMostRows - 1) / kMostRows);
   for (std::size_t i = 0; i < hours.size(); i += every) {
     const HourReading& hour = *hours[i];
     const double seen = batch_seen_by_token(tokens_of(hour, osl), *hour.tpot, hour.replicas);
-    perf::Measurement row = measurement(r, d, m, work, seen);
+    calibration::Measurement row = measurement(r, d, m, work, seen);
     row.line = static_cast<int>(i) + 1;
     row.tpot = seconds(*hour.tpot);
     rows.push_back(row);
     if (!hour.prefill || !(*hour.prefill > 0)) continue;
-    perf::Measurement prompt = measurement(r, d, m, work, 1);
+    calibration::Measurement prompt = measurement(r, d, m, work, 1);
     prompt.line = row.line;
     prompt.prefill = seconds(*hour.prefill);
     rows.push_back(prompt);
@@ -88,11 +88,12 @@ Result<LearnedSpeed> learn_speed(const ServiceReading& r, const Description& d, 
   if (perf::serves_batches(work)) return fail(bad_input("the model does not generate tokens"));
   const double tokens_per_hour = d.output_tokens / r.seconds() * kHour;
   const double replicas = r.replica_seconds > 0 ? r.replica_seconds / r.seconds() : d.replicas;
-  perf::Measurement mean = measurement(r, d, m, work, batch_seen_by_token(tokens_per_hour, *d.tpot.mean, replicas));
+  calibration::Measurement mean =
+      measurement(r, d, m, work, batch_seen_by_token(tokens_per_hour, *d.tpot.mean, replicas));
   mean.tpot = seconds(*d.tpot.mean);
-  std::vector<perf::Measurement> rows = rows_of(r, d, m, work);
+  std::vector<calibration::Measurement> rows = rows_of(r, d, m, work);
   if (rows.empty()) rows.push_back(mean);
-  Checked<std::vector<perf::CalibrationFit>> fits = perf::fit_calibrations(constants, rows);
+  Checked<std::vector<calibration::CalibrationFit>> fits = calibration::fit_calibrations(constants, rows);
   if (!fits) return fail(std::move(fits).error().front());
 
   LearnedSpeed learned;
@@ -104,9 +105,10 @@ Result<LearnedSpeed> learn_speed(const ServiceReading& r, const Description& d, 
   learned.factors = fits->front().row.factors;
   learned.rows = static_cast<int>(rows.size());
   learned.measured_tpot = *mean.tpot;
-  RIGHTSIZE_TRY(const perf::Predictions before, perf::predict(constants, mean, perf::gpu_speed(constants, *d.gpu)));
-  RIGHTSIZE_TRY(const perf::Predictions after,
-                perf::predict(learned.constants, mean, perf::gpu_speed(learned.constants, *d.gpu)));
+  RIGHTSIZE_TRY(const calibration::Predictions before,
+                calibration::predict(constants, mean, perf::gpu_speed(constants, *d.gpu)));
+  RIGHTSIZE_TRY(const calibration::Predictions after,
+                calibration::predict(learned.constants, mean, perf::gpu_speed(learned.constants, *d.gpu)));
   learned.prior_tpot = before[0].predicted, learned.prior_interval = before[0].interval;
   learned.corrected_tpot = after[0].predicted, learned.corrected_interval = after[0].interval;
   const Result<perf::ServeEstimate> at_load = perf::estimate_serving(

@@ -4,9 +4,10 @@
 
 #include <optional>
 
+#include "calibration/calibration.h"
 #include "live_service/description.h"
 #include "live_service/served_model.h"
-#include "perf/calibration/calibration.h"
+#include "perf/perf.h"
 
 namespace rightsize::live_service {
 

@@ -25,8 +25,8 @@
 #include "base/yaml_reader.h"
 #include "catalog/catalog.h"
 #include "mig/geometry.h"
-#include "perf/calibration/constants.h"
-#include "perf/calibration/sustained_rates.h"
+#include "perf/constants/constants.h"
+#include "perf/constants/sustained_rates.h"
 
 namespace rightsize::mig {
 

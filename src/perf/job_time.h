@@ -1,7 +1,7 @@
 // The time of any job as one number, to compare settings and GPUs. It comes from the same estimates as everywhere else.
 #pragma once
 
-#include "perf/calibration/sustained_rates.h"
+#include "perf/constants/sustained_rates.h"
 #include "perf/perf.h"
 
 namespace rightsize::perf {

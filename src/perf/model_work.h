@@ -89,6 +89,13 @@ struct LayerWork {
   int experts = -1;
   double tensors = 0;        // weight tensors
   bool splits_norm = false;  // tensor parallelism splits a norm over all heads of q and k
+
+  // The inner width of its MLP, without experts.
+  double dense_width() const {
+    double width = 0;
+    for (const Product& product : products) width += product.part == Product::Part::kDown ? product.inputs : 0;
+    return width;
+  }
 };
 
 struct ModelWork;

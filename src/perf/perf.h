@@ -19,7 +19,7 @@
 #include "base/units.h"
 #include "memory/kv_cache.h"
 #include "model/job.h"
-#include "perf/calibration/constants.h"
+#include "perf/constants/constants.h"
 #include "perf/kernels/collectives.h"
 #include "perf/kernels/gpu_speed.h"
 #include "perf/kernels/power.h"

@@ -1,7 +1,7 @@
 // For tests: the built-in constants of the speed model, read once.
 #pragma once
 
-#include "perf/calibration/constants.h"
+#include "perf/constants/constants.h"
 
 namespace rightsize {
 

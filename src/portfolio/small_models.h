@@ -1,7 +1,7 @@
 // Small models: workloads that may share a GPU with others (`small:` in the file).
 #pragma once
 
-#include "perf/calibration/sustained_rates.h"
+#include "perf/constants/sustained_rates.h"
 #include "portfolio/organisation.h"
 
 namespace rightsize::portfolio {

@@ -64,16 +64,18 @@ TEST(MeasuredSpeeds, NoErrorHasGrownByHalf) {
 }
 
 // On rows the constants were fitted to, stated intervals must contain about 80 %; a single capability may be better,
-// but never much worse.
+// but never much worse, also if nothing was fitted to its rows.
 TEST(MeasuredSpeeds, StatedIntervalsContainAboutFourOfFiveRows) {
   double inside = 0, all = 0;
   for (const Stage& stage : world().stages) {
-    if (stage.constants.empty() || stage.of_kernels()) continue;
+    // Requests that start together again and again are no load that a job can state.
+    if (stage.of_kernels() || stage.capability.starts_with("answers of equal length")) continue;
+    const bool fitted = !stage.constants.empty();
     for (const StageMetric& metric : stage.metrics) {
       const Validated* row = find(stage.capability, metric.name);
-      if (row == nullptr || row->as_is.n < 20) continue;
-      EXPECT_GE(row->as_is.inside, 0.65) << stage.capability << " " << metric.name;
-      inside += row->as_is.inside * row->as_is.n, all += row->as_is.n;
+      if (row == nullptr || row->as_is.n < (fitted ? 20 : 10)) continue;
+      EXPECT_GE(row->as_is.inside, fitted ? 0.65 : 0.6) << stage.capability << " " << metric.name;
+      if (fitted) inside += row->as_is.inside * row->as_is.n, all += row->as_is.n;
     }
   }
   EXPECT_GE(inside / all, 0.76);

@@ -122,7 +122,7 @@ std::optional<std::string> unknown_setting(const Csv& csv, const CsvRow& row) {
 
 }  // namespace
 
-Checked<perf::Measurement> Measurements::read_job(const std::string& root, const Csv& csv, const CsvRow& row) {
+Checked<calibration::Measurement> Measurements::read_job(const std::string& root, const Csv& csv, const CsvRow& row) {
   if (const auto column = unknown_setting(csv, row)) return fail(Errors{bad_input("setting " + *column)});
   const std::string name(csv.cell(row, "model"));
   // The size of images and videos is part of the model.
@@ -146,7 +146,7 @@ Checked<perf::Measurement> Measurements::read_job(const std::string& root, const
     model = models_.emplace(key, model::find_model(path, options)).first;
   }
   if (!model->second) return fail(Errors{bad_input("model " + name + ": " + model->second.error().front().message)});
-  return perf::read_measurement(csv, row, *model->second, catalog_);
+  return calibration::read_measurement(csv, row, *model->second, catalog_);
 }
 
 Checked<> Measurements::read_file_rows(const std::string& root, const std::string& file) {
@@ -169,7 +169,7 @@ Checked<> Measurements::read_file_rows(const std::string& root, const std::strin
       }
       measured.what = KernelRow{*kernel, microseconds(number(csv, row, "us"))};
     } else {
-      Checked<perf::Measurement> job = read_job(root, csv, row);
+      Checked<calibration::Measurement> job = read_job(root, csv, row);
       if (!job) {
         ++refused[job.error().front().message];
         continue;
@@ -210,10 +210,12 @@ Seconds kernel_time(const Kernel& kernel, const perf::GpuSpeed& gpu, const catal
 
 }  // namespace
 
-Result<perf::Predictions> predict(const MeasuredRow& row, const perf::Constants& constants, const perf::GpuSpeed& gpu) {
-  if (const auto* job = std::get_if<perf::Measurement>(&row.what)) return perf::predict(constants, *job, gpu, true);
+Result<calibration::Predictions> predict(const MeasuredRow& row, const perf::Constants& constants,
+                                         const perf::GpuSpeed& gpu) {
+  if (const auto* job = std::get_if<calibration::Measurement>(&row.what))
+    return calibration::predict(constants, *job, gpu, true);
   const auto& kernel = std::get<KernelRow>(row.what);
-  perf::Predictions one;
+  calibration::Predictions one;
   one.push_back({"kernel", kernel.measured, kernel_time(kernel.kernel, gpu, *row.gpu), {}, perf::Bound::kCompute});
   return one;
 }

@@ -1,4 +1,4 @@
-// The rows of data/measurements/: jobs (perf/calibration/calibration.h documents the format) and single kernels.
+// The rows of data/measurements/: jobs (calibration/calibration.h documents the format) and single kernels.
 #pragma once
 
 #include <deque>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/csv.h"
-#include "perf/calibration/calibration.h"
+#include "calibration/calibration.h"
 
 namespace rightsize::fit {
 
@@ -41,7 +41,7 @@ struct MeasuredRow {
   const CsvRow* row = nullptr;
   const catalog::Gpu* gpu = nullptr;
   std::string model;  // empty for kernels
-  std::variant<perf::Measurement, KernelRow> what;
+  std::variant<calibration::Measurement, KernelRow> what;
 
   std::string_view cell(std::string_view column) const { return csv->cell(*row, column); }
 };
@@ -60,7 +60,7 @@ class Measurements {
 
  private:
   Checked<> read_file_rows(const std::string& root, const std::string& file);
-  Checked<perf::Measurement> read_job(const std::string& root, const Csv& csv, const CsvRow& row);
+  Checked<calibration::Measurement> read_job(const std::string& root, const Csv& csv, const CsvRow& row);
 
   catalog::Catalog catalog_;
   std::deque<Csv> files_;
@@ -70,6 +70,7 @@ class Measurements {
 };
 
 // Compares every measured value of the row with the model.
-Result<perf::Predictions> predict(const MeasuredRow& row, const perf::Constants& constants, const perf::GpuSpeed& gpu);
+Result<calibration::Predictions> predict(const MeasuredRow& row, const perf::Constants& constants,
+                                         const perf::GpuSpeed& gpu);
 
 }  // namespace rightsize::fit

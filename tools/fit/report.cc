@@ -310,7 +310,7 @@ std::string measured_rows(const std::vector<Stage>& stages, const Measurements& 
     // Power is not a stack, and generated images say little about the speed of other image models.
     if (!stage.target.starts_with("stacks/") || stage.target == "stacks/power" || stage.name == "denoising") continue;
     for (const MeasuredRow* row : rows_of(stage, measurements, constants)) {
-      const auto& run = std::get<perf::Measurement>(row->what);
+      const auto& run = std::get<calibration::Measurement>(row->what);
       Runs& runs = stacks[stage.target.substr(stage.target.find('/') + 1)];
       runs.gpus.insert(row->gpu->name);
       runs.vendors.insert(row->gpu->vendor);

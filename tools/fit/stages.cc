@@ -164,9 +164,9 @@ Outcomes evaluate(const Stage& stage, const Rows& rows, const perf::Constants& c
   Outcomes outcomes;
   Speeds speeds(constants);
   for (const MeasuredRow* row : rows) {
-    const Result<perf::Predictions> found = predict(*row, constants, speeds.of(*row->gpu));
+    const Result<calibration::Predictions> found = predict(*row, constants, speeds.of(*row->gpu));
     if (!found) continue;
-    for (const perf::Prediction& p : *found) {
+    for (const calibration::Prediction& p : *found) {
       if (metric_of(stage, p.metric) == nullptr) continue;
       const double error = std::log(p.predicted / p.measured);
       const bool inside = error >= -std::log(p.interval.high) && error <= -std::log(p.interval.low);

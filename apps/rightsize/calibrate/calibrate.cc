@@ -16,7 +16,7 @@
 namespace rightsize::app {
 namespace {
 
-using perf::CalibrationFit;
+using calibration::CalibrationFit;
 
 struct Flags {
   std::string file, catalog;
@@ -63,9 +63,9 @@ std::string with_our_columns(const std::string& text) {
   return header + text.substr(end);
 }
 
-Checked<std::vector<perf::Measurement>> read_rows(const Flags& flags, const catalog::Catalog& catalog) {
+Checked<std::vector<calibration::Measurement>> read_rows(const Flags& flags, const catalog::Catalog& catalog) {
   RIGHTSIZE_TRY(std::string text, read_file(flags.file, 16u << 20));
-  if (perf::is_benchmark(text)) {
+  if (calibration::is_benchmark(text)) {
     if (!flags.given.contains("gpu"))
       return fail(Errors{bad_input(flags.file + " does not say which GPU it was measured on")
                              .with_hint("add --gpu NAME, and --tp N if the model ran on several")});
@@ -78,7 +78,7 @@ Checked<std::vector<perf::Measurement>> read_rows(const Flags& flags, const cata
     if (const auto known = gpus.find(name); known != gpus.end()) return known->second;
     return gpus.emplace(name, named_gpu(catalog, name)).first->second;
   };
-  return perf::read_measurements(flags.file, std::move(text), catalog, {flags.given, gpu_named});
+  return calibration::read_measurements(flags.file, std::move(text), catalog, {flags.given, gpu_named});
 }
 
 Checked<Outcome> run(const Flags& flags) {
@@ -87,8 +87,8 @@ Checked<Outcome> run(const Flags& flags) {
   const std::string overlay = std::filesystem::is_directory(folder, ignored) ? folder : std::string{};
   RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(overlay));
   RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(overlay));
-  RIGHTSIZE_TRY(const std::vector<perf::Measurement> measurements, read_rows(flags, catalog));
-  RIGHTSIZE_TRY(std::vector<CalibrationFit> fits, perf::fit_calibrations(constants, measurements));
+  RIGHTSIZE_TRY(const std::vector<calibration::Measurement> measurements, read_rows(flags, catalog));
+  RIGHTSIZE_TRY(std::vector<CalibrationFit> fits, calibration::fit_calibrations(constants, measurements));
 
   if (flags.dry_run) return Outcome{calibration_report(fits)};
   RIGHTSIZE_TRY(const std::string path, write_calibrations(folder, merged(constants.calibrations, fits)));

@@ -8,7 +8,7 @@
 
 namespace rightsize::app {
 
-using perf::CalibrationFit;
+using calibration::CalibrationFit;
 using perf::CalibrationRow;
 
 std::vector<CalibrationRow> merged(std::vector<CalibrationRow> rows, const std::vector<CalibrationFit>& fits) {

@@ -10,8 +10,8 @@
 namespace rightsize::app {
 namespace {
 
-using perf::CalibrationFit;
-using perf::CalibrationPoint;
+using calibration::CalibrationFit;
+using calibration::CalibrationPoint;
 using perf::CalibrationRow;
 using report::Fields;
 using report::kTableOnly;

@@ -9,12 +9,12 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-perf::CalibrationFit fit_of(model::JobKind job) {
-  perf::CalibrationFit fit;
+calibration::CalibrationFit fit_of(model::JobKind job) {
+  calibration::CalibrationFit fit;
   fit.row.stack = model::Stack::kVllm, fit.row.job = job, fit.row.gpu = "l4";
   fit.row.factors.device = 1.2, fit.row.factors.host = 0.9, fit.row.factors.prefill = 1.05;
   fit.error_before = 0.31, fit.error_after = 0.04;
-  perf::CalibrationPoint point;
+  calibration::CalibrationPoint point;
   point.line = 2, point.model = "llama-2-7b", point.metric = "tpot";
   point.measured = milliseconds(20), point.before = milliseconds(15), point.after = milliseconds(21);
   fit.points = {point};

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "manifests/compare.h"
-#include "perf/calibration/sustained_rates.h"
+#include "perf/constants/sustained_rates.h"
 #include "report/report.h"
 #include "rightsize/diff/fit.h"
 

@@ -1,7 +1,7 @@
 // Input of the commands that estimate speeds: the facts, and everything else an estimate needs.
 #pragma once
 
-#include "perf/calibration/measured_runs.h"
+#include "perf/constants/measured_runs.h"
 #include "rightsize/input/facts.h"
 #include "rightsize/input/job_flags.h"
 

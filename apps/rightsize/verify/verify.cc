@@ -9,8 +9,8 @@
 
 #include "base/format.h"
 #include "base/parse_units.h"
+#include "calibration/calibration.h"
 #include "decisions/evidence.h"
-#include "perf/calibration/calibration.h"
 #include "perf/perf.h"
 #include "rightsize/calibrate/calibration_file.h"
 #include "rightsize/calibrate/report.h"
@@ -114,7 +114,7 @@ std::string cost_sentence(const Decision& decision, const Verification& found) {
 
 // A calibration of the speed model with the measured speeds of decisions.
 struct Learned {
-  std::vector<perf::CalibrationFit> fits;
+  std::vector<calibration::CalibrationFit> fits;
   std::vector<std::string> decisions;  // decisions with the measurements that were used
   std::string why_not = {};            // why nothing could be learned
 };
@@ -169,9 +169,10 @@ const JudgedMetric* measured_metric(const decisions::Verification& found, std::i
 }
 
 // One measurement of a decision, or why there is none.
-Checked<std::optional<perf::Measurement>> measurement_of(const Decision& decision, const decisions::Verification& found,
-                                                         const catalog::Catalog& catalog,
-                                                         const perf::Constants& constants) {
+Checked<std::optional<calibration::Measurement>> measurement_of(const Decision& decision,
+                                                                const decisions::Verification& found,
+                                                                const catalog::Catalog& catalog,
+                                                                const perf::Constants& constants) {
   const bool serving = decision.summary.per == decisions::Per::kMonth;
   const JudgedMetric* speed = serving ? measured_metric(found, {decisions::kTpot, decisions::kTtft})
                                       : measured_metric(found, {decisions::kTokens, decisions::kSamples});
@@ -186,18 +187,18 @@ Checked<std::optional<perf::Measurement>> measurement_of(const Decision& decisio
     else
       row["samples_per_second_per_gpu"] = fmt::format("{}", speed->measured.typical / gpus);
   }
-  RIGHTSIZE_TRY(std::vector<perf::Measurement> read,
-                perf::read_measurements(decisions::label(decision.summary.id), csv_of(row), catalog));
-  perf::Measurement& m = read.front();
+  RIGHTSIZE_TRY(std::vector<calibration::Measurement> read,
+                calibration::read_measurements(decisions::label(decision.summary.id), csv_of(row), catalog));
+  calibration::Measurement& m = read.front();
   m.line = static_cast<int>(decision.summary.id);
   if (!serving) return std::move(m);
   perf::Constants as_planned = constants;
   if (plan.text("basis") != "calibrated") as_planned.calibrations.clear();
   const double ratio = speed->measured.typical / speed->prediction.value.likely;
   const perf::GpuSpeed gpu = perf::gpu_speed(as_planned, *m.gpu);
-  Result<perf::Predictions> said = perf::predict(as_planned, m, gpu);
+  Result<calibration::Predictions> said = calibration::predict(as_planned, m, gpu);
   if (!said) return fail(std::move(said).error());
-  for (const perf::Prediction& each : *said) {
+  for (const calibration::Prediction& each : *said) {
     if (std::string_view(each.metric) == "tpot") m.tpot = each.predicted * ratio;
   }
   return std::move(m);
@@ -209,7 +210,7 @@ Checked<std::optional<perf::Measurement>> measurement_of(const Decision& decisio
 Checked<Learned> learn_from(const Decision& decision, decisions::Ledger& ledger, const catalog::Catalog& catalog,
                             const perf::Constants& constants) {
   Learned learned;
-  std::vector<perf::Measurement> measurements;
+  std::vector<calibration::Measurement> measurements;
   decisions::Filter same;
   same.gpu = decision.summary.choice.gpu;
   RIGHTSIZE_TRY(const std::vector<decisions::DecisionSummary> candidates, ledger.list(same));
@@ -228,7 +229,7 @@ Checked<Learned> learn_from(const Decision& decision, decisions::Ledger& ledger,
     learned.why_not = "Nothing to calibrate: no speed of a 'recommend' plan was measured.";
     return learned;
   }
-  RIGHTSIZE_TRY(learned.fits, perf::fit_calibrations(constants, measurements));
+  RIGHTSIZE_TRY(learned.fits, calibration::fit_calibrations(constants, measurements));
   return learned;
 }
 

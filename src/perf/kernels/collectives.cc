@@ -36,9 +36,13 @@ Seconds network_time(const Cluster& cluster, Collective kind, int group, Bytes m
 
 }  // namespace
 
+bool has_switched_links(const catalog::Gpu& gpu) {
+  return gpu.nvlink_kind == "switch" || gpu.nvlink_kind == "fabric" || gpu.nvlink_kind == "mesh";
+}
+
 Cluster default_cluster(const catalog::Gpu& gpu) {
   Cluster cluster;
-  const bool switched = gpu.nvlink_kind == "switch" || gpu.nvlink_kind == "fabric" || gpu.nvlink_kind == "mesh";
+  const bool switched = has_switched_links(gpu);
   cluster.linked = switched;
   if (gpu.name.starts_with("gb")) cluster.node_gpus = 72;
   // The usual networks: 400 Gbit/s per GPU from Hopper on, 200 for the A100, 100 for older ones with NVLink, and 100

@@ -13,6 +13,9 @@ struct Cluster {
   bool linked = true;              // NVLink or similar between the GPUs of a machine; else PCIe
 };
 
+// NVLink through switches, a fabric or a full mesh: every GPU reaches every other at full rate.
+bool has_switched_links(const catalog::Gpu& gpu);
+
 // A machine with eight GPUs (72 in a GB200 or GB300 rack) and the usual network of its generation.
 Cluster default_cluster(const catalog::Gpu& gpu);
 Cluster cluster_of(const catalog::Machine& machine, const catalog::Gpu& gpu);

@@ -111,7 +111,7 @@ struct GpuSpeed {
   BytesPerSecond bandwidth;
   FlopsPerSecond half;  // bf16, or fp16 without bf16
   FlopsPerSecond fp8, fp4, fp32, tf32;
-  bool has_bf16 = false, has_fp8 = false, has_fp4 = false, has_half = false;
+  bool has_bf16 = false, has_fp8 = false, has_fp4 = false;
   bool weight_only_kernels = false;  // 8-bit and 4-bit weights with 16-bit arithmetic (Ampere and later)
   bool hopper_or_later = false;
   bool rocm = false;  // AMD's software

@@ -93,6 +93,8 @@ OpTime product_time(const GpuSpeed& gpu, const Pipe& pipe, const MatmulCurve& cu
 
 }  // namespace
 
+FlopsPerSecond peak_of(const GpuSpeed& gpu, WeightFormat format) { return pipe_of(gpu, format).peak; }
+
 OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format, double rate) {
   const Pipe pipe = pipe_of(gpu, format);
   return product_time(gpu, pipe, *pipe.curve, element_bytes(format), 1, size, size.m, rate);

@@ -58,6 +58,9 @@ void finish_op(OpTime& op, const GpuSpeed& gpu, FlopsPerSecond peak, Seconds lat
 // Element format of a product: selects the peak and the bytes per weight, activation and output.
 enum class WeightFormat { kHalf, kFp8, kFp4, kInt8, kInt4, kMx4, kFp32 };  // kMx4: MXFP4, computed in 16 bits
 
+// The data-sheet rate of the unit that multiplies this format.
+FlopsPerSecond peak_of(const GpuSpeed& gpu, WeightFormat format);
+
 struct Matmul {
   double m = 0, n = 0, k = 0;  // activations m x k, weight n x k, output m x n
 };

@@ -6,7 +6,7 @@
 
 #include "catalog/catalog.h"
 #include "catalog/test_catalog.h"
-#include "perf/calibration/constants.h"
+#include "perf/constants/constants.h"
 #include "perf/kernels/collectives.h"
 #include "perf/test_constants.h"
 
@@ -200,7 +200,7 @@ RC_GTEST_PROP(AttentionProperty, TimeGrowsSmoothlyWithTokens, ()) {
 TEST(GpuSpeed, EveryGpuOfTheCatalogueHasCurves) {
   for (const catalog::Gpu& gpu : built_in_catalog().gpus) {
     const GpuSpeed speed = gpu_speed(built_in_constants(), gpu);
-    if (!speed.has_half) continue;
+    if (!(speed.half > FlopsPerSecond{})) continue;
     EXPECT_GT(speed.sustained, 0.2) << gpu.name;
     EXPECT_LE(speed.sustained, kMostArithmetic) << gpu.name;
     for (const MatmulCurve& curve : speed.matmul) {

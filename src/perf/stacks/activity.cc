@@ -3,22 +3,6 @@
 #include <algorithm>
 
 namespace rightsize::perf {
-namespace {
-
-FlopsPerSecond peak_of(const GpuSpeed& gpu, WeightFormat format) {
-  switch (format) {
-    case WeightFormat::kFp8:
-      return gpu.fp8;
-    case WeightFormat::kFp4:
-      return gpu.fp4;
-    case WeightFormat::kFp32:
-      return gpu.fp32;
-    default:
-      return gpu.half;
-  }
-}
-
-}  // namespace
 
 Activity activity_of(const EngineCopy& r, const Step& step, double exchange_factor) {
   const EngineWork& w = step.work;

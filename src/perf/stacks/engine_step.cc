@@ -50,10 +50,7 @@ OpTime dense_products(const LayerWork& layer, const GpuSpeed& gpu, const EngineL
 
 // Elements of the MLP's inner width that are active per token.
 double inner_width(const ModelWork& work, const LayerWork& layer) {
-  double width = 0;
-  for (const Product& product : layer.products) {
-    if (product.part == Product::Part::kDown) width += product.inputs;
-  }
+  const double width = layer.dense_width();
   if (layer.experts < 0) return width;
   const model::ExpertsOp& how = work.mixtures[static_cast<std::size_t>(layer.experts)];
   return width + static_cast<double>(how.intermediate * how.per_token);

@@ -128,12 +128,17 @@ Confidence confidence_of(const GpuSpeed& gpu, int slot, JobKind kind, double wid
   return {basis, std::hypot(width, width_of(basis))};
 }
 
-// 0.2 is a judgement: between a relative of a measured GPU and a GPU known only from its data sheet.
-void widen(Confidence& confidence, Notes& notes) {
+void widen(Confidence& confidence, Notes& notes, double by) {
   if (confidence.basis == Basis::kCalibrated) return;
-  confidence.width = std::hypot(confidence.width, 0.2);
+  confidence.width = std::hypot(confidence.width, by);
   confidence.basis = std::max(confidence.basis, Basis::kTransferred);
-  notes.push_back({NoteKind::kUntestedStack, 0});
+  const auto noted = [](const Note& note) { return note.kind == NoteKind::kUntestedStack; };
+  if (std::none_of(notes.begin(), notes.end(), noted)) notes.push_back({NoteKind::kUntestedStack, 0});
+}
+
+Result<> check_rate(const GpuSpeed& gpu) {
+  if (gpu.half > FlopsPerSecond{}) return {};
+  return fail(bad_input("the catalogue has no 16-bit FLOP/s for this GPU, so its speed cannot be estimated"));
 }
 
 Interval interval_of(double width) { return {std::exp(-width), std::exp(width)}; }

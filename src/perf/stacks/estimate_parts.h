@@ -67,8 +67,18 @@ struct Confidence {
 };
 Confidence confidence_of(const GpuSpeed& gpu, int slot, model::JobKind kind, double width);
 Interval interval_of(double width);
-// The stack was measured, but not with such settings: adds a |log error| of 0.2 unless the user has calibrated it.
-void widen(Confidence& confidence, Notes& notes);
+// The stack was measured, but not with such settings: adds a |log error| unless the user has calibrated it. 0.2 is a
+// judgement: between a relative of a measured GPU and a GPU known only from its data sheet.
+void widen(Confidence& confidence, Notes& notes, double by = 0.2);
+
+template <class Estimate>
+void state(Estimate& estimate, const Confidence& confidence) {
+  estimate.basis = confidence.basis;
+  estimate.interval = interval_of(confidence.width);
+}
+
+// Fails without a data-sheet rate.
+Result<> check_rate(const GpuSpeed& gpu);
 
 // The larger of compute and memory; host or communication if that takes longer.
 Bound bound_of(Seconds arithmetic, Seconds device, Seconds host, Seconds communication);

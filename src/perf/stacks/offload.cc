@@ -64,8 +64,7 @@ void add_offload(const EagerConstants& c, const ModelWork& work, const Job& job,
   if (estimate.basis == Basis::kCalibrated) return;
   Confidence confidence{estimate.basis, std::log(estimate.interval.high)};
   widen(confidence, estimate.notes);
-  estimate.basis = confidence.basis;
-  estimate.interval = interval_of(confidence.width);
+  state(estimate, confidence);
 }
 
 }  // namespace rightsize::perf

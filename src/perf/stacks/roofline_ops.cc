@@ -30,14 +30,6 @@ const char* name_of(const Product& product, double inner) {
   return "other products";
 }
 
-double inner_of(const LayerWork& layer) {
-  double inner = 0;
-  for (const Product& product : layer.products) {
-    if (product.part == Product::Part::kDown) inner += product.inputs;
-  }
-  return inner;
-}
-
 OpTime elementwise(const ModelWork& work, const GpuSpeed& gpu, double rows, double inner) {
   OpTime op;
   op.traffic = bytes(rows * (kDecodeElementwise.hidden * work.hidden + kDecodeElementwise.inner * inner));
@@ -76,7 +68,7 @@ std::vector<RooflineOp> roofline_ops(const ModelWork& work, const Job& job, cons
   };
   for (const LayerWork& layer : work.kinds) {
     for (const Product& product : layer.products) {
-      add(name_of(product, inner_of(layer)),
+      add(name_of(product, layer.dense_width()),
           matmul_time(gpu, {rows, product.outputs_on(t), product.inputs_on(t)}, layout.format), layer.count);
     }
     if (layer.experts >= 0) {
@@ -84,7 +76,7 @@ std::vector<RooflineOp> roofline_ops(const ModelWork& work, const Job& job, cons
       experts.experts = layer.experts;
       add("experts", layer_products(work, experts, gpu, layout, rows), layer.count);
     }
-    add("norms and activations", elementwise(work, gpu, rows, inner_of(layer) / t), layer.count);
+    add("norms and activations", elementwise(work, gpu, rows, layer.dense_width() / t), layer.count);
     for (int number : layer.attentions) {
       const model::AttentionOp& how = work.attentions[static_cast<std::size_t>(number)];
       add("attention",

@@ -72,8 +72,7 @@ void fill_prefill_parts(TimeParts& parts, const Step& prefill, const EngineCopy&
 
 Result<> check_serving(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu,
                        const ServeLoad& load) {
-  if (!gpu.has_half)
-    return fail(bad_input("the catalogue has no 16-bit FLOP/s for this GPU, so its speed cannot be estimated"));
+  if (Result<> known = check_rate(gpu); !known) return known;
   const bool lacks = (job.precision == Precision::kFp8 && !gpu.has_fp8) ||
                      (job.precision == Precision::kFp4 && !gpu.has_fp4) || job.precision == Precision::kInt4;
   if (lacks && !gpu.weight_only_kernels) {

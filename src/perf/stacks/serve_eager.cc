@@ -250,12 +250,8 @@ BatchEstimate batch_eager(const EagerConstants& c, const ModelWork& work, const 
                             estimate.batch - estimate.device});
   estimate.bound = bound_of(pass.arithmetic * own.device, estimate.device, estimate.host, Seconds{});
   estimate.power.activity = forward_activity(work, gpu, batch, estimate.batch, estimate.device);
-  const bool host_bound = estimate.bound == Bound::kHost;
-  const Confidence confidence =
-      confidence_of(gpu, slot, JobKind::kServe, host_bound ? c.prefill_host_width : c.prefill_gpu_width);
-  estimate.basis = confidence.basis;
-  estimate.interval = interval_of(confidence.width);
-  if (host_bound) estimate.notes.push_back({NoteKind::kHostDepends, 0});
+  state(estimate, confidence_of(gpu, slot, JobKind::kServe, c.encoder_width));
+  if (estimate.bound == Bound::kHost) estimate.notes.push_back({NoteKind::kHostDepends, 0});
   return estimate;
 }
 

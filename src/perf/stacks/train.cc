@@ -14,8 +14,7 @@ using model::Precision;
 using model::Stack;
 
 Result<> check_format(const Job& job, const GpuSpeed& gpu) {
-  if (!gpu.has_half)
-    return fail(bad_input("the catalogue has no 16-bit FLOP/s for this GPU, so its speed cannot be estimated"));
+  if (Result<> known = check_rate(gpu); !known) return known;
   if (job.precision == Precision::kFp8 && !gpu.has_fp8) {
     return fail(
         bad_input("this GPU has no fp8 arithmetic").with_hint("fp8 needs Ada, Hopper or later; use --precision bf16"));
@@ -78,10 +77,7 @@ Result<TrainEstimate> train_at(const Constants& constants, const ModelWork& work
   const double sequence = work.image ? 1.0 : static_cast<double>(job.sequence);
   estimate.tokens_per_gpu = tokens(samples * sequence) / estimate.step;
   estimate.samples_per_second_per_gpu = samples / in_seconds(estimate.step);
-  const FlopsPerSecond peak = job.precision == Precision::kFp8    ? gpu.fp8
-                              : job.precision == Precision::kFp4  ? gpu.fp4
-                              : job.precision == Precision::kFp32 ? gpu.fp32
-                                                                  : gpu.half;
+  const FlopsPerSecond peak = peak_of(gpu, weight_format(job.precision, gpu));
   const bool frozen = job.train.method != model::Method::kFull;
   if (!work.image) {
     const double tokens = samples * sequence, most = in_flop_per_s(peak) * in_seconds(estimate.step);

@@ -157,30 +157,32 @@ Result<TrainEstimate> train_eager(const Constants& constants, const ModelWork& w
   const Seconds moved = network.of_step(passes);
   const Seconds scaler = scaler_wait(job, phases.host_optimizer * own.host);
   // DeepSpeed gathers updated parameters after the optimizer, when nothing else runs.
-  estimate.step = soft_max(alone, moved - network.updated, c.network_overlap) + network.updated + scaler;
+  const Seconds overlapped = soft_max(alone, moved - network.updated, c.network_overlap) + network.updated + scaler;
+  const Seconds overhead = overlapped * (job.parallel.gpus > 1 ? c.parallel_loss : 0);
+  estimate.step = overlapped + overhead;
   estimate.parts.push_back({"forward", phases.forward * passes * own.device});
   estimate.parts.push_back({"backward", phases.backward * passes * own.device});
   if (phases.recompute > Seconds{}) estimate.parts.push_back({"recompute", phases.recompute * passes * own.device});
   estimate.parts.push_back({"optimizer", phases.optimizer * own.device});
   const Seconds waits = alone - estimate.device + scaler;
   if (waits > estimate.device * 0.0005) estimate.parts.push_back({"waiting for the host", waits});
-  if (moved > Seconds{}) estimate.parts.push_back({"waiting for the network", estimate.step - alone - scaler});
+  if (moved > Seconds{}) estimate.parts.push_back({"waiting for the network", overlapped - alone - scaler});
+  if (overhead > Seconds{}) estimate.parts.push_back({"overhead of data parallelism", overhead});
 
   estimate.bound = bound_of(phases.arithmetic * passes * own.device, estimate.device, estimate.host, moved);
   const double width = estimate.bound == Bound::kHost ? c.train_host_width
                        : job.train.compile            ? c.compiled_width
                                                       : c.train_gpu_width;
   Confidence confidence = confidence_of(gpu, slot, model::JobKind::kTrain, width);
-  // The measured runs used one GPU, bf16 or autocast, full training or LoRA.
-  const bool beyond = job.parallel.gpus > 1 || job.precision == Precision::kFp32 ||
-                      job.train.method == Method::kQlora || (job.train.compile && job.train.method != Method::kFull);
+  // Runs on several GPUs are those of others. The rest used bf16 or autocast, full training or LoRA.
+  if (job.parallel.gpus > 1) widen(confidence, estimate.notes, c.parallel_width);
+  const bool beyond = job.precision == Precision::kFp32 || job.train.method == Method::kQlora ||
+                      (job.train.compile && job.train.method != Method::kFull);
   if (beyond) widen(confidence, estimate.notes);
-  // Nor did any use a network between machines, where published runs of FSDP and ZeRO 3 reach 35 to 55 % of the peak.
+  // None used a network between machines, where published runs of FSDP and ZeRO 3 reach 35 to 55 % of the peak.
   constexpr double kAcrossMachines = 0.4;
-  if (job.parallel.gpus > cluster.node_gpus && confidence.basis != Basis::kCalibrated)
-    confidence.width = std::hypot(confidence.width, kAcrossMachines);
-  estimate.basis = confidence.basis;
-  estimate.interval = interval_of(confidence.width);
+  if (job.parallel.gpus > cluster.node_gpus) widen(confidence, estimate.notes, kAcrossMachines);
+  state(estimate, confidence);
   if (estimate.bound == Bound::kHost) estimate.notes.push_back({NoteKind::kHostDepends, 0});
   if (job.train.method == Method::kLora && job.precision == Precision::kBf16)
     estimate.notes.push_back({NoteKind::kAdapterInputs, 0});

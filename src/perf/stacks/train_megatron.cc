@@ -213,8 +213,7 @@ void finish(TrainEstimate& estimate, const MegatronConstants& c, const ModelWork
   // No measured run used recompute or a quantized base.
   const bool beyond = job.train.recompute != model::Recompute::kNone || job.train.method == model::Method::kQlora;
   if (beyond) widen(confidence, estimate.notes);
-  estimate.basis = confidence.basis;
-  estimate.interval = interval_of(confidence.width);
+  state(estimate, confidence);
   if (mixture) estimate.notes.push_back({NoteKind::kMixtureUnsure, 0});
 }
 

@@ -153,8 +153,7 @@ void finish(TrainEstimate& estimate, const ShardedConstants& c, const Job& job, 
   const bool beyond_rows = work.experts > 0 || p.expert > 1 || job.train.method != model::Method::kFull ||
                            (spread && job.stack != model::Stack::kTorchTitan);
   if (beyond_rows) widen(confidence, estimate.notes);
-  estimate.basis = confidence.basis;
-  estimate.interval = interval_of(confidence.width);
+  state(estimate, confidence);
 }
 
 }  // namespace

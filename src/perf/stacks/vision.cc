@@ -62,9 +62,8 @@ BatchEstimate batch_images(const Constants& constants, const ModelWork& work, co
   estimate.power.activity.busy = std::min(estimate.batch, (cost.products + cost.traffic) * own.device);
   estimate.power.activity.exchange = std::min(estimate.batch - estimate.power.activity.busy, launches * own.device);
   estimate.power.activity.host = estimate.batch - estimate.power.activity.busy - estimate.power.activity.exchange;
-  const Confidence confidence = confidence_of(gpu, kVisionSlot, JobKind::kServe, c.width);
-  estimate.basis = own.known ? Basis::kCalibrated : confidence.basis;
-  estimate.interval = interval_of(own.known ? own.width : confidence.width);
+  state(estimate, own.known ? Confidence{Basis::kCalibrated, own.width}
+                            : confidence_of(gpu, kVisionSlot, JobKind::kServe, c.width));
   if (estimate.host > estimate.device)
     estimate.notes.push_back({NoteKind::kEagerDecode, in_milliseconds(estimate.host)});
   return estimate;
@@ -112,10 +111,8 @@ Result<TrainEstimate> train_images(const Constants& constants, const ModelWork& 
   activity.time = estimate.step, activity.busy = std::min(estimate.device, estimate.step);
   activity.exchange = std::max(Seconds{}, estimate.step - alone - scaler);
   activity.host = estimate.step - activity.busy - activity.exchange;
-  Confidence confidence = confidence_of(gpu, kVisionSlot, JobKind::kTrain, c.width);
-  if (own.known) confidence = {Basis::kCalibrated, own.width};
-  estimate.basis = confidence.basis;
-  estimate.interval = interval_of(confidence.width);
+  state(estimate, own.known ? Confidence{Basis::kCalibrated, own.width}
+                            : confidence_of(gpu, kVisionSlot, JobKind::kTrain, c.width));
   if (estimate.bound == Bound::kHost) estimate.notes.push_back({NoteKind::kHostDepends, 0});
   return estimate;
 }
@@ -139,8 +136,7 @@ Result<BatchEstimate> one_batch(const Constants& constants, const ModelWork& wor
 // No serving engine runs these models; PyTorch is modelled in 16 and 32 bits.
 Result<> check_batch(const Job& job, const GpuSpeed& gpu) {
   using model::Precision;
-  if (!gpu.has_half)
-    return fail(bad_input("the catalogue has no 16-bit FLOP/s for this GPU, so its speed cannot be estimated"));
+  if (Result<> known = check_rate(gpu); !known) return known;
   const bool plain =
       job.precision == Precision::kBf16 || job.precision == Precision::kFp16 || job.precision == Precision::kFp32;
   if (plain) return {};

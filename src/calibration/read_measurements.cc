@@ -7,12 +7,12 @@
 #include "base/csv.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
+#include "calibration/calibration.h"
 #include "memory/memory.h"
 #include "model/serve_settings.h"
-#include "perf/calibration/calibration.h"
 #include "presets/presets.h"
 
-namespace rightsize::perf {
+namespace rightsize::calibration {
 namespace {
 
 using model::Job;
@@ -114,7 +114,7 @@ void read_measured(RowReader& reader, Measurement& m) {
   if (m.job.kind == model::JobKind::kTrain) {
     m.step = step_of(reader, m.job, m.work.image);
     if (m.step && !(*m.step > Seconds{})) m.step.reset();
-  } else if (serves_batches(m.work)) {
+  } else if (perf::serves_batches(m.work)) {
     m.batch = time("batch_ms");
     if (auto rate = reader.measured("samples_per_second_per_gpu"); rate && !m.batch)
       m.batch = seconds(static_cast<double>(m.job.batch) / *rate);
@@ -171,11 +171,11 @@ Checked<Measurement> read_measurement(const Csv& csv, const CsvRow& row, const m
   if (m.job.sequence == 0) m.job.sequence = memory::default_sequence(model);
   for (Error& error : memory::check_job(model, m.job)) reader.wrong("model", std::move(error));
   if (!errors.empty()) return fail(std::move(errors));
-  m.work = work_of(model);
-  m.job = fitted_to(m.work, m.job);
-  m.cluster = default_cluster(**gpu);
-  if (m.job.kind == model::JobKind::kServe && !serves_batches(m.work))
-    m.load.kv_tokens = kv_token_capacity(model, m.job, **gpu);
+  m.work = perf::work_of(model);
+  m.job = perf::fitted_to(m.work, m.job);
+  m.cluster = perf::default_cluster(**gpu);
+  if (m.job.kind == model::JobKind::kServe && !perf::serves_batches(m.work))
+    m.load.kv_tokens = perf::kv_token_capacity(model, m.job, **gpu);
   if (const auto rate = reader.measured("rate")) m.load.rate = requests_per_s(*rate);
   read_measured(reader, m);
   if (!errors.empty()) return fail(std::move(errors));
@@ -211,4 +211,4 @@ Checked<std::vector<Measurement>> read_measurements(const std::string& file, std
   return measurements;
 }
 
-}  // namespace rightsize::perf
+}  // namespace rightsize::calibration

@@ -1,4 +1,4 @@
-#include "perf/calibration/sustained_rates.h"
+#include "perf/constants/sustained_rates.h"
 
 #include <algorithm>
 #include <cmath>

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "perf/calibration/constants.h"
+#include "perf/constants/constants.h"
 
 namespace rightsize::perf {
 

@@ -1,14 +1,22 @@
-#include "perf/calibration/calibration.h"
+#include "calibration/calibration.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-namespace rightsize::perf {
+namespace rightsize::calibration {
 namespace {
 
 using model::JobKind;
+using perf::Bound;
+using perf::Calibration;
+using perf::Constants;
+using perf::gpu_speed;
+using perf::GpuSpeed;
+using perf::Interval;
+using perf::PowerEstimate;
+using perf::slot_of;
 
 // Measurements of one stack, job and GPU.
 struct Group {
@@ -204,15 +212,15 @@ Result<Predictions> predict(const Constants& constants, const Measurement& m, co
         {std::exp(-joined(power.low, time.low)), std::exp(joined(power.high, time.high))}, bound);
   };
   if (m.step) {
-    RIGHTSIZE_TRY(TrainEstimate e, estimate_training(constants, m.work, m.job, gpu, m.cluster));
+    RIGHTSIZE_TRY(perf::TrainEstimate e, perf::estimate_training(constants, m.work, m.job, gpu, m.cluster));
     add("step", m.step, e.step, e.interval, e.bound);
     add_power(e.power, m.step, e.step, e.interval, e.bound);
   } else if (m.batch) {
-    RIGHTSIZE_TRY(BatchEstimate e, estimate_batch(constants, m.work, m.job, gpu));
+    RIGHTSIZE_TRY(perf::BatchEstimate e, perf::estimate_batch(constants, m.work, m.job, gpu));
     add("batch", m.batch, e.batch, e.interval, e.bound);
     add_power(e.power, m.batch, e.batch, e.interval, e.bound);
   } else {
-    RIGHTSIZE_TRY(ServeEstimate e, estimate_serving(constants, m.work, m.job, gpu, m.cluster, m.load));
+    RIGHTSIZE_TRY(perf::ServeEstimate e, perf::estimate_serving(constants, m.work, m.job, gpu, m.cluster, m.load));
     if (!e.stable)
       return fail(bad_input(fmt::format("by the estimate, {} requests/s arrive faster than they can be served",
                                         in_requests_per_s(m.load.rate)))
@@ -245,4 +253,4 @@ Checked<std::vector<CalibrationFit>> fit_calibrations(const Constants& constants
   return fits;
 }
 
-}  // namespace rightsize::perf
+}  // namespace rightsize::calibration

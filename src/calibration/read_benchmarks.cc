@@ -8,9 +8,9 @@
 #include "base/located_json.h"
 #include "base/parse_units.h"
 #include "base/text.h"
-#include "perf/calibration/calibration.h"
+#include "calibration/calibration.h"
 
-namespace rightsize::perf {
+namespace rightsize::calibration {
 namespace {
 
 constexpr double kMost = 1e12;
@@ -171,4 +171,4 @@ Checked<std::string> benchmark_rows(const std::string& file, const std::string& 
   return rows;
 }
 
-}  // namespace rightsize::perf
+}  // namespace rightsize::calibration

@@ -6,8 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "perf/calibration/constants.h"
-#include "perf/calibration/sustained_rates.h"
+#include "perf/constants/constants.h"
+#include "perf/constants/sustained_rates.h"
+#include "perf/kernels/collectives.h"
 
 namespace rightsize::perf {
 namespace {
@@ -89,7 +90,6 @@ void fill_peaks(const Gpu& gpu, GpuSpeed& speed) {
   speed.sms = gpu.sms.value_or(128);  // unknown for other accelerators; only affects small products
   speed.bandwidth = gpu.bandwidth;
   speed.half = gpu.half_rate().value_or(FlopsPerSecond{});
-  speed.has_half = speed.half > FlopsPerSecond{};
   speed.has_bf16 = gpu.peak(NumberFormat::kBf16).supported;
   speed.has_fp8 = gpu.peak(NumberFormat::kFp8).supported;
   speed.has_fp4 = gpu.peak(NumberFormat::kFp4).supported;
@@ -146,14 +146,10 @@ double transferred_rate(const Gpu& gpu, const Chip& chip, double chip_rate) {
   return chip.vendor == gpu.vendor ? scaled_by_power(gpu, share, chip.watts_per_tflop) : share;
 }
 
-bool has_switched_links(const Gpu& gpu) {
-  return gpu.nvlink && (gpu.nvlink_kind == "switch" || gpu.nvlink_kind == "fabric" || gpu.nvlink_kind == "mesh");
-}
-
 // All GPUs with the same kind of link reach the same share of it, and no message over PCIe starts faster than over
 // NVLink.
 void fill_links(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
-  const bool switched = has_switched_links(gpu);
+  const bool switched = gpu.nvlink && has_switched_links(gpu);
   const LinkShares& shares = switched ? constants.nvlink : constants.pcie;
   const BytesPerSecond link = switched ? *gpu.nvlink : speed.host_link;
   auto curve = [&](const LinkShare& share, const LinkShare& fastest) {
@@ -291,7 +287,7 @@ GpuPower gpu_power(const Constants& constants, const Gpu& gpu) {
   const Watts tdp = *gpu.tdp;
   power.limit = tdp;
   power.idle = gpu.idle_power.value_or(tdp * kIdleShare) + tdp * c.idle;
-  if (gpu.memory_type.starts_with("GDDR")) power.idle += tdp * kGddrShare;
+  if (has_gddr(gpu)) power.idle += tdp * kGddrShare;
   power.kernels = tdp * c.kernels, power.tensor = tdp * c.tensor;
   power.exchange = tdp * c.exchange, power.host = tdp * c.host;
   power.memory = watts(c.memory * 1e-3 * in_gb_per_s(gpu.bandwidth));

@@ -17,16 +17,16 @@
 #include "model/model_shape.h"
 #include "perf/perf.h"
 
-namespace rightsize::perf {
+namespace rightsize::calibration {
 
 struct Measurement {
   int line = 0;
   std::string model;
   const catalog::Gpu* gpu = nullptr;
-  ModelWork work;
+  perf::ModelWork work;
   model::Job job;
-  Cluster cluster;
-  ServeLoad load;                                                           // serving
+  perf::Cluster cluster;
+  perf::ServeLoad load;                                                     // serving
   std::optional<Seconds> step, ttft, tpot, prefill, decode, batch, output;  // the measured ones; output: GPU time per
                                                                             // output token
   std::optional<Watts> power;                                               // mean of each GPU
@@ -37,13 +37,13 @@ struct Prediction {
   const char* metric = "";  // "step", "batch", "ttft", "tpot", "prefill", "decode", "output", "power", "energy"
                             // (both as seconds at the data sheet's power)
   Seconds measured, predicted;
-  Interval interval;  // around the prediction
-  Bound bound = Bound::kCompute;
+  perf::Interval interval;  // around the prediction
+  perf::Bound bound = perf::Bound::kCompute;
 };
-using Predictions = FixedList<Prediction, 7>;
+using Predictions = perf::FixedList<Prediction, 7>;
 
 // Compares every measured value of a row with the model; power only on request. Fails if the job cannot be estimated.
-Result<Predictions> predict(const Constants& constants, const Measurement& measurement, const GpuSpeed& gpu,
+Result<Predictions> predict(const perf::Constants& constants, const Measurement& measurement, const perf::GpuSpeed& gpu,
                             bool with_power = false);
 
 inline constexpr std::size_t kMostMeasurements = 1000;
@@ -74,7 +74,7 @@ struct CalibrationPoint {
 
 // The result for one stack and kind of job on one GPU.
 struct CalibrationFit {
-  CalibrationRow row;
+  perf::CalibrationRow row;
   std::vector<CalibrationPoint> points;
   double error_before = 0, error_after = 0;  // mean |predicted / measured - 1|
   double width_before = 0;
@@ -87,7 +87,7 @@ Checked<Measurement> read_measurement(const Csv& csv, const CsvRow& row, const m
 // Fits factors on device, host and prefill time for every stack, job and GPU among the measurements. The fit is robust:
 // outliers have little weight, and with few points the factors stay near 1. Factors that do not reduce the mean error
 // are not used: the present ones stay. Fails on a row with a job that cannot be estimated.
-Checked<std::vector<CalibrationFit>> fit_calibrations(const Constants& constants,
+Checked<std::vector<CalibrationFit>> fit_calibrations(const perf::Constants& constants,
                                                       const std::vector<Measurement>& measurements);
 
-}  // namespace rightsize::perf
+}  // namespace rightsize::calibration

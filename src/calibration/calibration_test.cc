@@ -1,4 +1,4 @@
-#include "perf/calibration/calibration.h"
+#include "calibration/calibration.h"
 
 #include <cmath>
 #include <filesystem>
@@ -12,8 +12,15 @@
 #include "catalog/test_catalog.h"
 #include "perf/test_constants.h"
 
-namespace rightsize::perf {
+namespace rightsize::calibration {
 namespace {
+
+using perf::Constants;
+using perf::estimate_serving;
+using perf::estimate_training;
+using perf::gpu_speed;
+using perf::load_constants;
+using perf::TrainEstimate;
 
 Checked<std::vector<Measurement>> read(const std::string& text) {
   return read_measurements("mine.csv", text, built_in_catalog());
@@ -226,7 +233,7 @@ TEST(Calibration, SavedCalibrationsAreReadBackAndUsed) {
   const std::string folder = testing::TempDir() + "/rightsize_calibration";
   std::filesystem::create_directories(folder);
   const auto fits = fit_calibrations(built_in_constants(), *read(rows_scaled(1.25, {8, 16})));
-  ASSERT_TRUE(write_file(folder + "/" + kCalibrationFile, calibration_csv({fits->front().row})));
+  ASSERT_TRUE(write_file(folder + "/" + perf::kCalibrationFile, perf::calibration_csv({fits->front().row})));
   const auto overlaid = load_constants(folder);
   ASSERT_TRUE(overlaid) << describe(overlaid.error());
   const Measurement m = read(rows_scaled(1.0, {8}))->front();
@@ -234,7 +241,7 @@ TEST(Calibration, SavedCalibrationsAreReadBackAndUsed) {
   const TrainEstimate before =
       *estimate_training(built_in_constants(), m.work, m.job, gpu_speed(built_in_constants(), gpu), m.cluster);
   const TrainEstimate after = *estimate_training(*overlaid, m.work, m.job, gpu_speed(*overlaid, gpu), m.cluster);
-  EXPECT_EQ(after.basis, Basis::kCalibrated);
+  EXPECT_EQ(after.basis, perf::Basis::kCalibrated);
   EXPECT_NEAR(after.step / before.step, 1.25, 0.03);
   EXPECT_LT(after.interval.high, before.interval.high);
   std::filesystem::remove_all(folder);
@@ -267,4 +274,4 @@ TEST(Constants, AnOverlayReplacesOneConstant) {
 }
 
 }  // namespace
-}  // namespace rightsize::perf
+}  // namespace rightsize::calibration

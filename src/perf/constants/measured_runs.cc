@@ -1,4 +1,4 @@
-#include "perf/calibration/measured_runs.h"
+#include "perf/constants/measured_runs.h"
 
 #include <algorithm>
 

@@ -11,7 +11,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "catalog/fact_table.h"
-#include "perf/calibration/constants.h"
+#include "perf/constants/constants.h"
 
 namespace rightsize::perf {
 namespace {
