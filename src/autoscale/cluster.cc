@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "autoscale/scaler.h"
-#include "base/cancel.h"
+#include "base/long_work.h"
 #include "sim/closed_users.h"
 #include "sim/continuous_engine.h"
 #include "sim/min_tree.h"
@@ -54,6 +54,7 @@ class Source {
   void refill() {
     at_ = 0;
     count_ = ended_ || cancelled() ? 0 : stream_->fill(block_);
+    LongWork::step(count_);
     ended_ = count_ < block_.size();
   }
 
@@ -107,7 +108,7 @@ class Cluster final : public sim::RequestWatcher {
       if (first != kNever && first >= config_.until)
         now_ = config_.until;
       else
-        run_.unserved = in_flight_;
+        give_up();
       return false;
     }
     now_ = first;
@@ -134,7 +135,6 @@ class Cluster final : public sim::RequestWatcher {
     Arrival request = source_.take();
     if (config_.most_in_flight > 0) request.at = now_;
     ++arrived_;
-    slot_of(request.at).requests += 1;
     if (std::int64_t{request.size} + request.output > most_tokens_) {
       ++run_.rejected;
       source_.answered(request.prompt, now_);
@@ -166,10 +166,20 @@ class Cluster final : public sim::RequestWatcher {
     run_.ttft.add_whole(ttft);
     if (request.output > 1) run_.tpot.add_whole((latency - ttft) / (request.output - 1));
     Slot& slot = slot_of(arrived);
+    ++slot.requests;
     slot.worst_ttft = std::max(slot.worst_ttft, ttft);
     if (!config_.slo.exceeded(ttft, latency, request.output)) return;
     ++run_.over;
     ++slot.over;
+  }
+
+  // No replica will ever serve the requests in flight, so they count as over the SLO.
+  void give_up() {
+    run_.unserved = in_flight_;
+    const auto miss = [&](const Arrival& request) { ++slot_of(request.at).requests, ++slot_of(request.at).over; };
+    std::for_each(router_.begin(), router_.end(), miss);
+    for (const Replica& replica : replicas_)
+      for (const Arrival& request : replica.engine->abandon()) miss(request);
   }
 
   // ---- Replicas ----

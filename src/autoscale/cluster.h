@@ -62,7 +62,7 @@ struct ClusterConfig {
 // The policy limited to the cluster's minimum and maximum replicas.
 Policy bounded(Policy policy, const ClusterConfig& config);
 
-// Five minutes of a run. Requests belong to the slot in which they arrived.
+// Five minutes of a run. Requests belong to the slot in which they arrived; those that no replica ever served are over.
 struct Slot {
   std::uint32_t requests = 0, over = 0;
   SimTime worst_ttft = 0;

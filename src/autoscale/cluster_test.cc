@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -91,9 +92,17 @@ RC_GTEST_PROP(Cluster, ALongerStartUpNeverLowersTheBound, ()) {
 RC_GTEST_PROP(Cluster, EveryRequestIsAccountedForAndEverySecondIsPaid, ()) {
   RandomService service;
   const Traffic traffic = service.traffic();
+  service.config.cost.wait_few = *rc::gen::inRange(0, 4), service.config.cost.wait_many = *rc::gen::inRange(0, 20);
   const ScalingRun run = simulate(service.config, traffic, *parse_policy(random_policy()));
   RC_ASSERT(run.requests + run.unserved + run.rejected == count_of(traffic));
   RC_ASSERT(run.ttft.count() == run.requests);
+  std::uint64_t requests = 0, over = 0;
+  for (const Slot& slot : run.slots) {
+    RC_ASSERT(slot.over <= slot.requests);
+    requests += slot.requests, over += slot.over;
+  }
+  RC_ASSERT(requests == run.requests + run.unserved);
+  RC_ASSERT(over == run.over + run.unserved);
   RC_ASSERT(run.paid_seconds >= run.ready_seconds - 1e-6);
   double paid = 0, ready = 0, all = 0, weighted = 0;
   for (const Slot& slot : run.slots) paid += slot.paid, ready += slot.ready;

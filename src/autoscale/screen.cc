@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "autoscale/scaler.h"
+#include "base/random.h"
 
 namespace rightsize::autoscale {
 namespace {
@@ -21,26 +22,55 @@ class Fluid {
     ready_ = policy.kind == Kind::kSchedule ? planned(policy, 0) : policy.first_replicas();
   }
 
-  Screened run() {
+  ScalingRun run() {
     const double width = static_cast<double>(demand_.width) * 1e-9;
-    double arrived = 0, over = 0;
+    double arrived = 0;
+    run_.most_ready = ready_;
     for (std::size_t i = 0; i < demand_.slots.size(); ++i) {
       const double requests = demand_.slots[i].requests;
       now_ = static_cast<SimTime>(i) * demand_.width;
       for (; !starting_.empty() && starting_.front() <= now_; starting_.pop_front()) ++ready_;
       while (scaler_->next() <= now_) decide(arrived);
+      run_.most_ready = std::max(run_.most_ready, ready_);
       arrived += requests;
       const double most = most_rate_ * ready_ * width, served = std::min(backlog_ + requests, most);
       backlog_ += requests - served;
-      running_ = ready_ > 0 ? replica_.running_at(served / width / ready_, running_) : 0;
-      if (exceeds()) over += requests;
-      paid_ += (ready_ + static_cast<double>(starting_.size())) * width;
+      settle(served / width, width);
+      count(static_cast<std::uint32_t>(requests), width);
     }
-    paid_ += backlog_ / std::max(1e-9, most_rate_);  // the backlog is served by the existing replicas
-    return {paid_, arrived > 0 ? over / arrived : 0};
+    run_.paid_seconds += backlog_ / std::max(1e-9, most_rate_);  // the backlog is served by the existing replicas
+    run_.end = static_cast<SimTime>(demand_.slots.size()) * demand_.width;
+    return std::move(run_);
   }
 
  private:
+  // A request stays for the time of its tokens, so the sequences follow the rate with that delay. Their ends are as
+  // random as Poisson arrivals: without that, autoscalers would see half of the variance.
+  void settle(double rate, double width) {
+    if (ready_ == 0) {
+      running_ = 0;
+    } else {
+      running_ = std::min(replica_.most, running_ * shared_by_ / ready_);
+      const double steady = replica_.running_at(rate / ready_, running_);
+      const double stays = replica_.tpot(running_) * replica_.output * 1e-9;
+      const double kept = std::exp(-width / stays), variance = steady / ready_ * (1 - kept * kept) / 2;
+      running_ = steady + (running_ - steady) * kept + std::sqrt(variance) * random_.normal();
+      running_ = std::clamp(running_, 0.0, replica_.most);
+    }
+    shared_by_ = ready_;
+  }
+
+  void count(std::uint32_t requests, double width) {
+    const auto at = static_cast<std::size_t>(now_ / kSlot);
+    if (at >= run_.slots.size()) run_.slots.resize(at + 1);
+    Slot& slot = run_.slots[at];
+    slot.requests += requests, run_.requests += requests;
+    if (exceeds()) slot.over += requests, run_.over += requests;
+    const double ready = ready_ * width, paid = ready + static_cast<double>(starting_.size()) * width;
+    slot.ready += ready, run_.ready_seconds += ready;
+    slot.paid += paid, run_.paid_seconds += paid;
+  }
+
   bool exceeds() const {
     const double starts =
         starting_.empty() ? static_cast<double>(config_.startup) : static_cast<double>(starting_.front() - now_);
@@ -66,13 +96,14 @@ class Fluid {
     if (scaler_->needs_loads() && ready_ > 0)
       seen.loads.assign(static_cast<std::size_t>(ready_), {use, backlog_ / ready_});
     int change = scaler_->decide(seen) - seen.wanted;
+    run_.starts += std::max(0, change);
     for (; change > 0; --change) config_.startup > 0 ? starting_.push_back(seen.now + config_.startup) : void(++ready_);
     for (; change < 0; ++change) {
       if (!starting_.empty()) {
         starting_.pop_back();
       } else if (ready_ > 0) {
         --ready_;
-        paid_ += replica_.tpot(running_) * replica_.output * 1e-9;  // until it has drained
+        run_.paid_seconds += replica_.tpot(running_) * replica_.output * 1e-9;  // until it has drained
       }
     }
   }
@@ -82,10 +113,12 @@ class Fluid {
   SteadyReplica replica_;
   double share_, most_rate_;  // requests per second of a replica
   std::unique_ptr<Scaler> scaler_;
-  int ready_ = 0;
+  int ready_ = 0, shared_by_ = 0;  // replicas; those that share the running sequences
   std::deque<SimTime> starting_;
   SimTime now_ = 0;
-  double backlog_ = 0, running_ = 0, paid_ = 0;
+  double backlog_ = 0, running_ = 0;
+  ScalingRun run_;
+  Random random_{1};
 };
 
 }  // namespace
@@ -127,7 +160,8 @@ double SteadyReplica::running_within(SimTime tpot_limit) const {
   return low;
 }
 
-Screened screen(const ClusterConfig& config, const DemandSeries& demand, const Policy& policy, double capacity_share) {
+ScalingRun screen(const ClusterConfig& config, const DemandSeries& demand, const Policy& policy,
+                  double capacity_share) {
   return Fluid(config, demand, policy, capacity_share).run();
 }
 

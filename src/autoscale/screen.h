@@ -1,5 +1,6 @@
-// A policy on mean traffic: requests are a fluid, without randomness. A week takes about ten milliseconds, so hundreds
-// of settings can be compared before the best ones are simulated (cluster.h).
+// A policy on mean traffic: requests are a fluid, and single ones are not followed. A week takes about ten
+// milliseconds, so hundreds of settings can be compared before the best ones are simulated (cluster.h). Below overload,
+// the GPU-hours are within 15 % of the simulation's (search_test.cc).
 #pragma once
 
 #include "autoscale/traffic.h"
@@ -24,11 +25,8 @@ struct SteadyReplica {
   double per_sequence() const;  // time that each adds between two tokens
 };
 
-struct Screened {
-  double paid_seconds = 0, over_share = 0;
-};
-
-// `capacity_share`: the usable share of a replica's throughput and of the limit on TPOT; randomness takes the rest.
-Screened screen(const ClusterConfig& config, const DemandSeries& demand, const Policy& policy, double capacity_share);
+// `capacity_share`: the usable share of a replica's throughput and of the limit on TPOT; randomness takes the rest. The
+// run has no latencies.
+ScalingRun screen(const ClusterConfig& config, const DemandSeries& demand, const Policy& policy, double capacity_share);
 
 }  // namespace rightsize::autoscale

@@ -16,12 +16,12 @@ constexpr SimTime kScreenWidth = whole_seconds(5);
 // cheapest kind first.
 std::vector<std::size_t> cheapest_of_kinds(const ClusterConfig& config, const DemandSeries& demand,
                                            const std::vector<Policy>& all, double share, unsigned threads) {
-  std::vector<Screened> screened(all.size());
+  std::vector<ScalingRun> screened(all.size());
   for_each_index(all.size(), threads, [&](std::size_t i) { screened[i] = screen(config, demand, all[i], share); });
   // A miss costs more than any saving, so the best of a kind without a feasible setting is its least bad one.
   constexpr double kMiss = 100;
   const auto paid = [&](std::size_t i) {
-    const double misses = std::max(0.0, screened[i].over_share - config.slo.allowed);
+    const double misses = std::max(0.0, screened[i].over_share() - config.slo.allowed);
     return screened[i].paid_seconds * (1 + (misses > 0 ? kMiss * (1 + misses) : 0));
   };
   std::map<Kind, std::size_t> best;
@@ -42,7 +42,7 @@ int fixed_on_average(const ClusterConfig& config, const DemandSeries& demand) {
   Policy policy;
   const auto over = [&](int n) {
     policy.replicas = n;
-    return screen(config, demand, policy, kShare).over_share;
+    return screen(config, demand, policy, kShare).over_share();
   };
   const double allowed = std::max(config.slo.allowed, over(kMost) + kClose);
   const auto meets = [&](int n) { return over(n) <= allowed; };
@@ -249,11 +249,11 @@ double cheapest_on_average(const ClusterConfig& config, const Traffic& traffic, 
   const DemandSeries demand = demand_of(traffic, kScreenWidth);
   std::vector<Policy> all = settings_for(config, demand);
   std::erase_if(all, [](const Policy& p) { return p.kind == Kind::kSchedule || !p.plan.empty(); });
-  std::vector<Screened> screened(all.size());
+  std::vector<ScalingRun> screened(all.size());
   for_each_index(all.size(), threads, [&](std::size_t i) { screened[i] = screen(config, demand, all[i], kShare); });
   double least = 0;
-  for (const Screened& s : screened) {
-    if (s.over_share <= config.slo.allowed && (least == 0 || s.paid_seconds < least)) least = s.paid_seconds;
+  for (const ScalingRun& s : screened) {
+    if (s.over_share() <= config.slo.allowed && (least == 0 || s.paid_seconds < least)) least = s.paid_seconds;
   }
   return least;
 }

@@ -100,10 +100,28 @@ TEST(PolicySearchTest, TheChosenSettingIsWithinATenthOfTheBestOfItsKind) {
 RC_GTEST_PROP(Screening, FixedReplicasCostTheSameAsSimulated, ()) {
   const RandomDay day;
   const Policy policy = *parse_policy(fmt::format("fixed:replicas={}", *rc::gen::inRange(4, 9)));
-  const Screened screened = screen(day.config, demand_of(day.traffic, whole_seconds(5)), policy, 0.9);
+  const ScalingRun screened = screen(day.config, demand_of(day.traffic, whole_seconds(5)), policy, 0.9);
   const ScalingRun run = simulate(day.config, day.traffic, policy);
   RC_PRE(run.over_share() < 0.05);
   RC_ASSERT(std::abs(screened.paid_seconds / run.paid_seconds - 1) < 0.05);
+}
+
+// The page shows these GPU-hours while a slider moves, unless mean traffic alone is often over the SLO.
+RC_GTEST_PROP(Screening, GpuHoursOfAutoscalersAreCloseToTheSimulation, ()) {
+  RandomDay day;
+  const sim::Diurnal process{requests_per_s(*rc::gen::inRange(1, 9)), 1.8, hours(6)};
+  const sim::RequestShape shape{.size = 512, .output = 128, .size_variation = 1, .output_variation = 1};
+  const SimTime horizon = sim::to_sim_time(process.period);
+  day.config.engine = {.token_budget = 8192, .max_sequences = 256};
+  const int target = *rc::gen::inRange(6, 24);
+  const Policy policy = *parse_policy(*rc::gen::element(fmt::format("hpa:target={},max=64", target),
+                                                        fmt::format("keda:threshold={},min=1,max=64", target)));
+  const ScalingRun run = simulate(day.config, replay(process, shape, 3, horizon), policy);
+  const ScalingRun screened = screen(day.config, drawn_demand(process, shape, 3, horizon, whole_seconds(5)), policy, 1);
+  RC_PRE(screened.over_share() <= day.config.slo.allowed / 10);
+  RC_ASSERT(std::abs(screened.paid_seconds / run.paid_seconds - 1) < 0.15);
+  const double mean = static_cast<double>(screened.requests) / static_cast<double>(run.requests + run.unserved);
+  RC_ASSERT(std::abs(mean - 1) < 0.1);
 }
 
 RC_GTEST_PROP(Purchase, NeverCostsMoreThanOnDemandAndCommitsOnlyWhatIsUsed, ()) {

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/cancel.h"
+#include "base/random.h"
 
 namespace rightsize::autoscale {
 namespace {
@@ -113,6 +114,15 @@ class NoStream final : public ArrivalStream {
   std::size_t fill(std::span<Arrival>) override { return 0; }
 };
 
+// A whole number from a Poisson distribution.
+double poisson(double mean, Random& random) {
+  constexpr double kLarge = 50;  // close to normal
+  if (mean > kLarge) return std::max(0.0, std::round(mean + std::sqrt(mean) * random.normal()));
+  double count = 0;
+  for (double passed = random.exponential(); passed < mean; passed += random.exponential()) ++count;
+  return count;
+}
+
 }  // namespace
 
 Traffic part(Traffic traffic, SimTime from, SimTime to) {
@@ -152,6 +162,24 @@ DemandSeries demand_of(const Traffic& traffic, SimTime width) {
       for (Demand* sum : {&series.slots[at], &series.total})
         sum->requests += 1, sum->prompt_tokens += block[i].size, sum->output_tokens += block[i].output;
     }
+  }
+  return series;
+}
+
+DemandSeries drawn_demand(const sim::Diurnal& process, const sim::RequestShape& shape, std::uint64_t seed,
+                          SimTime horizon, SimTime width) {
+  DemandSeries series{width, {}, {}};
+  Random random(seed);
+  for (SimTime from = 0; from < horizon; from += width) {
+    const SimTime to = std::min(horizon, from + width);
+    const double share = process.share_of_peak(sim::from_sim_time((from + to) / 2));
+    const double requests =
+        poisson(in_requests_per_s(process.mean_rate * process.peak) * share * in_seconds(sim::from_sim_time(to - from)),
+                random);
+    const Demand demand{requests, requests * shape.size, requests * shape.output};
+    series.slots.push_back(demand);
+    series.total.requests += demand.requests;
+    series.total.prompt_tokens += demand.prompt_tokens, series.total.output_tokens += demand.output_tokens;
   }
   return series;
 }

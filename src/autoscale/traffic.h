@@ -30,4 +30,9 @@ struct DemandSeries {
 };
 DemandSeries demand_of(const Traffic& traffic, SimTime width);
 
+// The demand of a day with the same statistics, drawn by slot and not by request: at any rate, a day takes about a
+// millisecond. All requests have the mean lengths.
+DemandSeries drawn_demand(const sim::Diurnal& process, const sim::RequestShape& shape, std::uint64_t seed,
+                          SimTime horizon, SimTime width);
+
 }  // namespace rightsize::autoscale

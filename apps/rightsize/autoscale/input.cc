@@ -63,6 +63,7 @@ Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleI
     const Seconds all = flags.duration.value_or(otherwise);
     const double mean = std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
     if (const Result<> few = check_number(requests_per_s(mean), all); !few) return fail(Errors{few.error()});
+    input.constant = std::adjacent_find(rates.begin(), rates.end(), std::not_equal_to<>()) == rates.end();
     return autoscale::by_slots(rates, sim::to_sim_time(width), lengths, seed, sim::to_sim_time(all));
   };
   if (input.history) {
@@ -109,6 +110,8 @@ Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleI
     return autoscale::replay(process, lengths, seed, sim::kNever);
   }
   const auto* day = std::get_if<sim::Diurnal>(&process);
+  if (day != nullptr) input.day = *day;
+  input.constant = std::holds_alternative<sim::Poisson>(process);
   const Seconds all = flags.duration.value_or(day != nullptr ? day->period : days(1));
   const RequestsPerSecond rate = sim::mean_rate(process).value_or(RequestsPerSecond{});
   if (const Result<> few = check_number(rate, all); !few) return fail(Errors{few.error()});
@@ -264,10 +267,9 @@ Checked<AutoscaleInput> read_input(const AutoscaleFlags& given) {
     RIGHTSIZE_TRY(autoscale::Policy policy, autoscale::parse_policy(text));
     input.policies.push_back(bounded(std::move(policy), input.cluster));
   }
-  sim::RequestShape lengths;
-  RIGHTSIZE_TRY(input.traffic, read_traffic(flags, input, lengths));
+  RIGHTSIZE_TRY(input.traffic, read_traffic(flags, input, input.lengths));
   BatchInput read;
-  RIGHTSIZE_TRY(input.offer, read_offer(flags, lengths, read));
+  RIGHTSIZE_TRY(input.offer, read_offer(flags, input.lengths, read));
   if (planned.usd_per_gpu_hour && flags.engine.price.empty())
     input.offer.usd_per_hour = planned.usd_per_gpu_hour, input.offer.price_source = planned.source;
   input.usd_per_gpu_hour = input.offer.usd_per_hour;
@@ -330,6 +332,8 @@ void declare(FlagSet& command, AutoscaleFlags& f) {
   command.add("token-budget", f.token_budget)->one_value();
   command.add("kv-tokens", e.kv_tokens);
   command.add("seed", e.input.seed);
+  command.add("plans-only", f.plans_only)
+      ->meaning("compare --policy on mean traffic and stop: GPU-hours and replicas without latencies");
   add_price_flag(command, e.price);
   command.add("purchase", e.purchase)->meaning("terms of catalogue prices: on-demand, spot, 1y or 3y");
   command.add("emit", f.emit)->meaning("files to write: keda, hpa, variantautoscaling, dynamo, knative, skyserve");

@@ -26,6 +26,7 @@ struct AutoscaleFlags {
   std::optional<std::int64_t> most_in_flight, token_budget;
   std::optional<int> min_replicas, max_replicas;
   std::optional<Seconds> duration;
+  bool plans_only = false;
 };
 // Whether the flags describe traffic.
 bool has_traffic(const AutoscaleFlags& flags);
@@ -53,7 +54,10 @@ struct AutoscaleInput {
   autoscale::Startup startup = {};
   // Faster ways to start, with the start-up each gives. Only if the start-up is estimated stage by stage.
   std::vector<std::pair<std::string, autoscale::Startup>> faster_starts = {};
-  autoscale::Traffic traffic = {};  // empty: report the start-up only
+  autoscale::Traffic traffic = {};       // empty: report the start-up only
+  std::optional<sim::Diurnal> day = {};  // if the traffic is synthetic: its rate over time
+  sim::RequestShape lengths = {};
+  bool constant = false;  // the rate never changes
   std::string traffic_words = {};
   std::optional<History> history = {};
   std::vector<autoscale::Policy> policies = {};

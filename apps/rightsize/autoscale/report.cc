@@ -11,6 +11,7 @@
 namespace rightsize::app {
 namespace {
 
+using autoscale::SimulatedPolicy;
 using report::Fields;
 
 Seconds from_ns(double ns) { return seconds(ns * 1e-9); }
@@ -48,7 +49,8 @@ std::vector<HourView> hours_of(const autoscale::ScalingRun& run) {
   return all;
 }
 
-// The hour with the largest share over the SLO; among equals, the busiest. Hours with few requests are ignored.
+// The hour with the largest share over the SLO; among equals, that with the longest TTFT. Hours with few requests are
+// ignored.
 std::optional<HourView> worst_hour(const autoscale::ScalingRun& run) {
   const std::vector<HourView> all = hours_of(run);
   double most = 0;
@@ -57,7 +59,7 @@ std::optional<HourView> worst_hour(const autoscale::ScalingRun& run) {
   constexpr double kEnough = 0.05;
   for (const HourView& hour : all) {
     if (hour.requests < kEnough * most || hour.requests == 0) continue;
-    if (!worst || std::pair(hour.over_share(), hour.requests) > std::pair(worst->over_share(), worst->requests))
+    if (!worst || std::pair(hour.over_share(), hour.worst_ttft) > std::pair(worst->over_share(), worst->worst_ttft))
       worst = hour;
   }
   return worst;
@@ -120,6 +122,27 @@ const Fields<PolicyView> kPolicyFields = {
     {"worst_hour?", "the hour with the largest share over the SLO", kHourFields,
      [](const PolicyView& v) { return worst_hour(v.run()); }},
     {"hours", "the course of the run", kHourFields, [](const PolicyView& v) { return hours_of(v.run()); }},
+};
+
+const Fields<HourView> kMeanHourFields = {
+    {"hour", "hours since the start", &HourView::hour},
+    {"requests", "requests that arrive in it", &HourView::requests},
+    {"mean_replicas", "replicas that are ready on average", &HourView::ready},
+    {"paid_replicas", "replicas that are paid for on average", &HourView::paid},
+};
+const Fields<PolicyView> kMeanFields = {
+    {"name", "name of the policy", [](const PolicyView& v) { return autoscale::name_of(v.simulated.policy.kind); }},
+    {"policy", "policy", "as --policy takes it",
+     [](const PolicyView& v) { return autoscale::describe(v.simulated.policy); }},
+    {"gpu_hours", "GPU-hours", "GPU-hours that are paid for",
+     [](const PolicyView& v) { return v.input().gpu_hours(v.run().paid_seconds); }, hours_text},
+    {"usd", "cost", "cost of the GPU-hours", [](const PolicyView& v) { return v.input().usd(v.run().paid_seconds); },
+     [](double value) { return format_usd(usd(value)); }},
+    {"overloaded", "over the SLO",
+     "whether mean traffic alone is often over the SLO; the GPU-hours are then unreliable",
+     [](const PolicyView& v) { return v.run().over_share() > v.input().cluster.slo.allowed / 10; }},
+    {"max_replicas", "most", "most ready replicas", [](const PolicyView& v) { return v.run().most_ready; }},
+    {"hours", "the course of the run", kMeanHourFields, [](const PolicyView& v) { return hours_of(v.run()); }},
 };
 
 struct BoundView {
@@ -198,9 +221,9 @@ const Fields<SearchView> kSearchFields = {
     {"simulated", "of those, simulated over all requests", [](const SearchView& v) { return v.search.simulated; }},
 };
 
-std::vector<PolicyView> views_of(const AutoscaleAnswer& answer) {
+std::vector<PolicyView> views_of(const AutoscaleAnswer& answer, const std::vector<SimulatedPolicy>& policies) {
   std::vector<PolicyView> views;
-  for (const autoscale::SimulatedPolicy& policy : answer.policies) views.push_back({answer, policy});
+  for (const SimulatedPolicy& policy : policies) views.push_back({answer, policy});
   return views;
 }
 
@@ -238,7 +261,9 @@ const Fields<AutoscaleAnswer> kAutoscaleFields = {
      }},
     {"saved_against_fixed?", "GPU-hours that the best policy saves against the fewest fixed replicas, as a share",
      [](const AutoscaleAnswer& a) { return saved_against_fixed(a); }},
-    {"policies?", "the policies", kPolicyFields, views_of},
+    {"policies?", "the policies", kPolicyFields, [](const AutoscaleAnswer& a) { return views_of(a, a.policies); }},
+    {"on_mean_traffic?", "the policies on mean traffic, with --plans-only instead of a simulation", kMeanFields,
+     [](const AutoscaleAnswer& a) { return views_of(a, a.on_mean_traffic); }},
     {"failure?", "the best policy when a replica dies at the busiest time", kFailureFields,
      [](const AutoscaleAnswer& a) { return a.failure ? std::optional(FailureView{*a.failure}) : std::nullopt; }},
     {"faster_starts?", "savings from a shorter start-up", kFasterFields, &AutoscaleAnswer::faster_starts},
@@ -267,9 +292,13 @@ std::string conclusion(const AutoscaleAnswer& a) {
 }
 
 std::string bound_line(const AutoscaleAnswer& a) {
-  if (!a.bound) return "";
+  if (!a.bound || !(a.bound->replica_seconds > 0)) return "";
   return fmt::format("No scaler that meets the SLO needs fewer than {} GPU-hours; a replica starts in {}.",
                      hours_text(a.input.gpu_hours(a.bound->replica_seconds)), format_duration(a.input.startup.total()));
+}
+
+std::string constant_line(const AutoscaleAnswer& a) {
+  return a.input.constant ? "The load is constant, so there is nothing to scale." : "";
 }
 
 // "It saves 43 % against 9 fixed replicas ($12,000/month)."
@@ -331,13 +360,18 @@ Outcome autoscale_outcome(const AutoscaleAnswer& answer) {
   report::Report& report = outcome.report;
   report.title = "Autoscaling";
   report.document = kAutoscaleDocument.of(answer);
+  if (!answer.on_mean_traffic.empty()) {
+    report.say("Mean traffic only: latencies need the simulation of every request, without --plans-only.");
+    report.show("Policies", table_of(kMeanFields, views_of(answer, answer.on_mean_traffic),
+                                     {"policy", "gpu_hours", "usd", "overloaded", "max_replicas"}));
+  }
   if (answer.policies.empty()) return outcome;
   report.say(conclusion(answer));
   for (const std::string& line :
-       {saving_line(answer), history_line(answer), bound_line(answer), purchase_line(answer)}) {
+       {constant_line(answer), saving_line(answer), history_line(answer), bound_line(answer), purchase_line(answer)}) {
     if (!line.empty()) report.say(line);
   }
-  report.show("Policies", table_of(kPolicyFields, views_of(answer),
+  report.show("Policies", table_of(kPolicyFields, views_of(answer, answer.policies),
                                    {"policy", "gpu_hours", "usd", "over_bound", "over_slo", "ttft_p99_seconds",
                                     report::spare("tpot_p99_seconds"), "mean_replicas", "max_replicas"}));
   if (const auto worst = worst_hour(answer.policies[answer.best].run); worst && worst->over > 0)

@@ -26,6 +26,7 @@ struct AutoscaleAnswer {
   const AutoscaleInput& input;
   std::optional<autoscale::Bound> bound = {};  // empty: the load depends on the policy
   std::vector<autoscale::SimulatedPolicy> policies = {};
+  std::vector<autoscale::SimulatedPolicy> on_mean_traffic = {};  // instead of `policies`, without latencies
   std::size_t best = 0;  // the cheapest that meets the SLO, else the one with the fewest requests over it
   std::optional<autoscale::PolicySearch> search = {};  // empty: the user named the policies
   std::optional<FailureRun> failure = {};

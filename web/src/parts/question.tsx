@@ -62,12 +62,18 @@ export function useQuestion<S extends Fields, C extends Command>(command: C, def
   const found = useSearch(command, options.search && settled !== null ? JSON.stringify(settled) : null);
   const full = options.search ? { ...found, busy: found.seconds !== null } : asking;
   const seen = useRef<{ full?: AnswerOf<C> | undefined; quick?: AnswerOf<C> | undefined; quickIsNewer?: boolean }>({});
-  const preliminary = useAnswer(command, useMemo(() => (quick && asked && seen.current.full ? quick(asked, seen.current.full) : null), [asked]), true);
+  const smaller = (question: AskFor<C> | null) => (quick && question && seen.current.full ? quick(question, seen.current.full) : null);
+  const moving = useMemo(() => smaller(asked), [asked]);
+  const preliminary = useAnswer(command, moving, true);
   if (full.value !== seen.current.full) seen.current = { full: full.value, quick: preliminary.value };
   else if (preliminary.value !== seen.current.quick) seen.current = { full: full.value, quick: preliminary.value, quickIsNewer: preliminary.value !== undefined && (options.hasPlan?.(preliminary.value) ?? true) };
   const isQuick = seen.current.quickIsNewer && (settled !== asked || full.busy);
-  const askAhead = useAhead(command, options.search ? null : settled);
-  const near = (name: keyof S) => (values: number[]) => { if (!options.search) askAhead(values.flatMap((value) => questionOf({ ...state, [name]: String(value) }) ?? [])); };
+  const askAhead = useAhead(command, quick ? moving : options.search ? null : settled);
+  const near = (name: keyof S) => (values: number[]) => {
+    if (options.search && !quick) return;
+    const likely = values.map((value) => questionOf({ ...state, [name]: String(value) }));
+    askAhead((quick ? likely.map(smaller) : likely).flatMap((question) => question ?? []));
+  };
   const answer = { ...full, value: isQuick ? preliminary.value : full.value };
   const set = (name: keyof S, value: string, remember: boolean) => { change({ [name]: value, ...reset } as Partial<S>, remember); };
   const slide = (name: keyof S) => (value: number) => { set(name, String(value), false); };

@@ -4,12 +4,44 @@ import type { Schemas } from '../../api/client';
 import { duration, money, number, percent } from '../../lib/format';
 import { useQuestion } from '../../parts/question';
 import { AskPage, GpuField, Hero, ModelField, TableCard } from '../../parts/ask_page';
-import { Badge } from '../../parts/basics';
+import { Badge, Card } from '../../parts/basics';
 import { COUNT, RATE, TIME, type Scale } from '../../parts/fields';
 import { Demand, Replicas, Waiting } from './pictures';
-import { cheapest, DEFAULTS, hourRows, nameOf, questionOf, type Policy } from './question';
+import { cheapest, DEFAULTS, hourRows, meanHourRows, nameOf, questionOf, quickOf, type MeanPolicy, type Policy } from './question';
 
 const TIMES: Scale = { step: () => 0.1, show: (value) => `${number(value)} × mean`, read: (text) => { const value = Number.parseFloat(text); return value > 0 ? value : undefined; }, like: 'a number, like 1.8' };
+
+const dollars = (usd: number | null | undefined) => (usd === undefined || usd === null ? '–' : money(usd));
+
+/** While a slider moves: GPU-hours and replicas on mean traffic. */
+function Preview({ policies }: { policies: MeanPolicy[] }) {
+  const rows = useMemo(() => meanHourRows(policies), [policies]);
+  const best = policies.filter((policy) => !policy.overloaded).sort((a, b) => a.gpu_hours - b.gpu_hours)[0];
+  return (
+    <>
+      <Hero
+        line={best ? `${nameOf(best)} needs about ${number(best.gpu_hours)} GPU-hours a day${best.usd === undefined || best.usd === null ? '' : ` (${money(best.usd)})`}` : 'All of these policies are overloaded at times'}
+        sub="Preliminary, from mean traffic. Every request is simulated when the slider rests."
+      />
+      <Demand rows={rows} />
+      <div class="columns">
+        <Replicas rows={rows} />
+        <Card title="Time to first token" note="The longest wait of each hour"><div class="empty" style={{ minHeight: '226px' }}>Simulated when the slider rests</div></Card>
+      </div>
+      <TableCard
+        title="Policies"
+        rows={policies}
+        keyOf={(each: MeanPolicy) => each.name}
+        columns={[
+            { title: 'Policy', cell: (each: MeanPolicy) => nameOf(each) },
+            { title: 'GPU-hours', number: true, cell: (each: MeanPolicy) => (each.overloaded ? 'overloaded' : `about ${number(each.gpu_hours)}`) },
+            { title: '$/day', number: true, cell: (each: MeanPolicy) => (each.overloaded ? '–' : dollars(each.usd)) },
+            { title: 'Most', number: true, roomy: true, cell: (each: MeanPolicy) => number(each.max_replicas) },
+        ]}
+      />
+    </>
+  );
+}
 
 function Answer({ answer, limit }: { answer: Schemas['Autoscale']; limit: number }) {
   const policies = answer.policies ?? [];
@@ -35,7 +67,7 @@ function Answer({ answer, limit }: { answer: Schemas['Autoscale']; limit: number
         columns={[
             { title: 'Policy', cell: (each: Policy) => nameOf(each) },
             { title: 'GPU-hours', number: true, cell: (each: Policy) => number(each.gpu_hours), sort: (each: Policy) => each.gpu_hours },
-            { title: '$/day', number: true, cell: (each: Policy) => (each.usd === undefined || each.usd === null ? '–' : money(each.usd)), sort: (each: Policy) => each.usd ?? 0 },
+            { title: '$/day', number: true, cell: (each: Policy) => dollars(each.usd), sort: (each: Policy) => each.usd ?? 0 },
             { title: 'Over the SLO', number: true, cell: (each: Policy) => <Badge tone={each.meets_slo ? 'good' : 'bad'}>{percent(each.over_slo)}</Badge>, sort: (each: Policy) => each.over_slo },
             { title: 'p99 TTFT', number: true, roomy: true, cell: (each: Policy) => duration(each.ttft_p99_seconds), sort: (each: Policy) => each.ttft_p99_seconds },
             { title: 'Replicas, mean', number: true, roomy: true, cell: (each: Policy) => number(each.mean_replicas), sort: (each: Policy) => each.mean_replicas },
@@ -47,7 +79,7 @@ function Answer({ answer, limit }: { answer: Schemas['Autoscale']; limit: number
 }
 
 export function AutoscalePage() {
-  const question = useQuestion('autoscale', DEFAULTS, questionOf, { search: true });
+  const question = useQuestion('autoscale', DEFAULTS, questionOf, { search: true, quick: quickOf, hasPlan: (answer) => (answer.on_mean_traffic ?? []).length > 0 });
   const { state, choose, slider } = question;
   return (
     <AskPage title="Autoscale" what="A day of traffic under three policies: cost, replicas and waiting time" question={question} waiting="Simulating a day…"
@@ -70,7 +102,7 @@ export function AutoscalePage() {
         </>
       )]}
     >
-      {(value) => <Answer answer={value as Schemas['Autoscale']} limit={Number(state.ttft)} />}
+      {(value) => (value.on_mean_traffic ? <Preview policies={value.on_mean_traffic} /> : <Answer answer={value as Schemas['Autoscale']} limit={Number(state.ttft)} />)}
     </AskPage>
   );
 }

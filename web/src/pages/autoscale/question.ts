@@ -15,6 +15,7 @@ export const DEFAULTS = {
 };
 export type State = typeof DEFAULTS;
 export type Policy = NonNullable<Schemas['Autoscale']['policies']>[number];
+export type MeanPolicy = NonNullable<Schemas['Autoscale']['on_mean_traffic']>[number];
 
 /** The three policies that are compared. */
 export function policiesOf(state: State): string[] {
@@ -32,6 +33,9 @@ export function questionOf(state: State): AskFor<'autoscale'> {
     policy: policiesOf(state),
   } as unknown as AskFor<'autoscale'>;
 }
+
+/** While a slider moves, the policies are compared on mean traffic. */
+export const quickOf = (asked: AskFor<'autoscale'>): AskFor<'autoscale'> => ({ ...asked, 'plans-only': true });
 
 export const NAMES: Record<string, string> = { fixed: 'Fixed', hpa: 'HPA', keda: 'KEDA' };
 export const nameOf = (policy: { name: string }) => NAMES[policy.name] ?? policy.name;
@@ -51,6 +55,10 @@ export function hourRows(policies: Policy[]): HourRow[] {
   return policies.flatMap((policy) => policy.hours.filter((hour) => hour.requests > 0).map((hour) => ({
     policy: nameOf(policy), hour: hour.hour, requests: hour.requests, replicas: hour.mean_replicas, paid: hour.paid_replicas, ttft: hour.ttft_max_seconds, over: hour.over_slo,
   })));
+}
+
+export function meanHourRows(policies: MeanPolicy[]): HourRow[] {
+  return policies.flatMap((policy) => policy.hours.map((hour) => ({ policy: nameOf(policy), hour: hour.hour, requests: hour.requests, replicas: hour.mean_replicas, paid: hour.paid_replicas, ttft: 0, over: 0 })));
 }
 
 /** The cheapest policy that meets the SLO; undefined if none does. */

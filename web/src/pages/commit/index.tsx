@@ -63,10 +63,10 @@ export function CommitPage() {
     >
       {(value: Commit) => (
         <>
-          <Hero line={value.saving_usd && value.uncommitted_usd && value.saving_usd > 0 ? `${committed(value)}: saves ${money(value.saving_usd)}, ${percent(value.saving_usd / value.uncommitted_usd)}` : committed(value)} sub={`${value.provider} ${value.instance}, ${value.region}. Demand: ${value.usage}. Over the term ${money(value.total_usd)} instead of ${money(value.uncommitted_usd)} on demand.`}>
+          <Hero line={value.saving_usd && value.uncommitted_usd && value.saving_usd > 0 ? `${committed(value)}: saves ${money(value.saving_usd)}, ${percent(value.saving_usd / value.uncommitted_usd)}` : committed(value)} sub={`${value.provider} ${value.instance}, ${value.region}. Demand: ${value.usage}. Expected over the scenarios below: ${money(value.total_usd)} instead of ${money(value.uncommitted_usd)} on demand.`}>
             <Stats
               items={[
-                { name: 'First year', value: money(value.first_year_usd) },
+                { name: 'First year', value: money(value.first_year_usd), note: 'expected' },
                 { name: 'Covered', value: percent(value.coverage), note: 'of all GPU-hours', help: 'The share of demand that runs on committed GPUs' },
                 { name: 'Used', value: percent(value.utilization), note: 'of the commitment', help: 'The share of committed GPU-hours that demand uses' },
                 { name: 'On demand', value: money(value.on_demand_usd_per_gpu_hour), note: 'per GPU-hour' },

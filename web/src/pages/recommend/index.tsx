@@ -146,6 +146,9 @@ export function Recommendation() {
                         </select>
                       </label>
                     )}
+                    {([['rejected', 'Why not others'], ['changes', 'What would change it']] as const).map(([tab, name]) => (
+                      <button type="button" class="button small" key={tab} onClick={() => { change({ tab }); document.querySelector('.about')?.scrollIntoView(); }}>{name}</button>
+                    ))}
                     {choice && choice !== choices[0] && <button type="button" class="button small" onClick={() => { pick('1'); }}>Back to {first ? gpusOf(first) : 'the first'}</button>}
                   </>
                 }

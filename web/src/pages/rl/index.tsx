@@ -22,10 +22,10 @@ export function questionOf(state: State): AskFor<'recommend'> {
   return { job: 'rl', model: state.model, algorithm: state.algorithm, stack: state.stack, prompts: state.prompts, samples: state.samples, isl: state.isl, osl: `${state.osl},max=${state.longest}`, steps: state.steps, 'max-gpus': state.maxgpus, top: 10, ...(state.gpu === '' ? {} : { gpu: state.gpu }) } as unknown as AskFor<'recommend'>;
 }
 
-/** While a slider moves, only the GPUs of the best plans are planned again. */
+/** While a slider moves, only the GPUs of the best plans are planned again, without alternatives. */
 export function quickOf(asked: AskFor<'recommend'>, last: AnswerOf<'recommend'>): AskFor<'recommend'> | null {
-  const best = [...new Set((last.plans ?? []).map((plan) => plan.gpu))].slice(0, 3);
-  return best.length === 0 ? null : { ...asked, gpu: best.join(',') };
+  const best = [...new Set((last.plans ?? []).map((plan) => plan.gpu))].slice(0, 2);
+  return best.length === 0 ? null : { ...asked, gpu: best.join(','), 'plans-only': true };
 }
 
 /** "split=6:2" -> "6 GPUs train, 2 generate" */
