@@ -387,14 +387,16 @@ class Planning {
   // sized, of its GPU if there are any: the one that is then the cheapest. Null: none.
   const PricedOption* could_lead() const {
     if (kinds_.empty() || request_.objective != Objective::kCost) return nullptr;
-    double most = 1;
-    for (const auto& [gpu, needed] : needed_share_) most = std::min(most, needed);
+    double usual = 0;
+    for (const auto& [gpu, share] : needed_share_) usual += share / static_cast<double>(needed_share_.size());
+    if (needed_share_.empty()) usual = 1;
     const PricedOption* best = nullptr;
     double least = kinds_.front().ranked_cost(request_);
     for (const PricedOption& c : candidates_) {
       if (c.option->sized || c.is_extrapolated() || !c.price->may_lead()) continue;
       const auto known = needed_share_.find(c.machines->gpu);
-      const double machines = serving_->fewest_machines(*c.option, known == needed_share_.end() ? most : known->second);
+      const double machines =
+          serving_->fewest_machines(*c.option, known == needed_share_.end() ? usual : known->second);
       const double cost = c.ranked_cost(request_) * machines / c.option->machines;
       if (cost < least) least = cost, best = &c;
     }
