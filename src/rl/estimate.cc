@@ -51,19 +51,58 @@ Seconds overlapped(const RlJob& job, const Rollout& rollout, const Parts& parts,
   return in_turn + (pipelined - in_turn) * std::min(1.0, job.async);
 }
 
+// How long the engine's GPUs generate in a step. Replicas without the longest answer wait for it.
+Seconds generating(const RlJob& job, const Rollout& rollout, Seconds step) {
+  return job.layout.split && job.async > 0 ? std::min(rollout.typical, step) : rollout.typical;
+}
+
 double idle_share(Seconds busy, Seconds step) { return std::clamp(1 - busy / step, 0.0, 1.0); }
 
-// Replicas without the longest answer wait for it; the host's work leaves the GPUs idle.
+// The host's work leaves the GPUs idle.
 void add_idle(const RlJob& job, const Rollout& rollout, const Parts& parts, RlEstimate& e) {
-  const Seconds generating = job.layout.split && job.async > 0 ? std::min(rollout.typical, e.step) : rollout.typical;
+  const Seconds generates = generating(job, rollout, e.step);
   if (job.layout.split) {
     e.train_idle = idle_share(parts.training() + parts.sync, e.step);
-    e.rollout_idle = idle_share(std::min(generating, rollout.batch) + parts.sync, e.step);
+    e.rollout_idle = idle_share(generates + parts.sync, e.step);
     e.idle = (e.train_idle * job.layout.train + e.rollout_idle * job.layout.rollout) / job.layout.gpus();
   } else {
-    e.idle = idle_share(generating + parts.training() + parts.sync, e.step);
+    e.idle = idle_share(generates + parts.training() + parts.sync, e.step);
     e.train_idle = e.rollout_idle = e.idle;
   }
+}
+
+Watts highest_power(const perf::GpuPower& gpu) { return gpu.capped() ? gpu.cap : gpu.limit; }
+
+// GPUs draw the power of each phase while they work in it, and idle otherwise.
+void add_power(const RlJob& job, const Rollout& rollout, const Training& training, const Parts& parts,
+               const perf::GpuPower& trainer, RlEstimate& e) {
+  const perf::GpuPower& engine = rollout.gpu;
+  if (!rollout.power.known() || !training.update_power.known() || !training.forward_power.known()) return;
+  const auto sync = [](const perf::GpuPower& gpu) { return gpu.idle + gpu.exchange; };
+  const auto above_idle = [&](const perf::GpuPower& gpu, Watts power, Seconds time) {
+    return (power - gpu.idle) * std::min(1.0, time / e.step);
+  };
+  const Watts generate = above_idle(engine, rollout.power.mean, generating(job, rollout, e.step));
+  e.train_power = trainer.idle + above_idle(trainer, training.forward_power.mean, parts.log_prob) +
+                  above_idle(trainer, training.update_power.mean, parts.update) +
+                  above_idle(trainer, sync(trainer), parts.sync);
+  if (job.layout.split)
+    e.rollout_power = engine.idle + generate + above_idle(engine, sync(engine), parts.sync);
+  else
+    e.train_power += generate, e.rollout_power = e.train_power;
+  const Watts powers[] = {rollout.power.mean, training.forward_power.mean, engine.idle, training.update_power.mean,
+                          sync(trainer)};
+  for (std::size_t i = 0; i < e.phases.size(); ++i) e.phases[i].power = powers[i];
+  e.power.mean = job.layout.split
+                     ? (e.train_power * job.layout.train + e.rollout_power * job.layout.rollout) / job.layout.gpus()
+                     : e.train_power;
+  for (const perf::PowerEstimate& part : {rollout.power, training.forward_power, training.update_power}) {
+    e.power.clock = std::min(e.power.clock, part.clock);
+    e.power.slower = std::min(e.power.slower, part.slower);
+  }
+  perf::GpuPower both = trainer;
+  both.idle = std::min(trainer.idle, engine.idle), both.width = std::max(trainer.width, engine.width);
+  perf::bound_power(both, std::max(highest_power(trainer), highest_power(engine)), e.power);
 }
 
 void add_phases(const RlJob& job, const Parts& parts, RlEstimate& e) {
@@ -121,6 +160,7 @@ Result<RlEstimate> estimate_step(const capacity::Predictor& predictor, const RlJ
   add_phases(job, parts, e);
   e.limit = limit_of(job, rollout, parts, e);
   add_idle(job, rollout, parts, e);
+  add_power(job, rollout, training, parts, train.speed.power, e);
   return e;
 }
 

@@ -62,6 +62,20 @@ std::string model_of(const RlRequest& request) {
   return hub.empty() ? given : hub;
 }
 
+// The longest prompt and answer, within the model's context.
+struct LengthLimits {
+  long long prompt, answer;
+
+  long long sequence() const { return prompt + answer; }
+};
+LengthLimits limits_of(const RlRequest& request, const RlJob& job) {
+  const std::int64_t context = request.request.model.context;
+  const auto prompt = std::llround(longest_prompt(job.isl, context));
+  const auto wanted = job.answers.most > 0 ? std::llround(job.answers.most)
+                                           : std::llround(std::ceil((job.longest() - job.isl) / 128) * 128);
+  return {prompt, context > 0 ? std::min<long long>(wanted, context - prompt) : wanted};
+}
+
 // "4,5,6,7"
 std::string devices(int first, int count) {
   std::vector<int> all(static_cast<std::size_t>(count));
@@ -83,10 +97,10 @@ TrlCommands trl_commands(const RlRequest& request, const RlPlan& plan) {
   TrlCommands made;
   made.own_machine = split && !shared;
   made.serve =
-      fmt::format("{}trl vllm-serve --model {} --tensor_parallel_size {} --data_parallel_size {}",
+      fmt::format("{}trl vllm-serve --model {} --tensor_parallel_size {} --data_parallel_size {} --max_model_len {}",
                   shared ? fmt::format("CUDA_VISIBLE_DEVICES={} ", devices(job.layout.train, job.layout.rollout)) : "",
                   hand_over::single_quoted(model_of(request)), job.rollout.parallel.tensor,
-                  std::max(1, job.layout.rollout / replica_gpus(job)));
+                  std::max(1, job.layout.rollout / replica_gpus(job)), limits_of(request, job).sequence());
   made.train = fmt::format(
       "{}accelerate launch --config_file zero3.yaml{}{} --num_processes {} -m trl.scripts.{} --config {}{}",
       shared ? fmt::format("CUDA_VISIBLE_DEVICES={} ", devices(0, job.layout.train)) : "", accelerate_offloads(plan),
@@ -124,9 +138,14 @@ Result<> check_algorithm(const RlJob& job) {
                                     : fmt::format("use --stack {}", fmt::join(others, " or "))));
 }
 
-// TRL's trainer talks to one server, which runs on one machine.
-Result<> check_server(const RlPlan& plan) {
+// TRL's trainer talks to one server, which runs on one machine. vLLM has several replicas in it only for mixtures.
+Result<> check_server(const RlRequest& request, const RlPlan& plan) {
   const Layout& layout = plan.job.layout;
+  if (plan.job.framework == Framework::kTrl && layout.split && layout.rollout > replica_gpus(plan.job) &&
+      !request.request.model.experts) {
+    return fail(bad_input("TRL's server runs one replica of a dense model")
+                    .with_hint(fmt::format("use --rollout-tp {}", layout.rollout)));
+  }
   const bool one = !plan.rollout && layout.rollout <= plan.priced.offer->machine->gpus;
   if (plan.job.framework != Framework::kTrl || !layout.split || one) return {};
   return fail(bad_input("TRL generates on one machine, of the same kind as those that train")
@@ -207,30 +226,32 @@ void add_job(Facts& facts, const RlRequest& request, const RlPlan& plan) {
   const RlJob& job = plan.job;
   const model::Parallelism& p = job.train.parallel;
   const bool megatron = job.train.stack == model::Stack::kMegatron;
-  const std::int64_t context = request.request.model.context;
-  const auto max_prompt = std::llround(longest_prompt(job.isl, context));
-  const auto wanted = job.answers.most > 0 ? std::llround(job.answers.most)
-                                           : std::llround(std::ceil((job.longest() - job.isl) / 128) * 128);
-  const auto max_answer = context > 0 ? std::min<long long>(wanted, context - max_prompt) : wanted;
+  const auto [max_prompt, max_answer] = limits_of(request, job);
   const bool dapo = job.algorithm == Algorithm::kDapo, distills = job.algorithm == Algorithm::kDistill;
   const double per_prompt = std::max(1.0, job.samples);
   const double mini = std::max(1.0, std::round(std::min(job.train_batch, job.sequences()) / per_prompt));
-  const bool kl = job.reference;
+  const bool kl = job.reference, fp8 = job.rollout.precision == model::Precision::kFp8;
+  const bool streams = job.layout.split && job.async < 1;
+  // NeMo-RL refuses answers of an older policy or of an engine in fp8 without it.
+  const bool corrects = job.async > 0 || fp8;
   facts.set("estimator", estimator(job))
-      .set("entry", job.layout.split ? (job.async < 1 ? "verl.experimental.fully_async_policy.fully_async_main"
-                                                      : "verl.experimental.one_step_off_policy.main_ppo")
-                    : dapo           ? "recipe.dapo.main_dapo"
-                                     : "verl.trainer.main_ppo")
+      .set("entry", !job.layout.split ? "verl.trainer.main_ppo"
+                    : streams         ? "verl.experimental.fully_async_policy.fully_async_main"
+                                      : "verl.experimental.one_step_off_policy.main_ppo")
       .set("megatron", megatron)
-      .set("config", !megatron          ? ""
-                     : job.layout.split ? "one_step_off_ppo_megatron_trainer"
-                     : dapo             ? "dapo_megatron_trainer"
-                                        : "ppo_megatron_trainer")
+      .set("config", !megatron           ? ""
+                     : !job.layout.split ? "ppo_megatron_trainer"
+                     : streams           ? "fully_async_ppo_megatron_trainer"
+                                         : "one_step_off_ppo_megatron_trainer")
+      .set("streams", streams)
+      .set("staleness", job.async)
+      .set("mini_batches", std::llround(std::ceil(job.prompts / mini)))
       .set("dapo", dapo)
       .set("filters_groups", dapo && unfiltered(job).empty())
-      .set("generated_prompts", std::llround(std::ceil(job.prompts / job.kept_prompts)))
+      .set("generated_batches", std::llround(std::ceil(1 / job.kept_prompts)))
       .set("batch_multiplier", format_number(1 / job.kept_prompts, 3))
-      .set("loss", !distills && (dapo || !kl))
+      .set("corrects", corrects)
+      .set("loss", !distills && (dapo || !kl || corrects))
       .set("distills", distills)
       .set("section", distills ? "distillation" : "grpo")
       .set("defaults", distills ? "distillation_math_megatron.yaml" : "grpo_math_1B_megatron.yaml")
@@ -251,7 +272,9 @@ void add_job(Facts& facts, const RlRequest& request, const RlPlan& plan) {
       .set("cp", p.context)
       .set("ep", p.expert)
       .set("rollout_tp", job.rollout.parallel.tensor)
-      .set("rollout_precision", job.rollout.precision == model::Precision::kFp8 ? "fp8" : "bfloat16")
+      .set("rollout_precision", fp8 ? "fp8" : "bfloat16")
+      .set("fp8_engine", fp8)
+      .set("no_fp8", fp8 && (job.framework == Framework::kOpenRlhf || job.framework == Framework::kTrl))
       .set("memory_share", job.rollout.serve.memory_share)
       .set("recompute", yes(job.train.train.recompute != model::Recompute::kNone, Framework::kVerl))
       .set("recompute_yaml", yes(job.train.train.recompute != model::Recompute::kNone, Framework::kTrl))
@@ -265,6 +288,9 @@ void add_job(Facts& facts, const RlRequest& request, const RlPlan& plan) {
   // One device's share of the answers of a step, in optimizer steps of train_batch.
   const auto devices = static_cast<long long>(job.layout.train);
   const auto accumulation = std::max<long long>(1, std::llround(mini * per_prompt) / devices);
+  // OpenRLHF needs a micro-batch for each process.
+  facts.set("micro_rollout", std::clamp<long long>(std::llround(job.sequences()) / devices, 1, 8))
+      .set("shares_reference", job.layout.split && kl && !(job.async > 0));
   facts.set("device_batch", 1)
       .set("accumulation", accumulation)
       .set("generation_steps", std::max<long long>(accumulation, std::llround(job.sequences()) / devices));
@@ -356,8 +382,9 @@ bool is_written(const RlJob& job) {
   const bool distills = a == Algorithm::kDistill;
   switch (job.framework) {
     case Framework::kVerl:
-    case Framework::kOpenRlhf:
       return !distills;
+    case Framework::kOpenRlhf:  // without --async_train, a critic next to a split engine needs GPUs of its own
+      return !distills && !(job.has_critic() && job.layout.split && !(job.async > 0));
     case Framework::kNemoRl:
       return by_group || (distills && !(job.async > 0));  // its distillation has no asynchronous trainer
     case Framework::kTrl:
@@ -377,7 +404,7 @@ Result<std::string> file_for(std::string_view name, const RlRequest& request, co
                     .with_hint(fmt::format("use {}", fmt::join(names, ", "))));
   }
   if (Result<> runs = check_algorithm(plan.job); !runs) return fail(runs.error());
-  if (Result<> served = check_server(plan); !served) return fail(served.error());
+  if (Result<> served = check_server(request, plan); !served) return fail(served.error());
   Facts facts;
   add_header(facts, request, plan);
   add_job(facts, request, plan);

@@ -2,9 +2,12 @@
 #include "rl/files.h"
 
 #include <array>
+#include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -42,7 +45,7 @@ std::unique_ptr<TestPlan> draw_plan(Framework framework) {
   // TRL's engine runs on one machine.
   const int side = 1 << *rc::gen::inRange(0, split && framework == Framework::kTrl ? 4 : 5);
   job.layout = Layout{split, side, side};
-  job.async = job.layout.split ? 1 : 0;
+  if (split) job.async = *rc::gen::elementOf(std::vector<double>{0, 0.5, 1});
   if (!is_written(job)) job.algorithm = Algorithm::kGrpo;
   job.samples = 1 << *rc::gen::inRange(0, 5), job.prompts = 32 << *rc::gen::inRange(0, 3);
   job.isl = *rc::gen::inRange(20, 4000);
@@ -50,7 +53,10 @@ std::unique_ptr<TestPlan> draw_plan(Framework framework) {
   if (job.algorithm == Algorithm::kDapo) job.kept_prompts = *rc::gen::elementOf(std::vector<double>{0.3, 0.6, 1});
   job.train_batch = job.sequences() / *rc::gen::elementOf(std::vector<int>{1, 2, 4});
   job.reference = *rc::gen::arbitrary<bool>();
+  if (*rc::gen::arbitrary<bool>()) job.train.train.method = model::Method::kLora, job.train.train.lora_rank = 24;
   job.rollout.parallel.tensor = std::min(side, 1 << *rc::gen::inRange(0, 3));
+  if (split && framework == Framework::kTrl) job.rollout.parallel.tensor = side;
+  if (*rc::gen::arbitrary<bool>()) job.rollout.precision = model::Precision::kFp8;
   job.train.precision = model::Precision::kMixedBf16;
   settle(job);
   made->plan.step = *estimate_for("llama-3.1-8b", "h100-sxm", job);
@@ -77,8 +83,17 @@ std::string written(const TestPlan& made, std::string_view name) {
 RC_GTEST_PROP(RlFiles, VerlBatchesDivide, ()) {
   const auto made = draw_plan(Framework::kVerl);
   const std::string text = written(*made, "verl");
-  const double prompts = number_after(text, "data.train_batch_size"), mini = number_after(text, "ppo_mini_batch_size");
-  RC_ASSERT(mini >= 1 && mini <= prompts);
+  const RlJob& job = made->plan.job;
+  const double mini = number_after(text, "ppo_mini_batch_size");
+  const bool streams = job.layout.split && job.async < 1;
+  RC_ASSERT(mini >= 1 && mini <= job.prompts);
+  // A stream of answers has no batches: it ends after all prompts, and the weights move once in a step.
+  RC_ASSERT(number_after(text, "data.train_batch_size") == (streams ? 0 : job.prompts));
+  if (streams) {
+    RC_ASSERT(number_after(text, "total_rollout_steps") == job.prompts * made->request.steps);
+    RC_ASSERT(number_after(text, "trigger_parameter_sync_step") == std::ceil(job.prompts / mini));
+    RC_ASSERT(number_after(text, "staleness_threshold") == job.async);
+  }
   RC_ASSERT(number_after(text, "trainer.nnodes") * number_after(text, "trainer.n_gpus_per_node") ==
             made->plan.job.layout.train);
   RC_ASSERT(text.find("\\\n\n") == std::string::npos);  // a blank line would end the command
@@ -93,7 +108,7 @@ RC_GTEST_PROP(RlFiles, StateTheCostAndStayWithinTheContext, ()) {
       RC_ASSERT(text.find("# Expected: ") != std::string::npos && text.find("Price: ") != std::string::npos);
     }
     const std::string text = written(*made, name_of(framework));
-    constexpr const char* kPrompt[] = {"max_prompt_length", "", "--prompt_max_len", "max_prompt_length"};
+    constexpr const char* kPrompt[] = {"max_prompt_length", "", "--prompt_max_len", ""};
     constexpr const char* kAnswer[] = {"max_response_length", "max_total_sequence_length", "--generate_max_len",
                                        "max_completion_length"};
     constexpr const char* kSave[] = {"trainer.save_freq", "save_period", "--save_steps", "save_steps"};
@@ -123,8 +138,7 @@ RC_GTEST_PROP(RlFiles, OnlyDapoClipsHigherAndFiltersGroups, ()) {
         std::regex_search(text, std::regex("filter_groups.enable|use_dynamic_sampling|dynamic_filtering"));
     RC_ASSERT((filters || text.find("# DAPO: ") != std::string::npos) == dapo);
     if (framework == Framework::kVerl && filters)
-      RC_ASSERT(number_after(text, "data.gen_batch_size") >=
-                number_after(text, "data.train_batch_size") / made->plan.job.kept_prompts);
+      RC_ASSERT(number_after(text, "max_inflight_gen_batches") >= 1 / made->plan.job.kept_prompts);
   }
 }
 
@@ -154,19 +168,64 @@ RC_GTEST_PROP(RlFiles, OffloadsAreFlags, ()) {
   }
 }
 
-// data/flags.csv lists the flags of OpenRLHF's parser.
-RC_GTEST_PROP(RlFiles, FlagsOfOpenRlhfAreKnown, ()) {
-  static const std::set<std::string> kKnown = [] {
+std::vector<std::string> all_matches(const std::string& text, const char* pattern) {
+  std::vector<std::string> found;
+  const std::regex regex(pattern);
+  for (std::sregex_iterator at(text.begin(), text.end(), regex), end; at != end; ++at) found.push_back((*at)[1]);
+  return found;
+}
+
+// The keys of a YAML file with those above them: "policy.generation.backend".
+std::vector<std::string> yaml_keys(const std::string& text) {
+  std::vector<std::string> keys, above;
+  std::smatch line;
+  const std::regex key("( *)([a-z_A-Z0-9]+):.*");
+  std::istringstream lines(text);
+  for (std::string row; std::getline(lines, row);) {
+    if (!std::regex_match(row, line, key)) continue;
+    above.resize(static_cast<std::size_t>(line[1].length()) / 2);
+    above.push_back(line[2]);
+    keys.push_back(fmt::format("{}", fmt::join(above, ".")));
+  }
+  return keys;
+}
+
+// data/flags.csv lists the settings of each framework as its source has them. The frameworks refuse others.
+RC_GTEST_PROP(RlFiles, SettingsAreKnown, ()) {
+  static const auto kKnown = [] {
     const Csv csv = *Csv::parse("flags.csv", std::string(embedded_file("flags.csv")));
-    std::set<std::string> flags;
+    std::map<std::string, std::set<std::string>> flags;
     for (const CsvRow& row : csv.rows())
-      if (csv.cell(row, "project") == "openrlhf") flags.insert(std::string(csv.cell(row, "flag")));
+      flags[std::string(csv.cell(row, "project"))].insert(std::string(csv.cell(row, "flag")));
     return flags;
   }();
-  const std::string text = written(*draw_plan(Framework::kOpenRlhf), "openrlhf");
-  const std::regex flag("\n  (--[a-z_0-9]+)");
-  for (std::sregex_iterator at(text.begin(), text.end(), flag), end; at != end; ++at)
-    RC_ASSERT(kKnown.contains((*at)[1]));
+  const auto check = [&](const char* project, const std::vector<std::string>& used) {
+    RC_ASSERT(!used.empty());
+    for (const std::string& flag : used)
+      if (!kKnown.at(project).contains(flag)) RC_FAIL(fmt::format("{} has no {}", project, flag));
+  };
+  check("openrlhf", all_matches(written(*draw_plan(Framework::kOpenRlhf), "openrlhf"), "\n  (--[a-z_0-9]+)"));
+  check("verl", all_matches(written(*draw_plan(Framework::kVerl), "verl"), "\n  \\+*([a-z_0-9.]+=)"));
+  check("nemo-rl", yaml_keys(written(*draw_plan(Framework::kNemoRl), "nemo-rl")));
+  const std::string trl = written(*draw_plan(Framework::kTrl), "trl");
+  check("trl", yaml_keys(trl));
+  const std::string start = trl.substr(0, trl.find("-m trl"));
+  check("accelerate", all_matches(start.substr(start.find("accelerate launch")), " (--[a-z_]+)"));
+}
+
+// Files train what was planned: adapters of the plan's rank, and an engine in its format unless the file notes another.
+RC_GTEST_PROP(RlFiles, AdaptersAndFormatsArePlanned, ()) {
+  for (const Framework framework : {Framework::kVerl, Framework::kNemoRl, Framework::kOpenRlhf, Framework::kTrl}) {
+    const auto made = draw_plan(framework);
+    const std::string text = written(*made, name_of(framework));
+    RC_ASSERT((text.find("lora") != std::string::npos || text.find("peft:") != std::string::npos) ==
+              (made->plan.job.train.train.method == model::Method::kLora));
+    RC_ASSERT((text.find("fp8") != std::string::npos) == (made->plan.job.rollout.precision == model::Precision::kFp8));
+    // NeMo-RL stops without the correction if the answers are not the trained policy's.
+    const bool other_policy = made->plan.job.async > 0 || made->plan.job.rollout.precision == model::Precision::kFp8;
+    if (framework == Framework::kNemoRl && made->plan.job.algorithm != Algorithm::kDistill)
+      RC_ASSERT((text.find("use_importance_sampling_correction: true") != std::string::npos) == other_policy);
+  }
 }
 
 RC_GTEST_PROP(RlFiles, YamlIsReadable, ()) {
@@ -188,6 +247,8 @@ RC_GTEST_PROP(RlFiles, TwoGroupsOfMachinesHaveEveryGpu, ()) {
       *rc::gen::elementOf(std::vector<Framework>{Framework::kVerl, Framework::kNemoRl, Framework::kOpenRlhf}));
   RlJob& job = made->plan.job;
   job.layout = {true, 8 << *rc::gen::inRange(0, 3), 4 * *rc::gen::inRange(1, 9)};
+  job.async = 1;
+  if (!is_written(job)) job.algorithm = Algorithm::kGrpo;
   catalog::Machine engine;
   engine.provider = "aws", engine.instance = "g6e.12xlarge", engine.gpus = 4, engine.gpu = "l40s";
   catalog::Price price;
@@ -237,7 +298,10 @@ RC_GTEST_PROP(RlFiles, EnginesCoverTheirGpus, ()) {
   const std::string text = written(*made, "openrlhf");
   RC_ASSERT(number_after(text, "--vllm_num_engines") * number_after(text, "--vllm_tensor_parallel_size") ==
             made->plan.job.layout.rollout);
-  RC_ASSERT((text.find("--colocate_all_models") == std::string::npos) == made->plan.job.layout.split);
+  // With --async_train, only the models of the trainer share GPUs.
+  const RlJob& job = made->plan.job;
+  RC_ASSERT((text.find("--colocate_all_models") != std::string::npos) == (!job.layout.split || job.async > 0));
+  RC_ASSERT((text.find("--async_train") != std::string::npos) == (job.async > 0));
 }
 
 // TRL refuses generation batches that the number of generations does not divide.

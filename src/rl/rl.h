@@ -103,6 +103,7 @@ struct Phase {
   PhaseKind kind = PhaseKind::kGenerate;
   Seconds time;     // from its start to its end
   Seconds exposed;  // its part of the step; less than `time` if it overlaps another phase
+  Watts power = {};  // mean of each GPU that works in it; zero: unknown
 };
 
 enum class Limit { kGeneration, kTraining, kLongestAnswers };
@@ -119,6 +120,8 @@ struct RlEstimate {
   Limit limit = Limit::kGeneration;
   perf::Interval interval;  // factors on `step`
   perf::Basis basis = perf::Basis::kMeasured;
+  Watts train_power, rollout_power;  // mean of each GPU of a side over the step; zero: unknown
+  perf::PowerEstimate power;         // ... of all GPUs; its clock is that of the slowest phase
 };
 
 // Fails with the reason if the trainer or the engine cannot run the model on these GPUs.

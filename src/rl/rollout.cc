@@ -16,6 +16,8 @@ constexpr double kMostRunning = 1024;
 // More answers than this are not simulated one by one: the rest of the batch runs in steady state.
 constexpr double kSimulated = 4096;
 constexpr double kMostTokens = 1e9;
+// Steps are fitted up to this number of answers, so that fewer of them are never slower by an error of the fit.
+constexpr double kLeastFitted = 32;
 
 // GPUs that one host has: racks that are one NVLink domain consist of hosts with four.
 int host_gpus(const perf::Cluster& cluster) { return cluster.node_gpus > 8 ? 4 : cluster.node_gpus; }
@@ -58,17 +60,38 @@ Seconds answer_time(const sim::ContinuousServer& replica, const sim::RequestShap
   return seconds(1 / in_requests_per_s(sim::capacity(replica, mean)));
 }
 
-// Large models get more memory than usual: up to the share of a GPU that the engine can use.
+// The share of a GPU that the engine can use.
 constexpr double kMostMemory = 0.95;
+// Large models get it all, if their cache would be smaller than this share of the largest possible.
+constexpr double kSmallCache = 0.2;
 
 Result<capacity::Replica> replica_for(const capacity::Predictor& predictor, model::Job engine, const Pool& pool,
                                       double longest, double most_running) {
-  Result<capacity::Replica> replica =
-      capacity::token_replica(predictor, engine, *pool.gpu, pool.speed, pool.cluster, most_running);
-  const bool roomy = replica && static_cast<double>(replica->step.kv_tokens) >= longest;
-  if (roomy || engine.serve.memory_share >= kMostMemory) return replica;
-  engine.serve.memory_share = kMostMemory;
-  return capacity::token_replica(predictor, engine, *pool.gpu, pool.speed, pool.cluster, most_running);
+  model::Job largest = engine;
+  largest.serve.memory_share = std::max(engine.serve.memory_share, kMostMemory);
+  const double most = capacity::load_of(predictor.model, largest, *pool.gpu).kv_tokens;
+  if (capacity::load_of(predictor.model, engine, *pool.gpu).kv_tokens < most * kSmallCache) engine = largest;
+  RIGHTSIZE_TRY(capacity::Replica replica,
+                capacity::token_replica(predictor, engine, *pool.gpu, pool.speed, pool.cluster, most_running));
+  // The longest answer must fit. A larger cache than that would make longer answers faster than shorter ones.
+  const auto needed = static_cast<std::int64_t>(std::ceil(std::min(longest, most)));
+  replica.step.kv_tokens = std::max(replica.step.kv_tokens, needed);
+  return replica;
+}
+
+// Power with the mean number of running answers. Between two steps the framework works, and the GPU waits for it.
+perf::PowerEstimate generating_power(const capacity::Predictor& predictor, model::Job engine, const Pool& pool,
+                                     double running, double kv_tokens, Seconds between) {
+  engine.parallel.gpus = engine.parallel.tensor * engine.parallel.pipeline;
+  engine.serve.concurrency = std::max<std::int64_t>(1, std::llround(running));
+  const Result<perf::ServeEstimate> e =
+      perf::estimate_serving(predictor.constants, predictor.work, engine, pool.speed, pool.cluster, {kv_tokens, {}});
+  if (!e || !e->power.known()) return {};
+  const perf::GpuPower& gpu = pool.speed.power;
+  const double waits = between / (e->tpot * e->kept + between);
+  perf::PowerEstimate power = e->power;
+  power.mean += (gpu.idle + gpu.host - power.mean) * waits;
+  return power;
 }
 
 }  // namespace
@@ -124,11 +147,13 @@ Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJ
   engine.serve.concurrency = std::max<std::int64_t>(1, std::llround(std::min(most, rollout.per_replica)));
   // Fitted up to the maximum concurrency for any `ahead`, which makes times with different asynchrony comparable.
   RIGHTSIZE_TRY(capacity::Replica replica,
-                replica_for(predictor, engine, pool, job.longest() + 1, std::min(most, rollout.per_replica * 2)));
+                replica_for(predictor, engine, pool, job.longest() + 1,
+                            std::min(most, std::max(kLeastFitted, rollout.per_replica * 2))));
   rollout.basis = replica.basis;
   sim::StepCost& step = replica.step;
-  step.base += in_seconds(constants.engine_step) * 1e9;
-  if (replica_gpus(job) > host_gpus(pool.cluster)) step.base += in_seconds(constants.host_step) * 1e9;
+  const bool spans_hosts = replica_gpus(job) > host_gpus(pool.cluster);
+  const Seconds between = constants.engine_step + (spans_hosts ? constants.host_step : Seconds{});
+  step.base += in_seconds(between) * 1e9;
   step.prefill /= job.samples;  // the answers to a prompt share its cache
 
   sim::ContinuousServer& server = rollout.replica;
@@ -150,6 +175,11 @@ Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJ
   const auto elapsed = alike ? rollout.profile.elapsed : run(other).elapsed;
   rollout.typical = std::min(rollout.batch, from_ns(static_cast<double>(elapsed)) + rest);
   rollout.start_ahead(ahead);
+  rollout.gpu = pool.speed.power;
+  engine.serve.prefix_hit = 1 - 1 / job.samples;
+  const double present = static_cast<double>(rollout.profile.presence) / static_cast<double>(rollout.profile.elapsed);
+  rollout.power = generating_power(predictor, engine, pool, std::min(most, present),
+                                   static_cast<double>(step.kv_tokens), between);
   return rollout;
 }
 

@@ -16,6 +16,8 @@ struct Rollout {
   double slower = 1;  // by interruptions; applies to all times except `profile`
   sim::ContinuousServer replica;
   sim::RequestShape mean_answer;
+  perf::GpuPower gpu;         // of the engine's GPUs
+  perf::PowerEstimate power;  // ... while they generate
 
   // `ahead`: answers of the next batches that may be started early, as a share of a batch. Sets `steady`; the other
   // times do not depend on it.

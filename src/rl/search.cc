@@ -11,6 +11,7 @@
 
 #include "memory/train.h"
 #include "memory/weight_bytes.h"
+#include "plan/power_caps.h"
 #include "rl/rollout.h"
 #include "rl/trainer.h"
 
@@ -29,7 +30,7 @@ bool is_power_or_half(int n) {
 // What searches with different limits have in common.
 struct Known {
   std::map<std::tuple<int, int, int, int, bool>, memory::TrainingNeeds> needs;
-  std::map<std::tuple<const catalog::Gpu*, int, bool, double, int, model::Precision, double, double, bool>,
+  std::map<std::tuple<const catalog::Gpu*, double, int, bool, double, int, model::Precision, double, double, bool>,
            Result<Rollout>>
       rollouts;
 };
@@ -45,6 +46,7 @@ class Search {
         stack_(constants_of(request.job.framework)),
         known_(known) {
     if (request.rollout_gpu != nullptr) engine_ = pool_of(constants, *request.rollout_gpu);
+    if (engine_ && request.request.power_cap) engine_->speed.power.cap = *request.request.power_cap;
   }
 
   void run() {
@@ -170,6 +172,7 @@ class Search {
     option.job = chosen.train;
     option.units_per_second = job.tokens() / in_seconds(best->step);
     option.speed = best->interval, option.basis = best->basis;
+    option.gpu_power = request_.has_other_machines() ? best->train_power : best->power.mean;
     option.machines_class = index;
     found.options.push_back(std::move(option));
     details.emplace_back(chosen, *best);
@@ -225,6 +228,10 @@ class Search {
     for (const int tensor : kSizes) {
       if (tensor > job.layout.rollout || request_.request.model.heads % tensor != 0 || sizes.size() == 2) continue;
       if (tensor > pool.cluster.node_gpus && !sizes.empty()) continue;
+      // TRL's server runs one replica of a dense model.
+      if (request_.job.framework == Framework::kTrl && job.layout.split && !request_.request.model.experts &&
+          tensor != job.layout.rollout)
+        continue;
       job.rollout.parallel.tensor = tensor;
       settle(job);
       const Bytes weights = memory::served_weight_bytes(request_.request.model, job.rollout);
@@ -237,8 +244,8 @@ class Search {
   Result<Rollout> rollout_on(const Pool& pool, const RlJob& job) {
     const double replicas = std::max(1, job.layout.rollout / replica_gpus(job));
     const auto key =
-        std::tuple(pool.gpu, pool.cluster.node_gpus, pool.cluster.linked, in_bytes_per_s(pool.cluster.network_per_gpu),
-                   job.rollout.parallel.tensor, job.rollout.precision,
+        std::tuple(pool.gpu, in_watts(pool.speed.power.cap), pool.cluster.node_gpus, pool.cluster.linked,
+                   in_bytes_per_s(pool.cluster.network_per_gpu), job.rollout.parallel.tensor, job.rollout.precision,
                    std::ceil(job.sequences() / job.kept_prompts / replicas), job.answers.mean, job.layout.split);
     auto at = known_.rollouts.find(key);
     if (at == known_.rollouts.end())
@@ -314,10 +321,37 @@ void add_changes(Search& search, RlRecommendation& to) {
   }
 }
 
+// The effect of a power cap on the same machines with the same settings.
+std::optional<plan::CapChoice> cap_of(Search& search, const RlPlan& plan) {
+  plan::MachineClass free = *plan.priced.machines;
+  if (!free.speed.power.capped()) return std::nullopt;
+  plan::CapChoice choice{free.speed.power.cap, {}, {}};
+  free.speed.power.cap = {};
+  const Result<RlEstimate> step = search.estimate(free, plan.job);
+  if (!step || !step->power.known()) return choice;
+  const Watts without = plan.priced.power + (step->power.mean - plan.step.power.mean) * plan.job.layout.gpus();
+  choice.time = plan.step.step / step->step;
+  choice.energy = *choice.time * (plan.priced.power / without);
+  return choice;
+}
+
 }  // namespace
 
 UsdPerSecond RlPlan::rate() const {
   return priced.rate * machines(priced.option->machines) + (rollout ? rollout->rate : UsdPerSecond{});
+}
+
+plan::Plan RlPlan::energy(const plan::Request& request) const {
+  plan::Plan plan;
+  plan.offer = *priced.offer, plan.time = priced.time, plan.cap = cap;
+  plan.power = priced.power, plan.gpu_power = step.power.mean;
+  plan.pue = plan::pue_of(request, *plan.offer.machine);
+  if (request.carbon) plan.carbon = request.carbon->in(plan.offer.price->region);
+  if (const market::OwnHardware* own = priced.machines->own) {
+    const UsdPerMachineSecond electricity = priced.rate - market::hourly_cost(*own, Watts{});
+    plan.electricity = electricity * machines(priced.option->machines) * priced.time.total();
+  }
+  return plan;
 }
 
 namespace {
@@ -325,7 +359,7 @@ namespace {
 // The cheapest machines of the trainer's provider with at least this number of GPUs.
 std::optional<RolloutMachines> rollout_machines(const RlRequest& request,
                                                 const std::vector<plan::MachineClass>& classes,
-                                                const plan::PricedOption& trainer, int gpus) {
+                                                const plan::PricedOption& trainer, int gpus, Watts gpu_power) {
   const std::string& provider = trainer.offer->machine->provider;
   const bool owned = provider == market::kOwn;
   std::optional<RolloutMachines> best;
@@ -336,24 +370,36 @@ std::optional<RolloutMachines> rollout_machines(const RlRequest& request,
       const market::Offer& offer = machines.offers[i];
       if ((offer.machine->provider != provider && !owned) || !machines.outlooks[i].may_lead()) continue;
       const UsdPerSecond rate = machines.outlooks[i].likely * rightsize::machines(count);
-      if (!best || rate < best->rate) best = RolloutMachines{&offer, count, rate};
+      if (best && rate >= best->rate) continue;
+      plan::Deployment engine;
+      engine.machines = count, engine.gpus = gpus, engine.gpu_power = gpu_power;
+      best = RolloutMachines{&offer, count, rate, plan::power_of(engine, machines)};
     }
   }
   return best;
 }
 
-// Adds what the engine's machines cost. Plans are dropped if their provider does not have them.
+bool within_limits(const plan::Request& request, const plan::PricedOption& c) {
+  const plan::PlanLimits& limits = request.limits;
+  const auto within = [](const auto& limit, const auto& value) { return !limit || value <= *limit; };
+  const bool known = c.power > Watts{} || !(limits.power || limits.co2_kg);
+  return known && within(limits.budget, c.cost) && within(limits.power, c.power) &&
+         within(limits.co2_kg, plan::co2_kg(request, c).value_or(0));
+}
+
+// Adds what the engine's machines cost and draw. Plans are dropped if their provider does not have them.
 void add_rollout_costs(const RlRequest& request, const std::vector<plan::MachineClass>& classes,
-                       const std::vector<RlJob>& jobs, const plan::Option* first,
+                       const std::vector<std::pair<RlJob, RlEstimate>>& details, const plan::Option* first,
                        std::vector<plan::PricedOption>& candidates) {
   std::erase_if(candidates, [&](plan::PricedOption& c) {
-    const RlJob& job = jobs[static_cast<std::size_t>(c.option - first)];
-    const auto engine = rollout_machines(request, classes, c, job.layout.rollout);
+    const auto& [job, step] = details[static_cast<std::size_t>(c.option - first)];
+    const auto engine = rollout_machines(request, classes, c, job.layout.rollout, step.rollout_power);
     if (!engine || !(c.cost > Usd{})) return true;
+    c.power = c.power > Watts{} && engine->power > Watts{} ? c.power + engine->power : Watts{};
     const Usd more = engine->rate * c.time.total();
     const double factor = (c.cost + more) / c.cost;
     c.cost = c.cost * factor, c.cost_low = c.cost_low * factor, c.cost_high = c.cost_high * factor;
-    return request.request.limits.budget && c.cost > *request.request.limits.budget;
+    return !within_limits(request.request, c);
   });
 }
 
@@ -367,6 +413,7 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
   const plan::Request& wanted = request.request;
   const auto classes = std::make_shared<std::vector<plan::MachineClass>>(
       plan::machine_classes(book.offers(wanted.filter), book, plan::price_horizon(wanted), constants, wanted.own));
+  plan::cap_classes(wanted, *classes);
   Search search(request, constants, *classes, known);
   search.run();
   result.considered = search.considered;
@@ -381,9 +428,7 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
     filter.purchases = {request.rollout_purchase.value_or(catalog::Purchase::kOnDemand)};
     result.rollout_classes = std::make_shared<std::vector<plan::MachineClass>>(
         plan::machine_classes(book.offers(filter), book, plan::price_horizon(wanted), constants, {}));
-    std::vector<RlJob> jobs;
-    for (const auto& [job, step] : search.details) jobs.push_back(job);
-    add_rollout_costs(request, *result.rollout_classes, jobs, found->options.data(), candidates);
+    add_rollout_costs(request, *result.rollout_classes, search.details, found->options.data(), candidates);
   }
   // A GPU without benchmarks is an experiment, not a plan, unless the user requests it.
   const auto is_guess = [&](const plan::PricedOption& c) { return c.is_extrapolated() && wanted.filter.gpus.empty(); };
@@ -398,7 +443,9 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
     RlPlan plan{candidate, job, step, phase_memory(wanted.model, job, *candidate.machines->gpu, engine), {}};
     if (plan.memory.verdict == memory::Verdict::kNo) return std::nullopt;
     if (request.has_other_machines())
-      plan.rollout = rollout_machines(request, *result.rollout_classes, candidate, job.layout.rollout);
+      plan.rollout =
+          rollout_machines(request, *result.rollout_classes, candidate, job.layout.rollout, step.rollout_power);
+    plan.cap = cap_of(search, plan);
     if (job.last_mean > 0) {
       const Result<RlEstimate> first = search.estimate(*candidate.machines, at_first_step(job)),
                                last = search.estimate(*candidate.machines, at_last_step(job));

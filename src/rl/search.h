@@ -35,6 +35,7 @@ struct RolloutMachines {
   const market::Offer* offer = nullptr;  // points into the recommendation
   int machines = 0;
   UsdPerSecond rate;  // of all of them
+  Watts power = {};   // of their GPUs and hosts; zero: unknown
 };
 
 struct RlPlan {
@@ -44,8 +45,11 @@ struct RlPlan {
   RlMemory memory;
   std::optional<RolloutMachines> rollout = {};
   std::optional<Seconds> first_step = {}, last_step = {};  // if answers grow
+  std::optional<plan::CapChoice> cap = {};                 // with --power-cap
 
   UsdPerSecond rate() const;  // of all machines
+  // What every plan states about its power and energy; the other fields are not set.
+  plan::Plan energy(const plan::Request& request) const;
 };
 
 // The first plan with one thing changed, on the same GPUs.

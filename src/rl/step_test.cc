@@ -64,11 +64,38 @@ RC_GTEST_PROP(RlStep, PhasesAddUpToTheStep, ()) {
   RC_ASSERT(std::abs(tokens / drawn.job.tokens() - 1) < 1e-9);
 }
 
+RC_GTEST_PROP(RlStep, PowerIsThatOfThePhases, ()) {
+  Drawn drawn = draw(*rc::gen::arbitrary<bool>());
+  if (drawn.job.layout.split) drawn.job.async = *rc::gen::inRange(0, 3);
+  const RlEstimate e = drawn.step();
+  Pool pool = pool_of(test_constants(), test_gpu(drawn.gpu));
+  const perf::GpuPower& gpu = pool.speed.power;
+  for (const Watts power : {e.train_power, e.rollout_power, e.power.mean * e.power.low, e.power.mean * e.power.high})
+    RC_ASSERT(power >= gpu.idle * 0.999 && power <= gpu.limit * 1.001);
+  Watts highest, sum;
+  for (const Phase& phase : e.phases) {
+    highest = std::max(highest, phase.power);
+    sum += (phase.power - gpu.idle) * (phase.time / e.step);
+  }
+  RC_ASSERT(e.power.mean <= highest);
+  // Colocated, no GPU draws more than in the phases it works in, one after the other.
+  if (!drawn.job.layout.split) RC_ASSERT(e.power.mean <= (gpu.idle + sum) * 1.001);
+  // A cap holds, and makes nothing faster.
+  pool.speed.power.cap = gpu.limit * (*rc::gen::inRange(5, 10) * 0.1);
+  const TestModel& m = test_model(drawn.model);
+  const capacity::Predictor predictor{test_constants(), m.shape, m.work};
+  const RlEstimate capped =
+      *estimate_step(predictor, drawn.job, pool, pool, constants_of(drawn.job.framework));
+  RC_ASSERT(capped.power.mean <= pool.speed.power.cap);
+  RC_ASSERT(capped.step >= e.step * 0.999);
+}
+
 RC_GTEST_PROP(RlStep, LongerAnswersTakeLonger, ()) {
   Drawn drawn = draw(*rc::gen::arbitrary<bool>());
   const Seconds before = drawn.step().step;
-  drawn.job.answers.mean *= 1.5, drawn.job.answers.most *= 1.5;
-  // A cache that becomes too small gets more memory, which partly compensates for the length.
+  // The limit stays: a higher one lets the trainer pack more tokens into a pass.
+  drawn.job.answers.mean *= 1.5;
+  // Passes have whole tokens, which counts for batches of less than a sequence per GPU.
   RC_ASSERT(drawn.step().step > before * 0.98);
 }
 

@@ -61,8 +61,8 @@ Result<Training> estimate_trainer(const perf::Constants& constants, const perf::
   // Micro-batches of as many tokens as the longest sequence has, as one replica counts them.
   const double tokens = per_step * mean / replicas;
   const double pack = std::min(job.longest(), tokens);
-  train.sequence = std::max<std::int64_t>(1, std::llround(std::min(attended, pack)));
-  train.batch = std::max<std::int64_t>(1, std::llround(pack / static_cast<double>(train.sequence)));
+  train.batch = std::max<std::int64_t>(1, std::llround(pack / attended));
+  train.sequence = std::max<std::int64_t>(1, std::llround(pack / static_cast<double>(train.batch)));
   const double micro = static_cast<double>(train.sequence * train.batch);
   train.train.accumulation = static_cast<int>(std::clamp(std::round(tokens / micro), 1.0, 1e6));
   const double modelled = micro * train.train.accumulation;
@@ -73,6 +73,7 @@ Result<Training> estimate_trainer(const perf::Constants& constants, const perf::
                 perf::estimate_training(constants, work, train, pool.speed, pool.cluster));
   const double scale = training.optimizer_steps * tokens / modelled;
   training.update = step.step * scale;
+  training.update_power = step.power;
   training.basis = step.basis;
   // The forward part is a third of a pass without recomputation.
   model::Job plain = train;
@@ -80,6 +81,7 @@ Result<Training> estimate_trainer(const perf::Constants& constants, const perf::
   RIGHTSIZE_TRY(const perf::TrainEstimate kept,
                 perf::estimate_training(constants, work, plain, pool.speed, pool.cluster));
   training.forward = kept.step * (scale / 3);
+  training.forward_power = kept.power;
   return training;
 }
 

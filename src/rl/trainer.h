@@ -10,6 +10,7 @@ struct Training {
   Seconds update;   // all optimizer steps
   double optimizer_steps = 1;
   perf::Basis basis = perf::Basis::kMeasured;
+  perf::PowerEstimate forward_power, update_power;
 };
 
 // Sequences are packed: a micro-batch has as many as fit the longest sequence. `forward` and `update` are those of the

@@ -149,27 +149,6 @@ const Fields<TimeBounds> kBoundsFields = {
     {"high", "upper end in seconds", &TimeBounds::high},
 };
 
-struct PowerBounds {
-  Watts low, high;
-};
-const Fields<PowerBounds> kPowerBoundsFields = {
-    {"low", "lower end in watts", &PowerBounds::low},
-    {"high", "upper end in watts", &PowerBounds::high},
-};
-
-const Fields<JobEnergy> kEnergyFields = {
-    {"power_watts", "mean power of each GPU while the job runs", [](const JobEnergy& e) { return e.power.mean; }},
-    {"power_interval", "80 % interval of the power", kPowerBoundsFields,
-     [](const JobEnergy& e) {
-       return PowerBounds{e.power.mean * e.power.low, e.power.mean * e.power.high};
-     }},
-    {"joules_per_unit", "energy of all GPUs per unit of work", &JobEnergy::joules_per_unit},
-    {"unit", "the unit of work: output tokens when serving, tokens when training", &JobEnergy::unit,
-     one_of({"token", "sample", "image", "video"})},
-    {"clock_share", "clock that the power limit allows, as a share of the highest",
-     [](const JobEnergy& e) { return e.power.clock; }},
-};
-
 struct TrainView {
   const SpeedAnswer& answer;
   const TrainEstimate& e;
@@ -331,14 +310,9 @@ std::optional<View> view_of(const SpeedAnswer& answer) {
 }
 
 std::optional<JobEnergy> energy_view(const SpeedAnswer& a) {
-  return a.estimate ? energy_of(a.input, *a.estimate) : std::nullopt;
-}
-
-template <auto kMember>
-auto of_million(const SpeedAnswer& a) {
-  const std::optional<JobEnergy> energy = a.electricity.asked() ? energy_view(a) : std::nullopt;
-  return energy ? (a.electricity.*kMember)(watts(energy->joules_per_unit * 1e6) * seconds(1))
-                : decltype((a.electricity.*kMember)(Joules{})){};
+  std::optional<JobEnergy> energy = a.estimate ? energy_of(a.input, *a.estimate) : std::nullopt;
+  if (energy) energy->electricity = a.electricity;
+  return energy;
 }
 
 const Fields<SpeedAnswer> kAnswerFields = {
@@ -354,16 +328,7 @@ const Fields<SpeedAnswer> kAnswerFields = {
     {kTrainFields, view_of<TrainView, &SpeedEstimate::train>},
     {kServeFields, view_of<ServeView, &SpeedEstimate::serve>},
     {kBatchFields, view_of<BatchView, &SpeedEstimate::batch>},
-    {kEnergyFields, energy_view},
-    {"usd_per_million_units?", "price of the energy of a million units, with --kwh-price",
-     of_million<&Electricity::cost>},
-    {"co2_kg_per_million_units?", "its carbon dioxide, with --carbon", of_million<&Electricity::co2_kg>},
-    {"power_cap_watts?", "power cap of each GPU",
-     [](const SpeedAnswer& a) { return a.estimate ? a.estimate->power_cap : std::nullopt; }},
-    {"capped_time_factor?", "time of the work under the cap over that without it",
-     [](const SpeedAnswer& a) {
-       return a.estimate && a.estimate->power_cap ? std::optional(a.estimate->capped_time) : std::nullopt;
-     }},
+    {job_energy_fields(), energy_view},
     {kReasonFields, [](const SpeedAnswer& a) { return a.estimate ? nullptr : &a.estimate.error(); }},
     {"measured?", "which of the job's properties were measured",
      [](const SpeedAnswer& a) {

@@ -10,7 +10,6 @@
 #include "base/format.h"
 #include "base/usage_units.h"
 #include "capacity/sessions.h"
-#include "market/energy.h"
 #include "memory/memory.h"
 #include "rightsize/estimate/report.h"
 #include "rightsize/estimate/sweep.h"
@@ -118,22 +117,6 @@ Result<> read_sessions(const perf::Constants& constants, const Flags& flags, con
   return {};
 }
 
-Result<> read_power_cap(const Flags& flags, SpeedInput& input) {
-  perf::GpuPower& power = input.speed.power;
-  power.cap = {};
-  input.find_power_cap = flags.power_cap == "best";
-  if (flags.power_cap.empty() || (input.find_power_cap && power.known())) return {};
-  RIGHTSIZE_TRY(const Watts cap, market::read_power("power-cap", flags.power_cap));
-  if (!power.known()) return fail(bad_input(fmt::format("the catalogue has no power limit for {}", input.gpu->name)));
-  if (cap <= power.idle || cap > power.limit) {
-    return fail(bad_input(
-        fmt::format("--power-cap of {} must be above {}, which {} draws idle, and at most its limit of {}",
-                    format_power(cap), format_power(power.idle), input.gpu->name, format_power(power.limit))));
-  }
-  power.cap = cap;
-  return {};
-}
-
 namespace {
 
 // Without a load, the engine runs its maximum number of concurrent requests.
@@ -176,7 +159,7 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
   input.job = perf::fitted_to(input.work, read.job);
   input.speed = perf::gpu_speed(constants, *gpu);
   if (Result<> cluster = read_cluster(catalog, flags, input); !cluster) return fail(cluster.error());
-  if (Result<> cap = read_power_cap(flags, input); !cap) return fail(cap.error());
+  RIGHTSIZE_TRY(input.find_power_cap, read_power_cap(flags.power_cap, *gpu, input.speed.power));
   if (Result<> load = read_load(flags, job, input); !load) return fail(load.error());
   if (Result<> sessions = read_sessions(constants, flags, job, input); !sessions) return fail(sessions.error());
   return input;
@@ -281,6 +264,17 @@ void note_precision(const perf::Constants& constants, const Flags& flags, const 
                    input.work.image ? "samples" : "tok"));
 }
 
+// Settings of other jobs must not be ignored.
+Result<> check_rl_flags(const Flags& flags) {
+  const std::pair<const char*, bool> others[] = {
+      {"machine", !flags.machine.empty()},   {"network", !flags.network.empty()}, {"rate", !flags.rate.empty()},
+      {"sessions", !flags.sessions.empty()}, {"trace", !flags.trace.empty()},     {"tokens", !flags.tokens.empty()},
+      {"sweep", !flags.sweep.empty()},       {"roofline", flags.roofline}};
+  for (const auto& [name, given] : others)
+    if (given) return fail(bad_input(fmt::format("--{} does not apply to --job rl", name)).with_hint("leave it out"));
+  return {};
+}
+
 Checked<Outcome> run(const Flags& flags) {
   std::optional<Sweep> sweep;
   if (!flags.sweep.empty()) {
@@ -291,7 +285,11 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(perf::Constants known, open_constants(flags.catalog));
   const Facts facts{std::move(hardware), std::move(known)};
   const auto& [catalog, constants] = facts;
-  if (asks_for_rl(flags.job, flags.rl)) return estimate_rl(flags.job, flags.rl, facts);
+  if (asks_for_rl(flags.job, flags.rl)) {
+    if (Result<> checked = check_rl_flags(flags); !checked) return fail(checked.error());
+    RIGHTSIZE_TRY(const Electricity electricity, read_electricity(flags.electricity));
+    return estimate_rl(flags.job, flags.rl, facts, flags.power_cap, electricity);
+  }
   RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, flags.job));
   if (input.job.parallel.tensor > 1 && !flags.job.settings.contains("tp") && !input.job.serve.disaggregated)
     note(fmt::format("{} and the KV cache of its requests do not fit one {}: split over {} GPUs (--tp {})",

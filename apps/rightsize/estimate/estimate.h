@@ -24,9 +24,6 @@ void set(EstimateFlags& flags, const std::string& name, std::string value);
 Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Constants& constants,
                                const EstimateFlags& flags, const JobFlags& job);
 
-// Applies --power-cap.
-Result<> read_power_cap(const EstimateFlags& flags, SpeedInput& input);
-
 // Applies --rate and --slot-wait; `input` must already have its job. Without a load, --max-batch is the load.
 Result<> read_load(const EstimateFlags& flags, const JobFlags& job, SpeedInput& input);
 

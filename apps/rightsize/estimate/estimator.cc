@@ -56,7 +56,7 @@ Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
   split_if_too_large(flags.job, input.model, *input.gpu, job, true);
   input.job = perf::fitted_to(input.work, job);
   input.rate = {};
-  if (Result<> cap = read_power_cap(flags, input); !cap) return fail(cap.error());
+  RIGHTSIZE_TRY(input.find_power_cap, read_power_cap(flags.power_cap, *input.gpu, input.speed.power));
   if (Result<> load = read_load(flags, flags.job, input); !load) return fail(load.error());
   if (Result<> sessions = read_sessions(facts_->constants, flags, flags.job, input); !sessions)
     return fail(sessions.error());

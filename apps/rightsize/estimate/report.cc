@@ -169,38 +169,15 @@ void report_batch(report::Report& report, const SpeedInput& input, const BatchEs
   add_notes(report, texts_of(e.notes), basis_sentence(e.basis, e.relative, input));
 }
 
-// "Each GPU draws 512 W (454 to 578 W), 0.076 J per token."
 void report_energy(report::Report& report, const SpeedAnswer& answer, const SpeedEstimate& estimate) {
   const SpeedInput& input = answer.input;
-  const std::optional<JobEnergy> energy = energy_of(input, estimate);
+  std::optional<JobEnergy> energy = energy_of(input, estimate);
   if (!energy) return;
-  const perf::PowerEstimate& p = energy->power;
+  energy->electricity = answer.electricity;
   const std::string_view unit = !estimate.serve || energy->unit != std::string_view("token") ? energy->unit
                                 : is_one_pass(input)                                         ? "text"
                                                                                              : "output token";
-  std::string text = fmt::format("Each GPU draws {} (80 % interval {} to {}): {} J per {}.", format_power(p.mean),
-                                 format_power(p.mean * p.low), format_power(p.mean * p.high),
-                                 format_number(energy->joules_per_unit), unit);
-  constexpr double kFullClock = 0.995;
-  if (p.clock < kFullClock) {
-    text += fmt::format(" Its power {} limits the clock to {} of the maximum.", estimate.power_cap ? "cap" : "limit",
-                        format_percent(Ratio::fraction(p.clock)));
-  }
-  if (estimate.power_cap) {
-    text += fmt::format(" With a cap of {}, the work takes {} longer.", format_power(*estimate.power_cap),
-                        format_percent(Ratio::fraction(std::max(0.0, estimate.capped_time - 1))));
-    // Where voltage stops falling differs by chip: docs/energy.md.
-    constexpr double kDeep = 0.8;
-    if (p.slower < kDeep) text += " With a cap this low, some GPUs take up to 50 % longer still.";
-  } else if (input.find_power_cap) {
-    text += " No lower cap saves energy.";
-  }
-  if (answer.electricity.asked()) {
-    const Joules million = watts(energy->joules_per_unit * 1e6) * seconds(1);
-    text += fmt::format(" A million {}s take {} kWh{}.", unit, format_number(answer.electricity.kwh(million)),
-                        answer.electricity.words(million));
-  }
-  report.say(std::move(text));
+  report.say(energy_sentence(*energy, unit, input.find_power_cap));
 }
 
 // "15T", "1.5B", "20,000".

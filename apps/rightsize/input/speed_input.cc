@@ -21,46 +21,34 @@ Result<SpeedEstimate> estimate_on(const perf::Constants& constants, const SpeedI
   return result;
 }
 
-// The time per unit on one GPU: joules per unit divided by watts.
-double unit_time(const JobEnergy& energy) { return energy.joules_per_unit / in_watts(energy.power.mean); }
-
-// Steps of 5 % of the limit, down to 50 %: below that, idle power outweighs the savings of a lower clock.
-constexpr double kCapStep = 0.05, kLowestCap = 0.5;
-
-Result<SpeedEstimate> within_best_cap(const perf::Constants& constants, const SpeedInput& input) {
-  RIGHTSIZE_TRY(SpeedEstimate best, estimate_on(constants, input, input.speed));
-  perf::GpuSpeed speed = input.speed;
-  std::optional<JobEnergy> least = energy_of(input, best);
-  if (!least) return best;
-  const double free = unit_time(*least);
-  for (double share = 1 - kCapStep; share > kLowestCap - 1e-9; share -= kCapStep) {
-    speed.power.cap = speed.power.limit * share;
-    RIGHTSIZE_TRY(SpeedEstimate capped, estimate_on(constants, input, speed));
-    const std::optional<JobEnergy> energy = energy_of(input, capped);
-    if (!energy || energy->joules_per_unit >= least->joules_per_unit) continue;
-    best = std::move(capped), least = energy;
-    best.power_cap = speed.power.cap, best.capped_time = unit_time(*energy) / free;
-  }
-  return best;
-}
-
 }  // namespace
 
 Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const SpeedInput& input) {
-  if (input.find_power_cap) return within_best_cap(constants, input);
-  RIGHTSIZE_TRY(SpeedEstimate result, estimate_on(constants, input, input.speed));
-  if (!input.speed.power.capped()) return result;
-  perf::GpuSpeed free = input.speed;
-  free.power.cap = {};
-  RIGHTSIZE_TRY(const SpeedEstimate without, estimate_on(constants, input, free));
-  const std::optional<JobEnergy> with = energy_of(input, result), before = energy_of(input, without);
-  result.power_cap = input.speed.power.cap;
-  if (with && before) result.capped_time = unit_time(*with) / unit_time(*before);
+  perf::GpuSpeed speed = input.speed;
+  const bool capped = speed.power.capped();
+  speed.power.cap = {};
+  RIGHTSIZE_TRY(SpeedEstimate free, estimate_on(constants, input, speed));
+  const std::optional<JobEnergy> before = energy_of(input, free);
+  if (!capped && !(input.find_power_cap && before)) return free;
+  std::optional<Watts> cap = input.speed.power.cap;
+  if (input.find_power_cap) {
+    cap = least_energy_cap(speed.power, *before, [&](Watts tried) {
+      speed.power.cap = tried;
+      const Result<SpeedEstimate> estimate = estimate_on(constants, input, speed);
+      return estimate ? energy_of(input, *estimate) : std::nullopt;
+    });
+    if (!cap) return free;
+  }
+  speed.power.cap = *cap;
+  RIGHTSIZE_TRY(SpeedEstimate result, estimate_on(constants, input, speed));
+  result.power_cap = cap;
+  const std::optional<JobEnergy> with = energy_of(input, result);
+  if (with && before) result.capped_time = with->unit_time() / before->unit_time();
   return result;
 }
 
 std::optional<JobEnergy> energy_of(const SpeedInput& input, const SpeedEstimate& estimate) {
-  JobEnergy energy;
+  JobEnergy energy{.power = {}, .cap = estimate.power_cap, .capped_time = estimate.capped_time};
   double per_gpu = 0;  // units per second
   if (input.work.image) energy.unit = input.work.pipeline && input.work.pipeline->frames > 1 ? "video" : "image";
   if (estimate.train) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "perf/constants/measured_runs.h"
+#include "rightsize/input/energy.h"
 #include "rightsize/input/facts.h"
 #include "rightsize/input/job_flags.h"
 
@@ -31,13 +32,7 @@ struct SpeedInput {
 // The estimate, or the reason why the job cannot run.
 Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const SpeedInput& input);
 
-// Power of each GPU, and the energy of all GPUs per unit of work.
-struct JobEnergy {
-  perf::PowerEstimate power;
-  double joules_per_unit = 0;
-  const char* unit = "token";
-};
-// Empty if the GPU's power is unknown.
+// Empty if the GPU's power is unknown. Electricity is not set.
 std::optional<JobEnergy> energy_of(const SpeedInput& input, const SpeedEstimate& estimate);
 
 }  // namespace rightsize::app

@@ -67,5 +67,21 @@ TEST(RlOffers, CostWhatTheyPromise) {
   EXPECT_GT(offers, 8);
 }
 
+// If nothing meets a limit, the limit that the answer names is enough.
+TEST(RlOffers, NamedLimitsAreEnough) {
+  const FlagValues flags = {{"--job", "rl"}, {"--model", "qwen2.5-7b"}, {"--steps", "300"}, {"--max-gpus", "16"}};
+  for (const auto& [flag, value] :
+       FlagValues{{"--max-power", "50W"}, {"--max-carbon", "0.02"}, {"--budget", "1"}, {"--deadline", "10min"}}) {
+    FlagValues limited = flags;
+    limited[flag] = value;
+    const Json refused = rl_plans_for(limited);
+    ASSERT_TRUE(refused.find("fixes") != nullptr && !refused.find("fixes")->items()->empty()) << flag;
+    const std::string said = *refused.find("fixes")->items()->front().find("flags")->text();
+    EXPECT_TRUE(said.starts_with(flag + " ")) << said;
+    limited[flag] = said.substr(flag.size() + 1);
+    EXPECT_FALSE(rl_plans_for(limited).find("plans")->items()->empty()) << said;
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::app

@@ -11,7 +11,9 @@
 #include "plan/read_request.h"
 #include "report/fields.h"
 #include "rightsize/input/emitted.h"
+#include "rightsize/input/energy.h"
 #include "rightsize/input/named_gpu.h"
+#include "rightsize/rl/offers.h"
 #include "rl/files.h"
 #include "rl/search.h"
 
@@ -31,6 +33,7 @@ struct RlPlanView {
   int rank = 1;
 
   const market::Offer& offer() const { return *plan.priced.offer; }
+  plan::Plan energy() const { return plan.energy(request.request); }
 };
 
 const Fields<rl::Phase> kPlanPhaseFields = {
@@ -83,6 +86,9 @@ std::vector<std::string> caveats_of(const RlPlanView& v) {
                                   v.plan.job.async == 1 ? "one step" : format_number(v.plan.job.async) + " steps"));
   if (!v.plan.priced.price->may_lead()) caveats.emplace_back("the price is old or unconfirmed");
   if (v.plan.priced.is_extrapolated()) caveats.emplace_back("no benchmark for this GPU");
+  if (plan::has_arm_host(v.offer()))
+    caveats.push_back(
+        fmt::format("{} machines have Arm hosts: images and wheels must be built for arm64", v.offer().gpu->name));
   if (v.plan.priced.offer->gpu->vendor == "AMD")
     caveats.push_back(fmt::format("{} needs ROCm builds of the software", v.plan.priced.offer->gpu->name));
   if (v.plan.memory.verdict == memory::Verdict::kTight) caveats.emplace_back("memory is tight");
@@ -143,6 +149,10 @@ const Fields<RlPlanView> kPlanFields = {
     {"usd_total", "cost", "cost of all steps", [](const RlPlanView& v) { return v.plan.priced.cost; }},
     {"storage_and_egress_usd?", "of it, storage and egress",
      [](const RlPlanView& v) { return report::positive(v.plan.priced.side_cost); }},
+    {"electricity_usd?", "of it, electricity of your own machines: all that is new if they are idle",
+     [](const RlPlanView& v) { return v.energy().electricity; }},
+    {energy_fields(),
+     [](const RlPlanView& v) { return v.plan.priced.power > Watts{} ? std::optional(v.energy()) : std::nullopt; }},
     {"low", "10th percentile of the cost", [](const RlPlanView& v) { return v.plan.priced.cost_low; }},
     {"high", "90th percentile of the cost", [](const RlPlanView& v) { return v.plan.priced.cost_high; }},
     {"price_age_days?", "age of the price", [](const RlPlanView& v) { return v.plan.priced.price->age; }},
@@ -177,12 +187,18 @@ const Fields<RlChange> kChangeFields = {
     {"usd_total", "cost", "cost of all steps on the first plan's machines", &RlChange::cost},
 };
 
+const Fields<RlFix> kFixFields = {
+    {"flags", "the limit", &RlFix::flags},
+    {"gpu", "the GPU of the plan", &RlFix::gpu},
+};
+
 struct RlPlansView {
   const RlInput& input;
   const rl::RlRequest& request;
   const rl::RlRecommendation& found;
   const std::map<std::string, std::string>& files;
   std::vector<std::string> assumed;  // settings that were not given
+  std::vector<RlOffer> offers;       // cheaper plans under a change of the request
 };
 
 std::vector<RlPlanView> views_of(const RlPlansView& v) {
@@ -205,8 +221,15 @@ std::vector<int> close_plans(const RlPlansView& v) {
 
 std::optional<std::string> verdict_of(const RlPlansView& v) {
   if (v.found.plans.empty()) return std::nullopt;
-  if (v.found.plans.front().priced.is_extrapolated()) return "extrapolation";
-  return close_plans(v).empty() ? "clear" : "close";
+  const plan::PricedOption& first = v.found.plans.front().priced;
+  if (first.is_extrapolated()) return "extrapolation";
+  if (!close_plans(v).empty()) return "close";
+  // As for other jobs: the range must keep the deadline and the budget, and the price must not be old with one source.
+  const plan::PlanLimits& limits = v.request.request.limits;
+  const bool late = limits.deadline && first.time.total() * first.option->speed.high > *limits.deadline;
+  const bool dear = limits.budget && first.cost_high > *limits.budget;
+  const bool old = first.price->sources <= 1 && first.price->age && *first.price->age > days(market::kAgedDays);
+  return late || dear || old ? "ahead" : "clear";
 }
 
 std::string verdict_line(const RlPlansView& v);
@@ -218,7 +241,8 @@ const Fields<RlPlansView> kPlansFields = {
     {"algorithm", "the algorithm", [](const RlPlansView& v) { return v.input.job.algorithm; }},
     {"steps", "steps of training", [](const RlPlansView& v) { return v.request.steps; }},
     {"plans", "best first", kPlanFields, views_of},
-    {"verdict?", "how clear the choice of the first plan is", verdict_of, one_of({"clear", "close", "extrapolation"})},
+    {"verdict?", "how clear the choice of the first plan is", verdict_of,
+     one_of({"clear", "ahead", "close", "extrapolation"})},
     {"verdict_text?", "the same in a sentence",
      [](const RlPlansView& v) { return v.found.plans.empty() ? std::string() : verdict_line(v); }},
     {"safe?", "the cheapest plan that keeps the deadline at the slow end of its speed, if the first may miss it",
@@ -229,9 +253,12 @@ const Fields<RlPlansView> kPlansFields = {
        return safe;
      }},
     {"within?", "ranks of the plans that cost at most 5 % more than the first", close_plans},
+    {"fixes?", "without plans: limits that one would meet", kFixFields,
+     [](const RlPlansView& v) { return v.found.plans.empty() ? fixes_for(v.found.obstacles) : std::vector<RlFix>(); }},
     {"assumed?", "what was assumed, with the flags that change it", &RlPlansView::assumed},
     {"changes?", "the first plan with one thing changed", kChangeFields,
      [](const RlPlansView& v) { return std::cref(v.found.changes); }},
+    {"offers?", "cheaper plans under a change of the request", rl_offer_fields(), &RlPlansView::offers},
     {"considered", "layouts on machines that were compared", [](const RlPlansView& v) { return v.found.considered; }},
     {"files?", "files for the framework and the cluster, by name",
      [](const RlPlansView& v) { return std::cref(v.files); }},
@@ -320,6 +347,11 @@ std::string levers_line(const RlPlansView& v) {
     parts.push_back(fmt::format("{} {}, {:.0f} % less ({})", words_of(change.kind), format_usd(change.cost),
                                 100 * (1 - change.cost / cost), change.flags));
   }
+  for (const RlOffer& offer : v.offers) {
+    if (offer.cost > cost * kWorthALine) continue;
+    parts.push_back(fmt::format("{} {}, {:.0f} % less ({}: {} x {} from {})", offer.what, format_usd(offer.cost),
+                                100 * (1 - offer.cost / cost), offer.flags, offer.gpus, offer.gpu, offer.provider));
+  }
   return parts.empty() ? std::string() : fmt::format("\nTo pay less: {}.", fmt::join(parts, "; "));
 }
 
@@ -371,6 +403,8 @@ report::Report plans_report(const RlPlansView& v, bool explain) {
                     tried ? fmt::format("{} layouts on up to {} GPUs were compared (--max-gpus)",
                                         format_count(v.found.considered), limits.max_gpus)
                           : std::string("no machine with a price fits --gpu, --provider, --region and --purchase")));
+    for (const RlFix& fix : fixes_for(v.found.obstacles))
+      report.say(fmt::format("{} would be enough, with {}.", fix.flags, fix.gpu));
     if (!v.assumed.empty()) report.say(fmt::format("Assumed: {}.", fmt::join(v.assumed, "; ")));
     return report;
   }
@@ -386,6 +420,8 @@ report::Report plans_report(const RlPlansView& v, bool explain) {
     notes += fmt::format("\nCaveats: {}.", fmt::join(caveats, "; "));
   if (!v.assumed.empty()) notes += fmt::format("\nAssumed: {}.", fmt::join(v.assumed, "; "));
   report.say(std::move(notes));
+  if (explain || shows_energy(v.request.request, first.energy()))
+    report.say(energy_sentence(v.request.request, first.energy()));
   report.show("Plans",
               table_of(kPlanFields, views_of(v),
                        {"rank", "provider", "instance", "purchase", "gpu", "gpus", "layout", "step_seconds",
@@ -474,11 +510,6 @@ Checked<ReadRl> read_workload(const RlWorkload& workload, const catalog::Catalog
     return fail(bad_input("trainer and engine cannot take turns on different machines")
                     .with_hint("drop --rollout-gpu and --rollout-purchase"));
   if (!settings.contains("model")) return fail(bad_input("--model is missing"));
-  // The power of a step of reinforcement learning is not modelled.
-  for (const char* name : {"max-power", "max-carbon", "power-cap", "carbon", "objective"}) {
-    if (settings.contains(name))
-      return fail(bad_input(fmt::format("--{} does not apply to --job rl", name)).with_hint("leave it out"));
-  }
   RIGHTSIZE_TRY(RlInput input, read_rl_template(template_of(settings), all));
   RIGHTSIZE_TRY(rl::RlRequest request, read_rl_request(settings, all, input, catalog));
   if (all.settings.contains("rollout-gpu")) {
@@ -551,7 +582,11 @@ Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const R
   for (const std::string& name : options.emit) {
     RIGHTSIZE_TRY(files[name], rl::file_for(name, request, found.plans[wanted - 1]));
   }
-  report::Report report = plans_report({input, request, found, files, assumed_in(workload, read)}, options.explain);
+  std::vector<RlOffer> offers;
+  if (!found.plans.empty() && !request.request.plans_only && options.emit.empty())
+    offers = rl_offers(request, found.plans.front(), book, facts.constants);
+  const RlPlansView view{input, request, found, files, assumed_in(workload, read), std::move(offers)};
+  report::Report report = plans_report(view, options.explain);
   show_only(files, report);
   return Outcome{std::move(report), found.plans.empty() ? kNoFeasibleAnswer : 0};
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/candidates.h"
 #include "rightsize/rl/rl_input.h"
 
 namespace rightsize::app {
@@ -28,6 +29,12 @@ RlWorkload rl_workload(const std::vector<model::Setting>& settings, const RlFlag
 
 // The mistakes that plan_rl() refuses before it searches.
 Errors mistakes_of_rl(const RlWorkload& workload, const catalog::Catalog& catalog);
+
+// A limit that a plan on `gpu` would meet.
+struct RlFix {
+  std::string flags, gpu;  // "--max-power 1462W"
+};
+std::vector<RlFix> fixes_for(const plan::Obstacles& obstacles);
 
 // `rightsize recommend --job rl`: everything from the settings to the report.
 Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const RlPlanOptions& options);

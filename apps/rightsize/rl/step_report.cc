@@ -21,6 +21,8 @@ const Fields<Phase> kPhaseFields = {
     {"seconds", "time", "from its start to its end", &Phase::time},
     {"exposed_seconds", "of the step", "what it adds to the step; less if another phase runs at the same time",
      &Phase::exposed},
+    {"power_watts?", "power", "mean of each GPU that works in it; the reward is judged by CPUs",
+     [](const Phase& p) { return report::positive(p.power); }, format_power},
 };
 
 struct StepBounds {
@@ -67,6 +69,7 @@ const Fields<RlStepAnswer> kStepAnswerFields = {
     {"layout", "where trainer and engine run", [](const RlStepAnswer& a) { return rl::describe(a.input.job.layout); }},
     {"feasible", "false: the job cannot run", [](const RlStepAnswer& a) { return a.step.has_value(); }},
     {kStepFields, [](const RlStepAnswer& a) { return a.step ? &*a.step : nullptr; }},
+    {job_energy_fields(), &RlStepAnswer::energy},
     {"first_step_seconds?", "time of the first step, if answers grow (--osl-end)", &RlStepAnswer::first_step},
     {"last_step_seconds?", "time of the last step", &RlStepAnswer::last_step},
     {kStepReasonFields, [](const RlStepAnswer& a) { return a.step ? nullptr : &a.step.error(); }},
@@ -122,25 +125,48 @@ report::Report step_report(const RlStepAnswer& answer) {
   if (answer.last_step)
     report.say(fmt::format("Answers grow: the first step takes {}, the last one {}.",
                            format_duration(*answer.first_step), format_duration(*answer.last_step)));
+  if (answer.energy)
+    report.say(energy_sentence(*answer.energy, "token", answer.sought_cap));
   report.blocks.emplace_back(
-      table_of(kPhaseFields, e.phases, {report::renamed("name", "phase"), "seconds", "exposed_seconds"}));
+      table_of(kPhaseFields, e.phases, {report::renamed("name", "phase"), "seconds", "exposed_seconds",
+                                       report::spare("power_watts")}));
   return report;
 }
 
-Checked<Outcome> estimate_rl(const JobFlags& job, const RlFlags& flags, const Facts& facts) {
+Checked<Outcome> estimate_rl(const JobFlags& job, const RlFlags& flags, const Facts& facts,
+                             const std::string& power_cap, const Electricity& electricity) {
   RIGHTSIZE_TRY(const RlGpus gpus, read_rl_gpus(job, flags, facts.catalog));
-  const auto& [gpu, rollout] = gpus;
   RIGHTSIZE_TRY(const RlInput input, read_rl(job, flags));
   const perf::ModelWork work = perf::work_of(input.model);
-  const auto step_of = [&, gpu = gpu, rollout = rollout](const rl::RlJob& at) {
-    return rl::estimate_step({facts.constants, input.model, work}, at, rl::pool_of(facts.constants, *gpu),
-                             rl::pool_of(facts.constants, *rollout), rl::constants_of(at.framework));
+  rl::Pool train = rl::pool_of(facts.constants, *gpus.train), rollout = rl::pool_of(facts.constants, *gpus.rollout);
+  RIGHTSIZE_TRY(const bool sought, read_power_cap(power_cap, *gpus.train, train.speed.power));
+  std::optional<Watts> cap;
+  if (train.speed.power.capped()) cap = train.speed.power.cap;
+  const auto step_of = [&](const rl::RlJob& at, std::optional<Watts> within) {
+    train.speed.power.cap = rollout.speed.power.cap = within.value_or(Watts{});
+    return rl::estimate_step({facts.constants, input.model, work}, at, train, rollout, rl::constants_of(at.framework));
   };
-  const Result<rl::RlEstimate> step = step_of(input.job);
-  RlStepAnswer answer{input, *gpu, *rollout, step};
+  const auto energy_of = [](const Result<rl::RlEstimate>& e) {
+    std::optional<JobEnergy> energy;
+    if (e && e->power.known())
+      energy = JobEnergy{.power = e->power, .joules_per_unit = in_watts(e->power.mean) / e->tokens_per_gpu};
+    return energy;
+  };
+  Result<rl::RlEstimate> step = step_of(input.job, {});
+  const std::optional<JobEnergy> free = energy_of(step);
+  if (sought && free)
+    cap = least_energy_cap(train.speed.power, *free, [&](Watts tried) { return energy_of(step_of(input.job, tried)); });
+  if (cap) step = step_of(input.job, cap);
+  RlStepAnswer answer{input, *gpus.train, *gpus.rollout, step};
+  answer.sought_cap = sought;
+  answer.energy = energy_of(step);
+  if (answer.energy) {
+    answer.energy->cap = cap, answer.energy->electricity = electricity;
+    answer.energy->capped_time = answer.energy->unit_time() / free->unit_time();
+  }
   if (step && input.job.last_mean > 0) {
-    const Result<rl::RlEstimate> first = step_of(rl::at_first_step(input.job)),
-                                 last = step_of(rl::at_last_step(input.job));
+    const Result<rl::RlEstimate> first = step_of(rl::at_first_step(input.job), cap),
+                                 last = step_of(rl::at_last_step(input.job), cap);
     if (first && last) answer.first_step = first->step, answer.last_step = last->step;
   }
   return Outcome{step_report(answer), step ? 0 : kNoFeasibleAnswer};

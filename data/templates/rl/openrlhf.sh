@@ -27,7 +27,14 @@ python3 -m openrlhf.cli.train_ppo_ray \
 {{/split}}
 {{#async}}
   --async_train \
+  --colocate_all_models \
 {{/async}}
+{{#shares_reference}}
+  --colocate_actor_ref \
+{{/shares_reference}}
+{{#lora}}
+  --lora_rank {{lora}} \
+{{/lora}}
 {{#offloads_optimizer}}
   --adam_offload \
 {{/offloads_optimizer}}
@@ -39,6 +46,7 @@ python3 -m openrlhf.cli.train_ppo_ray \
   --rollout_batch_size {{prompts}} \
   --train_batch_size {{train_batch}} \
   --micro_train_batch_size 1 \
+  --micro_rollout_batch_size {{micro_rollout}} \
   --prompt_max_len {{max_prompt}} \
   --generate_max_len {{max_answer}} \
   --max_samples {{all_prompts}} \

@@ -6,12 +6,21 @@ python3 -m {{entry}}{{#config}} --config-name={{config}}{{/config}} \
   algorithm.adv_estimator={{estimator}} \
   data.train_files={{train_files}} \
   data.val_files={{val_files}} \
+{{#streams}}
+  data.train_batch_size=0 \
+  data.gen_batch_size=1 \
+  async_training.staleness_threshold={{staleness}} \
+  async_training.require_batches=1 \
+  async_training.trigger_parameter_sync_step={{mini_batches}} \
+  rollout.total_rollout_steps={{all_prompts}} \
+{{/streams}}
+{{^streams}}
   data.train_batch_size={{prompts}} \
+{{/streams}}
 {{#filters_groups}}
-  data.gen_batch_size={{generated_prompts}} \
-  algorithm.filter_groups.enable=True \
-  algorithm.filter_groups.metric=acc \
-  algorithm.filter_groups.max_num_gen_batches=10 \
+  ++algorithm.filter_groups.enable=True \
+  ++algorithm.filter_groups.metric=acc \
+  ++algorithm.filter_groups.max_inflight_gen_batches={{generated_batches}} \
 {{/filters_groups}}
   data.max_prompt_length={{max_prompt}} \
   data.max_response_length={{max_answer}} \
@@ -19,7 +28,7 @@ python3 -m {{entry}}{{#config}} --config-name={{config}}{{/config}} \
   actor_rollout_ref.model.path={{'model'}} \
   actor_rollout_ref.model.enable_gradient_checkpointing={{recompute}} \
 {{#lora}}
-  actor_rollout_ref.model.lora_rank={{lora}} \
+  actor_rollout_ref.model.{{#megatron}}lora.rank{{/megatron}}{{^megatron}}lora_rank{{/megatron}}={{lora}} \
 {{/lora}}
   actor_rollout_ref.actor.ppo_mini_batch_size={{mini_prompts}} \
   actor_rollout_ref.actor.use_dynamic_bsz=True \
@@ -52,8 +61,8 @@ python3 -m {{entry}}{{#config}} --config-name={{config}}{{/config}} \
   critic.megatron.optimizer_offload={{offload_optimizer}} \
 {{/megatron}}
 {{^megatron}}
-  critic.model.fsdp_config.param_offload={{offload_optimizer}} \
-  critic.model.fsdp_config.optimizer_offload={{offload_optimizer}} \
+  critic.fsdp.param_offload={{offload_optimizer}} \
+  critic.fsdp.optimizer_offload={{offload_optimizer}} \
 {{/megatron}}
 {{/critic}}
   actor_rollout_ref.rollout.name=vllm \
@@ -64,10 +73,15 @@ python3 -m {{entry}}{{#config}} --config-name={{config}}{{/config}} \
   actor_rollout_ref.rollout.tensor_model_parallel_size={{rollout_tp}} \
   actor_rollout_ref.rollout.gpu_memory_utilization={{memory_share}} \
   actor_rollout_ref.rollout.log_prob_use_dynamic_bsz=True \
+{{#fp8_engine}}
+  actor_rollout_ref.rollout.quantization=fp8 \
+{{/fp8_engine}}
 {{#split}}
   actor_rollout_ref.hybrid_engine=False \
-  rollout.nnodes={{rollout_nodes}} \
-  rollout.n_gpus_per_node={{rollout_node_gpus}} \
+  ++rollout.nnodes={{rollout_nodes}} \
+  ++rollout.n_gpus_per_node={{rollout_node_gpus}} \
+  ++actor_rollout_ref.rollout.nnodes={{rollout_nodes}} \
+  ++actor_rollout_ref.rollout.n_gpus_per_node={{rollout_node_gpus}} \
 {{/split}}
   trainer.nnodes={{train_nodes}} \
   trainer.n_gpus_per_node={{train_node_gpus}} \
