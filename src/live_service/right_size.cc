@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/threads.h"
 #include "capacity/planner.h"
 #include "plan/read_request.h"
 #include "plan/search_serving.h"
@@ -34,8 +35,16 @@ class Sizing {
     if (result_.traffic.lengths_assumed)
       result_.notes.emplace_back(
           "the engine publishes no histogram of lengths; they are assumed to vary as in public traces");
-    if (d_.gpu != nullptr) size_here();
-    for (const plan::Plan& one : plan::recommend_widely(request, book_, constants_).plans) add_move(one);
+    request.plans_only = options_.plans_only;
+    plan::Recommendation moves;
+    for_each_index(2, 2, [&](std::size_t i) {
+      if (i == 0)
+        moves = plan::recommend_widely(request, book_, constants_);
+      else if (d_.gpu != nullptr)
+        size_here();
+    });
+    for (const plan::Plan& one : moves.plans) add_move(one);
+    request.plans_only = false;
     result_.request = std::move(request);
     result_.unexplained = unexplained();
     choose();

@@ -64,6 +64,7 @@ struct SizeOptions {
   std::vector<model::Setting> settings;  // other settings of recommend: providers, regions, purchase, precision, gpu
   WhatIf what_if;
   int top = 10;
+  bool plans_only = false;  // faster: the ranges of costs are not simulated
 };
 
 // Uses the calibrated speed in `learned`, or `constants` without it.

@@ -62,7 +62,7 @@ Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catal
                                      {"purchase", &flags.purchases}}) {
     if (!values->empty()) input.size.settings.push_back({name, fmt::format("{}", fmt::join(*values, ",")), {}});
   }
-  input.size.top = flags.top;
+  input.size.top = flags.top, input.size.plans_only = flags.plans_only;
   input.other_model = flags.other_model;
   input.only = flags.name;
   input.emit = flags.emit;
@@ -103,6 +103,8 @@ void declare(FlagSet& command, ServiceFlags& f) {
   command.add("longer-answers", f.longer_answers);
   command.add("other-model", f.other_model);
   command.add("top", f.top)->meaning("plans to show")->or_else("10");
+  command.add("plans-only", f.plans_only)
+      ->meaning("the cheapest plans in half the time, with less exact ranges of their cost");
   command.add("emit", f.emit)
       ->meaning(
           "instead of the report, the best plan of the first service for: keda, hpa, deployment, kubernetes, "

@@ -25,6 +25,7 @@ struct ServiceFlags : ServerFlags {
   std::optional<RequestsPerSecond> rate;
   ElectricityFlags electricity;
   double traffic = 1, longer_prompts = 1, longer_answers = 1;
+  bool plans_only = false;
 };
 
 // A model given by the user, for one service or for all services with an unknown model name.

@@ -89,7 +89,7 @@ function Sized({ service }: { service: Service }) {
 
 export function ServicePage() {
   const [failed, setFailed] = useState<unknown>();
-  const question = useQuestion('service', DEFAULTS, questionOf, { view: ['name', 'file'] });
+  const question = useQuestion('service', DEFAULTS, questionOf, { view: ['name', 'file'], quick: (asked) => ({ ...asked, 'plans-only': true }) });
   const { state, change, choose, slider, answer } = question;
   const send = (file: File) => {
     setFailed(undefined);
