@@ -229,7 +229,6 @@ std::vector<std::string> commands_with(const std::string& flag) {
 
 Error unknown_flag(const std::string& flag, const CommandInfo& command) {
   const std::string hint = fmt::format("'rightsize {} --help' lists the flags", command.name);
-  const Error unknown = bad_input(fmt::format("unknown flag '{}'", flag));
   // Another command may have the flag, under its own name or another tool's.
   std::vector<std::string> others = commands_with(flag);
   for (const FlagAlias& alias : flag_aliases()) {
@@ -245,7 +244,7 @@ Error unknown_flag(const std::string& flag, const CommandInfo& command) {
   }
   std::vector<std::string> known;
   for (const FlagInfo& info : command.flags) known.push_back(info.name);
-  return Error(unknown).with_hint(did_you_mean(flag, known)).with_hint(hint);
+  return bad_input(fmt::format("unknown flag '{}'", flag)).with_hint(did_you_mean(flag, known)).with_hint(hint);
 }
 
 Error unknown_command(const std::string& typed) {
@@ -377,19 +376,18 @@ std::vector<std::string> names_and_topics() {
 
 // Whether a command line only reads and prints, so that it can be tried before it is suggested.
 bool only_reads(const std::vector<std::string>& words) {
-  constexpr std::array<std::string_view, 19> kReaders = {
-      "portfolio", "recommend", "checklist", "estimate", "memory", "batch",  "cache", "autoscale", "bill", "init",
-      "window",    "commit",    "mig",       "gpus",     "models", "prices", "fleet", "service",   "diff"};
+  constexpr std::string_view kReaders =
+      "portfolio recommend checklist estimate memory batch cache autoscale bill init window commit mig gpus models "
+      "prices fleet service diff";
   const bool records = words.front() == "profile" || words.front() == "top" || words.front() == "exporter";
   const bool harmless = std::ranges::any_of(words, [&](const std::string& word) {
     return word == "--dry-run" || (records && (word.starts_with("--replay") || word == "--once"));
   });
-  if (std::find(kReaders.begin(), kReaders.end(), words.front()) == kReaders.end() && !harmless) return false;
-  constexpr std::array<std::string_view, 8> kActs = {"--prometheus", "--out",  "-",      "--record",
-                                                     "import",       "update", "forget", "nvml"};
+  if (!lists_word(kReaders, words.front()) && !harmless) return false;
+  constexpr std::string_view kActs = "--prometheus --out - --record import update forget nvml";
   return std::none_of(words.begin() + 1, words.end(), [&](const std::string& word) {
     const bool remote = word.find("http://") != std::string::npos || word.find("https://") != std::string::npos;
-    return remote || std::find(kActs.begin(), kActs.end(), word.substr(0, word.find('='))) != kActs.end();
+    return remote || lists_word(kActs, word.substr(0, word.find('=')));
   });
 }
 
@@ -448,8 +446,7 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
   // Examples run: only a trial within the time can tell more.
   const std::vector<std::string> named = named_things(words);
   if (const Command* command = find_command(words.front()); command != nullptr && !nearest)
-    nearest =
-        example_with(named, command->examples, [&](const auto& shown) { return time.is_over() || !trial(shown); });
+    nearest = example_with(named, command->examples, [&](const auto& one) { return time.is_over() || !trial(one); });
   if (nearest && nearest->front() == words.front()) {
     for (const std::string& line : changes(words, *nearest, declared)) std::cerr << "note: " << line << '\n';
   }
@@ -475,6 +472,9 @@ int run_command(const Command& command, Typed typed) {
     const CommandInfo info = declared.describe();
     return print(all ? full_help_text(info, help_width()) : help_text(info, help_width()));
   }
+  if (!meant.unread.empty())
+    return refuse({bad_input(fmt::format("the question asks for '{}', which is not understood", meant.unread))},
+                  without_assumed, known);
   if (!parsed) return refuse(parsed.error(), without_assumed, known);
   const Result<report::Format> format = report::parse_format(declared.common.format);
   if (!format) return refuse({format.error()}, without_assumed, known);
@@ -497,8 +497,9 @@ int run_command(const Command& command, Typed typed) {
 }
 
 // Refuses an unknown first word. Suggests a command with a similar name, or one for the thing the word names.
-int refuse_command(const std::vector<std::string>& words) {
-  const int code = print_error({unknown_command(words.front())});
+int refuse_command(const std::vector<std::string>& words, bool sentence) {
+  const Error unknown = sentence ? bad_input("the question is not understood") : unknown_command(words.front());
+  const int code = print_error({unknown});
   const TrialTime time(kSecondsOfTrials);
   std::vector<std::vector<std::string>> candidates;
   for (const std::string& name : suggest(words.front(), command_names())) {
@@ -537,7 +538,7 @@ int run(int argc, char** argv) {
     std::cerr << overview_text(describe_all(), help_width());
     return exit_code(bad_input(""));
   }
-  if (!first.starts_with('-')) return refuse_command(typed.words);
+  if (!first.starts_with('-')) return refuse_command(typed.words, std::string_view(argv[1]).starts_with(first + " "));
   return print_error({bad_input(fmt::format("unknown flag '{}'", first))
                           .with_hint("the command comes first: 'rightsize --help' lists the commands")});
 }

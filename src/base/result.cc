@@ -93,7 +93,11 @@ std::string describe(const Error& error) {
 
 std::string describe(const Errors& errors) {
   std::string out;
-  for (const Error& error : errors) out += describe(error);
+  for (auto error = errors.begin(); error != errors.end(); ++error) {
+    // An unknown column of a table is one mistake, not one per row.
+    const auto same = [&](const Error& other) { return other.message == error->message; };
+    if (!error->message.starts_with("unknown ") || std::none_of(errors.begin(), error, same)) out += describe(*error);
+  }
   return out;
 }
 

@@ -1,6 +1,12 @@
 // rightsize gpus: hardware facts of the catalogue.
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "market/energy.h"
 #include "rightsize/command.h"
 #include "rightsize/gpus/report.h"
 #include "rightsize/gpus/select.h"
@@ -12,7 +18,30 @@ struct Flags {
   GpuChoice choice;
   std::string catalog;
   std::size_t top = 0;
+  std::optional<int> gpus;
+  std::optional<double> kwh_price;
+  Seconds hours = kMonth;
+  double busy = 1, pue = 1;
 };
+
+// "8 x h100-sxm at 100 % load draw 5.60 kW: 4,088 kWh in a month ...": with hosts and with cooling too.
+std::string power_sentence(const Flags& flags, const catalog::Gpu& gpu) {
+  if (!gpu.tdp) return fmt::format("The power of {} is not in the catalogue.", gpu.name);
+  const Watts idle = gpu.idle_power.value_or(Watts{});
+  const int count = flags.gpus.value_or(1);
+  const auto used = [&](Watts each) {
+    const double kilowatts = in_watts(each) * count / 1e3, energy = kilowatts * in_hours(flags.hours);
+    const double price = flags.kwh_price.value_or(0);
+    return fmt::format("{:.2f} kW, {} kWh{}", kilowatts, format_count(std::round(energy)),
+                       price > 0 ? fmt::format(", {} of electricity", format_count(std::round(energy * price))) : "");
+  };
+  const Watts each = idle + (*gpu.tdp - idle) * flags.busy, with_host = each + market::kHostPower;
+  return fmt::format(
+      "{} x {} at {:g} % load for {}: {}. With their hosts ({:.0f} W per GPU): {}. With cooling (PUE {:g}): {}.{}",
+      count, gpu.name, 100 * flags.busy, format_duration(flags.hours), used(each), in_watts(market::kHostPower),
+      used(with_host), flags.pue, used(with_host * flags.pue),
+      flags.kwh_price ? " Amounts are in the currency of --kwh-price." : " --kwh-price adds the cost.");
+}
 
 Checked<Outcome> run(const Flags& flags) {
   const bool priced = sorts_by_price(flags.choice);  // prices take longer to load than GPUs
@@ -20,7 +49,12 @@ Checked<Outcome> run(const Flags& flags) {
   const auto book = priced ? std::make_unique<market::PriceBook>(catalog) : nullptr;
   RIGHTSIZE_TRY(std::vector<const catalog::Gpu*> gpus, select_gpus(flags.choice, catalog, book.get()));
   if (flags.top > 0 && flags.top < gpus.size()) gpus.resize(flags.top);
-  return Outcome{gpus_report(gpus, catalog, book.get()), gpus.empty() ? kNoFeasibleAnswer : kDone};
+  Outcome outcome{gpus_report(gpus, catalog, book.get()), gpus.empty() ? kNoFeasibleAnswer : kDone};
+  if ((flags.gpus || flags.kwh_price) && !gpus.empty()) {
+    outcome.report.say(power_sentence(flags, *gpus.front()));
+    std::rotate(outcome.report.blocks.begin(), outcome.report.blocks.end() - 1, outcome.report.blocks.end());
+  }
+  return outcome;
 }
 
 }  // namespace
@@ -38,6 +72,12 @@ Run add_gpus(FlagSet& command) {
   command.add("sort", flags->choice.sort)
       ->or_else("catalogue")
       ->meaning("catalogue, memory, bandwidth, bf16, tdp, bf16-per-watt, year or price");
+  command.add("gpus", flags->gpus)
+      ->meaning("also the power and energy of this many of the first GPU, with their hosts");
+  command.add("hours", flags->hours)->meaning("time of that energy")->or_else("730h");
+  command.add("busy-share", flags->busy)->meaning("load of the GPUs over that time")->or_else("1");
+  command.add("kwh-price", flags->kwh_price)->meaning("electricity price per kWh: also the cost of that energy");
+  command.add("pue", flags->pue);
   command.add("top", flags->top)->or_else("0");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };

@@ -17,6 +17,8 @@
 #include "diagnose/observer.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/input/workload_input.h"
+#include "rightsize/typed/flag_words.h"
+#include "rightsize/typed/lists.h"
 #include "rightsize/typed/sentence.h"
 #include "telemetry/live.h"
 
@@ -124,9 +126,12 @@ std::optional<std::string> workloads_of_table(const std::string& file, const std
   for (const CsvRow& row : csv->rows()) {
     std::vector<std::string> entries;
     for (const std::string& column : csv->header()) {
-      const std::string key = key_of(column);
+      // latency_ms, memory_gb, rate_per_s: the key and its unit.
+      const auto [name, unit] = split_unit("--" + tidied(trim(column)));
+      const std::string key = key_of(unit.empty() ? column : name.substr(2));
       std::string value(trim(csv->cell(row, column)));
       if (value.empty()) continue;
+      if (parse_number(value)) value += unit;
       if (key == "name") value = as_name(value);
       if (key == "memory" && parse_number(value)) value += "GiB";
       entries.push_back(fmt::format("{}: '{}'", key, value));

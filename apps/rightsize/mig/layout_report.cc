@@ -17,6 +17,7 @@ using mig::Layout;
 using mig::RepackStep;
 using mig::RunningGpus;
 using report::Fields;
+using report::renamed;
 using report::when;
 
 struct SliceRow {
@@ -51,6 +52,8 @@ const Fields<LayoutRow> kLayoutFields = {
     {"sms", "SMs", "SMs used", &LayoutRow::sms, report::kTableOnly},
     {"memory_bytes", "memory", "memory used", &LayoutRow::memory, report::kTableOnly},
     {"maximal", "maximal", "whether no further slice fits", &LayoutRow::maximal},
+    {"count", "per GPU", "how many fit one GPU", [](const LayoutRow& row) { return row.instances.front().second; },
+     report::kTableOnly},
 };
 
 struct CheckedGpu {
@@ -231,7 +234,28 @@ report::Lanes draw_slices(const RunningGpus& gpus, const Geometry& geometry, std
 report::Json plan_document(const PlannedSlices& plan) { return kMigDocument.of({.plan = &plan}); }
 report::Json unplaceable_document(const Unplaceables& found) { return kMigDocument.of({.unplaceable = &found}); }
 
-report::Report layouts_report(const Geometry& geometry) {
+namespace {
+
+// The profiles of a GPU, as `nvidia-smi mig -lgip` lists them.
+report::Table profiles_table(const Geometry& geometry) {
+  std::vector<LayoutRow> rows;
+  for (const int index : geometry.plain_profiles()) {
+    const catalog::MigProfile& profile = geometry.profile(index);
+    rows.push_back({{{profile.profile, geometry.free_for(index, {}, false)}},
+                    profile.profile,
+                    profile.compute_slices,
+                    profile.memory_slices,
+                    static_cast<int>(profile.sms.value_or(0)),
+                    profile.memory});
+  }
+  return table_of(
+      kLayoutFields, rows,
+      {renamed("layout", "profile", "profile"), "memory_bytes", "sms", "compute_slices", "memory_slices", "count"});
+}
+
+}  // namespace
+
+report::Report layouts_report(const Geometry& geometry, bool profiles_only) {
   GeometryAnswer answer{&geometry};
   for (const mig::SliceSet& combination : geometry.combinations()) {
     LayoutRow& row = answer.layouts.emplace_back();
@@ -249,13 +273,15 @@ report::Report layouts_report(const Geometry& geometry) {
     row.layout = mig::describe_layout(layout, geometry);
   }
   report::Report shown;
-  shown.title = fmt::format("MIG layouts of {}", geometry.gpu().name);
+  shown.title = fmt::format("MIG {} of {}", profiles_only ? "profiles" : "layouts", geometry.gpu().name);
   shown.document = kMigDocument.of({.layouts = &answer});
+  shown.blocks.emplace_back(profiles_table(geometry));
   shown.blocks.emplace_back(report::Paragraph{fmt::format(
       "{} sets of slices fit on one {} ({} memory and {} compute slices); {} are maximal: nothing can be added. Media "
-      "variants are left out.",
+      "variants are left out.{}",
       answer.layouts.size(), geometry.gpu().name, geometry.memory_slices(), geometry.compute_slices(),
-      std::ranges::count_if(answer.layouts, &LayoutRow::maximal))});
+      std::ranges::count_if(answer.layouts, &LayoutRow::maximal), profiles_only ? " --list-layouts lists them." : "")});
+  if (profiles_only) return shown;
   shown.blocks.emplace_back(table_of(kLayoutFields, answer.layouts,
                                      {"layout", "compute_slices", "memory_slices", "sms", "memory_bytes", "maximal"}));
   return shown;

@@ -97,6 +97,8 @@ Checked<Outcome> plan_workloads(const MigFlags& flags, const Facts& facts) {
 // The questions about one kind of GPU: --list-layouts, --verify, --repack, --check, --current.
 Checked<Outcome> answer_about(const mig::Geometry& geometry, const MigFlags& flags) {
   if (flags.list_layouts) return Outcome{layouts_report(geometry)};
+  const bool alone = !flags.repack && flags.check.empty() && flags.current.empty() && flags.verify.empty();
+  if (alone) return Outcome{layouts_report(geometry, true)};
   if (!flags.verify.empty()) {
     RIGHTSIZE_TRY(const std::string text, read_file(flags.verify));
     RIGHTSIZE_TRY(const std::vector<mig::ListedProfile> listed, mig::read_profile_list(flags.verify, text));
@@ -153,8 +155,10 @@ Checked<Outcome> run(MigFlags flags) {
     const std::string named = std::exchange(flags.workloads, {});
     if (flags.gpus.empty()) flags.gpus = {named};
   }
-  const bool about_one =
-      flags.list_layouts || flags.repack || !flags.check.empty() || !flags.current.empty() || !flags.verify.empty();
+  // A GPU alone: its profiles.
+  const bool alone = flags.workloads.empty() && flags.models.empty() && !flags.gpus.empty();
+  const bool about_one = alone || flags.list_layouts || flags.repack || !flags.check.empty() ||
+                         !flags.current.empty() || !flags.verify.empty();
   if (!about_one) {
     if (flags.workloads.empty() && flags.models.empty()) {
       return fail(

@@ -47,7 +47,7 @@ report::Lanes draw_gpus(const PlannedSlices& planned, std::size_t type, std::siz
 // Exit code 2: which workload fits nowhere, why, and which GPU would hold it.
 Outcome nothing_fits(const mig::WorkloadFile& file, const mig::SlicePlan& plan);
 
-report::Report layouts_report(const mig::Geometry& geometry);
+report::Report layouts_report(const mig::Geometry& geometry, bool profiles_only = false);
 // Whether slices fit on a GPU in addition to its existing ones.
 struct LayoutCheck {
   std::string name;  // "GPU 0", or that of a configuration

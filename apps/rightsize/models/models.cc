@@ -13,7 +13,7 @@
 #include "families/read_model.h"
 #include "memory/memory.h"
 #include "presets/presets.h"
-#include "rightsize/command.h"
+#include "rightsize/input/job_flags.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/models/report.h"
 
@@ -24,7 +24,7 @@ using model::ModelShape;
 
 struct Flags {
   std::vector<std::string> models;
-  std::string family, gpu, catalog;
+  std::string family, gpu, catalog, job, method, precision;
   std::size_t top = 0;
   std::int64_t min_context = 0;
   bool moe = false;
@@ -37,15 +37,27 @@ bool is_wanted(const Flags& flags, const ModelShape& model) {
          model.context >= flags.min_context;
 }
 
-// Whether an engine can serve a model on these GPUs: one request, the weights as published or in bf16.
-bool can_serve(const ModelShape& model, const catalog::Gpu& gpu, int count, std::int64_t context) {
-  model::Job job;
-  job.kind = model::JobKind::kServe;
-  job.precision = model.checkpoint.value_or(model::Precision::kBf16);
-  if (context > job.serve.osl) job.serve.isl = context - job.serve.osl;
-  const bool splits = model.kind == model::ModelKind::kDecoder;
-  job.parallel.gpus = job.parallel.tensor = splits ? count : 1;
-  return memory::fits(memory::estimate_memory(model, job, &gpu), gpu).verdict != memory::Verdict::kNo;
+// Whether the GPUs hold the job: one request of a service, or a training batch of one, sharded where needed.
+bool can_run(const JobFlags& flags, const ModelShape& model, const catalog::Gpu& gpu) {
+  Checked<model::Job> job = read_job(flags, model);
+  if (!job) return false;  // a setting that this model does not have
+  use_formats_of(gpu, flags, *job);
+  split_if_too_large(flags, model, gpu, *job);
+  shard_if_too_large(flags, model, gpu, *job);
+  return memory::fits(memory::estimate_memory(model, *job, &gpu), gpu).verdict != memory::Verdict::kNo;
+}
+
+// The flags of the job: serving, or training where a method is given.
+JobFlags job_of_gpus(const Flags& flags, int gpus) {
+  JobFlags job;
+  const bool trains = flags.job == "train" || !flags.method.empty();
+  job.settings = {{"job", trains ? "train" : "serve"}, {"gpus", std::to_string(gpus)}};
+  if (!flags.method.empty()) job.settings["method"] = flags.method;
+  if (!flags.precision.empty()) job.settings["precision"] = flags.precision;
+  constexpr std::int64_t kAnswer = 256;
+  if (flags.min_context > kAnswer)
+    job.settings[trains ? "seq" : "isl"] = std::to_string(flags.min_context - (trains ? 0 : kAnswer));
+  return job;
 }
 
 Checked<Outcome> models_that_fit(const Flags& flags, std::vector<ModelShape> models) {
@@ -53,14 +65,25 @@ Checked<Outcome> models_that_fit(const Flags& flags, std::vector<ModelShape> mod
   const catalog::CountedGpu wanted = catalog::split_gpu_count(flags.gpu);
   RIGHTSIZE_TRY(const catalog::Gpu* gpu, named_gpu(catalog, wanted.name));
   const int count = wanted.count.value_or(1);
-  std::erase_if(models, [&](const ModelShape& model) { return !can_serve(model, *gpu, count, flags.min_context); });
+  const JobFlags job = job_of_gpus(flags, count);
+  std::erase_if(models, [&](const ModelShape& model) { return !can_run(job, model, *gpu); });
   std::stable_sort(models.begin(), models.end(),
                    [](const ModelShape& a, const ModelShape& b) { return a.parameters() > b.parameters(); });
   Outcome outcome{models_report(models)};
+  const bool trains = job.settings.at("job") == "train";
   outcome.report.say(fmt::format(
-      "Models that {}{} can serve, the largest first: one request of {} tokens, weights as published or in bf16.",
-      count == 1 ? "" : fmt::format("{} x ", count), gpu->name,
-      format_count(static_cast<double>(std::max<std::int64_t>(flags.min_context, 1'280)))));
+      "Models that {}{} can {}, the largest first: {}, weights {}.", count == 1 ? "" : fmt::format("{} x ", count),
+      gpu->name,
+      !trains                ? "serve"
+      : flags.method.empty() ? "train"
+                             : fmt::format("fine-tune with {}", flags.method),
+      trains ? "a batch of one sequence per GPU"
+             : fmt::format("one request of {} tokens",
+                           format_count(static_cast<double>(std::max<std::int64_t>(flags.min_context, 1'280)))),
+      !flags.precision.empty()  ? "in " + flags.precision
+      : flags.method == "qlora" ? "in nf4"
+      : trains                  ? "in bf16"
+                                : "as published or in bf16"));
   std::rotate(outcome.report.blocks.begin(), outcome.report.blocks.end() - 1, outcome.report.blocks.end());
   if (models.empty()) outcome.exit_code = kNoFeasibleAnswer;
   return outcome;
@@ -143,6 +166,7 @@ Checked<Outcome> run(const Flags& flags) {
         if (std::ranges::find(found, model.name, &ModelShape::name) == found.end()) found.push_back(std::move(model));
       }
     }
+    if (!flags.gpu.empty()) return models_that_fit(flags, std::move(found));
     return found.size() == 1 ? Outcome{model_report(found.front())} : listed(flags, std::move(found));
   }
   RIGHTSIZE_TRY(std::vector<ModelShape> models, select(flags));
@@ -162,7 +186,10 @@ Run add_models(FlagSet& command) {
   command.add("max-params", flags->max_params);
   command.add("min-context", flags->min_context);
   command.add("moe", flags->moe);
-  command.add("gpu", flags->gpu)->meaning("only models that this GPU can serve, e.g. l4 or 2xrtx-4090");
+  command.add("gpu", flags->gpu)->meaning("only models that this GPU can serve, or train, e.g. l4 or 2xrtx-4090");
+  command.add("job", flags->job)->or_else("serve");
+  command.add("method", flags->method);
+  command.add("precision", flags->precision);
   command.add("top", flags->top)->or_else("0");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };

@@ -1,4 +1,5 @@
 // Selects the offers that the words and flags of `prices` describe.
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -108,6 +109,27 @@ Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog:
   RIGHTSIZE_TRY(filter.instances, catalog::match_instances(flags.instance, catalog));
   RIGHTSIZE_TRY(filter.excluded, catalog::match_names(flags.exclude, catalog));
   return filter;
+}
+
+std::string sort_key_meant(const std::string& words) {
+  // The unit decides; a price without a unit is per GPU.
+  static constexpr std::pair<std::string_view, std::string_view> kMeant[] = {
+      {"gbs gb/s bandwidth bw", "usd-per-gbs-hour"},
+      {"gb gib vram memory", "usd-per-gib-hour"},
+      {"tflop tflops flop flops compute", "usd-per-tflop-hour"},
+      {"machine instance node", "usd-per-hour"},
+      {"price cost usd cheap cheapest", "usd-per-gpu-hour"},
+      {"date newest", "age"}};
+  if (words.starts_with("usd-per-")) return words;
+  std::string typed = to_lower(words);
+  std::ranges::replace_if(
+      typed, [](char c) { return c == '-' || c == '_' || c == '$'; }, ' ');
+  const std::vector<std::string_view> each = split_list(typed, ' ');
+  for (const auto& [names, key] : kMeant) {
+    for (const std::string_view name : split_list(names, ' '))
+      if (std::ranges::find(each, name) != each.end()) return std::string(key);
+  }
+  return words;
 }
 
 }  // namespace rightsize::app

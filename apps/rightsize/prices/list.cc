@@ -60,7 +60,7 @@ constexpr SortKey kSortKeys[] = {
 
 Result<const SortKey*> find_sort_key(const std::string& name) {
   std::vector<std::string> names;
-  const std::string wanted = name == "price" || name == "cost" || name == "usd" ? "usd-per-gpu-hour" : name;
+  const std::string wanted = sort_key_meant(name);
   for (const SortKey& key : kSortKeys) {
     if (key.name == wanted || key.name == fmt::format("usd-per-{}-hour", wanted)) return &key;  // "tflop"
     names.emplace_back(key.name);
@@ -543,8 +543,8 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
   outcome.report.blocks.emplace_back(table_of(listed, flags.top, flags.sort));
   std::string notes =
       age_sentence(listed->ages) +
-      " $/TFLOP-h is per dense bf16 (fp16 without bf16) peak, $/GB/s-h per memory bandwidth, $/GiB-h per "
-      "GPU memory.";
+      " $/TFLOP-h is per dense bf16 (fp16 without bf16) peak, $/GB/s-h per memory bandwidth of the data sheet, $/GiB-h "
+      "per GPU memory.";
   if (std::any_of(offers.begin(), offers.end(), [](const PricedOffer& row) { return !row.outlook.may_lead(); })) {
     notes +=
         "\n'?' marks unconfirmed prices: over 60 days old with one source, contradicted, or a spot price that has not "

@@ -27,7 +27,9 @@ const std::vector<Verb>& verbs() {
       {"compare", kWith(kOffers, {"--price", "--top", "--store"})},
       {"spot",
        {"--gpu", "--provider", "--region", "--community", "--price", "--top", "--store", "--hours", "--machines",
-        "--save", "--restart", "--checkpoint-every", "--interruptions"}},
+        "--gpus", "--instance", "--save", "--restart", "--checkpoint-every", "--interruptions"}},
+      {"buy", kWith(kOffers, {"--price", "--store", "--instance", "--gpus", "--hours", "--on-prem",
+                              "--on-prem-machines", "--kwh-price", "--pue"})},
       {"import", {"--feed", "--provider", "--date", "--currency", "--store", "--dry-run", "--write-to"}},
       {"update", {"--feed", "--provider", "--region", "--store", "--dry-run", "--url"}},
       {"history", kHistory},
@@ -60,11 +62,8 @@ Checked<Outcome> run(PricesFlags flags, const FlagSet& command) {
   if (name == "import") return import_prices(flags, rest);
   if (name == "spot") return plan_on_spot(flags);
   static constexpr std::pair<std::string_view, Checked<Outcome> (*)(const PricesFlags&)> kRuns[] = {
-      {"compare", compare_prices},
-      {"update", update_prices},
-      {"history", price_history},
-      {"diff", price_diff},
-      {"forget", forget_prices}};
+      {"compare", compare_prices}, {"buy", buy_or_rent}, {"update", update_prices},
+      {"history", price_history},  {"diff", price_diff}, {"forget", forget_prices}};
   for (const auto& [verb_name, run_verb] : kRuns) {
     if (name == verb_name) return run_verb(flags);
   }
@@ -109,7 +108,7 @@ Run add_prices(FlagSet& command) {
   auto flags = std::make_shared<PricesFlags>();
   command.add("WHAT", flags->words)
       ->meaning(
-          "GPUs, instance types or providers to list; or compare, spot, import FILE..., update, history, diff, "
+          "GPUs, instance types or providers to list; or compare, spot, buy, import FILE..., update, history, diff, "
           "forget (see docs/market.md)");
   command.add("gpu", flags->gpu)->meaning("GPU names, aliases or families, comma-separated: a100, h100-sxm");
   command.add("provider", flags->provider);
@@ -129,6 +128,10 @@ Run add_prices(FlagSet& command) {
   command.add("hours", flags->hours);
   command.add("gpus", flags->gpus)->meaning("with --hours: also what this many GPUs cost in all");
   command.add("machines", flags->machines);
+  command.add("on-prem", flags->on_prem)->meaning("buy: the machine and its price, e.g. 8xh100-sxm=280000USD");
+  command.add("on-prem-machines", flags->on_prem_machines);
+  command.add("kwh-price", flags->kwh_price);
+  command.add("pue", flags->pue);
   command.add("save", flags->save);
   command.add("restart", flags->restart);
   command.add("checkpoint-every", flags->checkpoint_every);

@@ -28,6 +28,9 @@ struct PricesFlags {
   int machines = 1;
   Seconds save, restart, checkpoint_every;
   std::optional<double> interruptions;  // per hour and machine
+  std::string on_prem;                  // `buy`
+  int on_prem_machines = 1;
+  double kwh_price = 0, pue = 1;
 };
 
 // `prices aws p5.48xlarge h100 spot`: sorts arguments into GPUs, providers, terms, machines and regions.
@@ -35,11 +38,14 @@ PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog);
 // Drops unknown providers, regions and GPUs from lists that also have known ones, with a note.
 PricesFlags with_known_names(PricesFlags flags, const catalog::Catalog& catalog);
 // The filter of --gpu, --provider, --region, --purchase, --retired and --community.
+// The column of --sort that these words mean: "price-per-gb" is usd-per-gib-hour. The words themselves if none.
+std::string sort_key_meant(const std::string& words);
 Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog::Catalog& catalog);
 
 Checked<Outcome> list_prices(const PricesFlags& flags);
 Checked<Outcome> compare_prices(const PricesFlags& flags);
 Checked<Outcome> plan_on_spot(PricesFlags flags);
+Checked<Outcome> buy_or_rent(const PricesFlags& flags);
 Checked<Outcome> import_prices(const PricesFlags& flags, const std::vector<std::string>& files);
 Checked<Outcome> update_prices(const PricesFlags& flags);
 Checked<Outcome> price_history(const PricesFlags& flags);

@@ -135,15 +135,16 @@ Result<std::vector<SpotRow>> rows_of(const PricesFlags& flags, const market::Pri
   std::vector<SpotRow> rows;
   for (const market::Offer& offer : book.offers(filter)) {
     if (cancelled()) break;
-    SpotRow row{offer, book.outlook(offer, market::kJobOutlook), flags.machines, assumed.spot_interruptions_per_hour};
+    const int machines = flags.gpus ? (*flags.gpus + offer.machine->gpus - 1) / offer.machine->gpus : flags.machines;
+    SpotRow row{offer, book.outlook(offer, market::kJobOutlook), machines, assumed.spot_interruptions_per_hour};
     const auto advised = advice.find({offer.machine->provider, offer.machine->instance, offer.price->region});
     if (advised != advice.end()) row.rate = advised->second;
     row.rate = flags.interruptions.value_or(row.rate);
     row.known = flags.interruptions || advised != advice.end();
     market::JobAssumptions here = assumed;
     here.spot_interruptions_per_hour = row.rate;
-    const market::InterruptibleJob job{*flags.hours, flags.save, Purchase::kSpot, flags.machines,
-                                       flags.machines * offer.machine->gpus};
+    const market::InterruptibleJob job{*flags.hours, flags.save, Purchase::kSpot, machines,
+                                       machines * offer.machine->gpus};
     std::optional<UsdPerMachineSecond> on_demand;
     if (const auto list = book.machine(*offer.machine, Purchase::kOnDemand, offer.price->region))
       on_demand = list->rate;
@@ -152,14 +153,20 @@ Result<std::vector<SpotRow>> rows_of(const PricesFlags& flags, const market::Pri
     row.cost = *cost;
     rows.push_back(row);
   }
-  std::ranges::stable_sort(rows, {},
-                           [](const SpotRow& row) { return std::pair(!row.outlook.may_lead(), row.per_gpu()); });
+  std::ranges::stable_sort(rows, {}, [&](const SpotRow& row) {
+    return std::pair(!row.outlook.may_lead(), flags.gpus ? row.cost.mean : row.per_gpu());
+  });
   return rows;
 }
 
 // The best offer per GPU, and the machines with the lowest total cost if they differ.
-std::string conclusion_of(const std::vector<SpotRow>& rows, Seconds hours) {
+std::string conclusion_of(const std::vector<SpotRow>& rows, Seconds hours, std::optional<int> gpus) {
   const SpotRow& best = rows.front();
+  if (gpus) {
+    return fmt::format("{} GPU{} on spot: {} for {:g} hours of work on {} x {}{}.{}", *gpus, *gpus == 1 ? "" : "s",
+                       cost_words(best), in_hours(hours), best.machines, machine_words(best), against_on_demand(best),
+                       price_age(best));
+  }
   std::string text = fmt::format("Cheapest per GPU on spot: {}: {} per GPU for {:g} hours of work", machine_words(best),
                                  cost_per_gpu(best), in_hours(hours));
   if (best.gpus() > 1) text += fmt::format(", {} in total", format_usd(best.cost.mean));
@@ -183,7 +190,7 @@ Checked<Outcome> plan_on_spot(PricesFlags flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
   RIGHTSIZE_TRY(std::vector<SpotRow> rows, rows_of(flags, book));
-  const std::string conclusion = rows.empty() ? "" : conclusion_of(rows, *flags.hours);
+  const std::string conclusion = rows.empty() ? "" : conclusion_of(rows, *flags.hours, flags.gpus);
   keep_top(rows, flags.top);
   const SpotAnswer answer{std::move(rows)};
   Outcome outcome;
@@ -204,12 +211,15 @@ Checked<Outcome> plan_on_spot(PricesFlags flags) {
   outcome.report.blocks.emplace_back(std::move(table));
   const bool assumed = std::ranges::any_of(answer.offers, [](const SpotRow& row) { return !row.known; });
   outcome.report.say(fmt::format(
-      "{:g} hours of work on {} machine{}, cheapest per GPU first, start-up included; cost is the mean with the 10th "
+      "{:g} hours of work on {}, cheapest first, start-up included; cost is the mean with the 10th "
       "and 90th percentile. "
       "Switch to on-demand when the spot price exceeds the last column. '?': in doubt, over 60 days old without a "
       "second "
       "source, or a launch price.{}",
-      in_hours(*flags.hours), flags.machines, flags.machines == 1 ? "" : "s",
+      in_hours(*flags.hours),
+      flags.gpus            ? fmt::format("{} GPUs", *flags.gpus)
+      : flags.machines == 1 ? "1 machine"
+                            : fmt::format("{} machines", flags.machines),
       assumed ? " Interruptions are assumed at 0.05/h where neither --interruptions nor the spot advisor gives a rate."
               : ""));
   return outcome;

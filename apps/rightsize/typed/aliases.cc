@@ -66,7 +66,7 @@ constexpr FlagAlias kFlags[] = {
     {"--lora --use-lora --peft --use-peft", "--method=lora"},
     {"--full-finetune --full-fine-tune --full-finetuning --full", "--method=full"},
     {"--adapter --finetuning-type", "--method"},
-    {"--lora-r", "--lora-rank"},
+    {"--lora-r --rank", "--lora-rank"},
     {"--lora-target-modules --target-modules", "--lora-targets"},
     {"--engine --framework --backend", "--stack"},
     {"--optim", "--optimizer"},
@@ -100,7 +100,9 @@ constexpr FlagAlias kFlags[] = {
     {"--od --ondemand --payg --pay-as-you-go --list --list-price --on-demand-price --current-price", "--on-demand"},
     {"--1y --1yr --1-year --one-yr --yearly", "--one-year"},
     {"--3y --3yr --3-year --3-years --three-year", "--three-years"},
-    {"--cost --gpu-price --gpu-cost --hourly-price --price-per-hour --price-per-gpu --usd-per-hour", "--price"},
+    {"--cost --gpu-price --gpu-cost --hourly-price --cost-per-hour --hourly-cost --hourly-rate --price-per-hour "
+     "--price-per-gpu --usd-per-hour",
+     "--price"},
     {"--num-tokens --train-tokens --total-tokens", "--tokens"},
     // Lengths of a served request, or of a training sequence.
     {"--input-len --input-length --input-tokens --random-input-len --prompt-len --prompt-length --prompt-tokens "
@@ -171,7 +173,7 @@ constexpr FlagAlias kFlags[] = {
     {"--verbose --why -v", "--explain=yes"},
     {"--size --image-size", "--resolution"},
     {"--search --size", "--model"},
-    {"-lgip --profiles --mig-profiles --list", "--list-layouts=yes"},
+    {"-lgip --profiles --mig-profiles --list --list-profiles", "--list-layouts=yes"},
     {"--sacct --slurm-jobs --accounting --metrics --metrics-file --logs", "--from"},
     {"--colocate --colocated --hybrid-engine", "--layout=colocated"},
     {"--budget --monthly-budget --budgets --amount --cap --max-spend", "--team-budget"},

@@ -13,6 +13,7 @@
 #include "presets/presets.h"
 #include "rightsize/call.h"
 #include "rightsize/typed/file_kind.h"
+#include "rightsize/typed/flag_words.h"
 #include "rightsize/typed/repair.h"
 #include "rightsize/typed/work.h"
 
@@ -248,6 +249,24 @@ TEST(FlagWords, SynonymsMeanTheSameFlag) {
 }
 
 // Every spelling of a global batch gives the same batch.
+// A column of a table may have its unit.
+TEST(FlagWords, AUnitInANameIsSplitOff) {
+  for (const char* name : {"latency", "memory", "rate", "service-time"}) {
+    for (const auto& [suffix, unit] : {std::pair{"ms", "ms"},
+                                       {"s", "s"},
+                                       {"seconds", "s"},
+                                       {"gb", "GB"},
+                                       {"gib", "GiB"},
+                                       {"mb", "MiB"},
+                                       {"per-s", "/s"},
+                                       {"per-hour", "/h"}}) {
+      EXPECT_EQ(split_unit(fmt::format("--{}-{}", name, suffix)),
+                std::pair(fmt::format("--{}", name), std::string(unit)));
+    }
+    EXPECT_EQ(split_unit(fmt::format("--{}", name)).second, "");
+  }
+}
+
 TEST(CombinedFlags, GlobalBatchesInTokensAndInPasses) {
   Random random(9);
   for (int i = 0; i < 50; ++i) {

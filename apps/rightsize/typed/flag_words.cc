@@ -66,13 +66,16 @@ constexpr std::pair<std::string_view, std::string_view> kUnits[] = {
     {"day days daily", "d"},
     {"hour hours hourly hr hrs", "h"},
     {"minute minutes", "min"},
-    {"second seconds sec secs", "s"},
+    {"second seconds sec secs s", "s"},
+    {"ms msec millisecond milliseconds", "ms"},
+    {"mb mib", "MiB"},
     {"gb", "GB"},
     {"gib", "GiB"},
     {"usd dollar dollars", ""},
 };
 
-// A name without its unit, and the unit.
+}  // namespace
+
 std::pair<std::string, std::string> split_unit(std::string_view typed) {
   std::string name = "-", found;
   bool per = false;
@@ -85,6 +88,8 @@ std::pair<std::string, std::string> split_unit(std::string_view typed) {
   }
   return {name, found};
 }
+
+namespace {
 
 std::string by_meaning(const std::string& typed, const std::string& value, const std::deque<FlagInfo>& declared,
                        bool serving) {

@@ -3,6 +3,8 @@
 
 #include <deque>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "rightsize/flags.h"
 
@@ -13,5 +15,9 @@ namespace rightsize::app {
 // `value`.
 std::string flag_by_words(const std::string& typed, const std::string& value, const std::deque<FlagInfo>& declared,
                           bool serving);
+
+// A flag's or a column's name without its unit, and the unit: --latency-ms is --latency and ms, --rate-per-s is --rate
+// and /s. No unit: empty.
+std::pair<std::string, std::string> split_unit(std::string_view typed);
 
 }  // namespace rightsize::app

@@ -143,6 +143,9 @@ class Reader {
 
   void take(const std::string& key, const std::string& value) {
     if (value.empty()) return;
+    // A command without this limit has its own way to read it.
+    if (job_ == "serve" && lists_word("max-model-len num-ctx", key) && has("--isl") && !has("--max-model-len"))
+      return put("--max-model-len=" + value);
     // An engine's longest request, a trainer's sequence.
     const bool longest = job_ == "serve" && lists_word("max-seq-len max-length seq-len", key);
     const Meaning meaning = meaning_of(longest ? "max-model-len" : key, value, declared_, job_ == "serve");

@@ -53,6 +53,22 @@ class ForeignFiles : public testing::Test {
   Random random_{7};
 };
 
+TEST_F(ForeignFiles, AModelfileOfOllama) {
+  for (const char* model : {"llama3.1:8b", "qwen2.5:14b-instruct-q4_K_M", "mistral"}) {
+    const int tokens = 1024 * number(2, 30);
+    const std::string file = write(fmt::format(
+        "# comment\nFROM {}\nPARAMETER temperature 0.7\nPARAMETER num_ctx {}\nSYSTEM \"\"\"Be brief.\"\"\"\n", model,
+        tokens));
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"memory", file}, {"memory", "-f", file}, {"memory", "--config", file}}) {
+      const Typed typed = read(words);
+      EXPECT_EQ(value(typed, "--model"), model);
+      EXPECT_EQ(value(typed, "--job"), "serve");
+      EXPECT_EQ(value(typed, "--isl"), std::to_string(tokens - 256)) << model;  // and 256 of the answer
+    }
+  }
+}
+
 struct Service {
   std::string model;
   int tp = 1, length = 0, batch = 0;

@@ -316,6 +316,17 @@ Entries read_protobuf(std::string_view text) {
   return entries;
 }
 
+// Ollama's Modelfile: FROM name:tag, PARAMETER num_ctx 16384.
+Entries read_modelfile(std::string_view text) {
+  Entries entries;
+  for (const std::string_view line : split_list(text, '\n')) {
+    const Words words = shell_words(line);
+    if (words.size() > 1 && words[0] == "FROM") entries.emplace_back("model-id", words[1]);
+    if (words.size() > 2 && words[0] == "PARAMETER") entries.emplace_back(plain_key(words[1]), words[2]);
+  }
+  return entries;
+}
+
 // How many lines have the form of a format.
 struct LineForms {
   int all = 0, assigned = 0, mapped = 0, opened = 0;  // key = value; key: value; key { or key [
@@ -358,6 +369,7 @@ Entries read_entries(const std::string& file, const std::string& text) {
   const LineForms forms = count_lines(begins);
   const bool object = begins.starts_with('{');
   const bool docker = begins.starts_with("FROM ") || begins.find("\nFROM ") != begins.npos;
+  if (docker && begins.find("\nPARAMETER ") != begins.npos) return named("modelfile", read_modelfile(begins));
   if (begins.starts_with("#!") || begins.find("#SBATCH") != begins.npos || docker)
     return named("script", read_script(begins));
   if (!object && forms.assigned > 0 && forms.assigned >= forms.mapped && 2 * forms.assigned >= forms.all)

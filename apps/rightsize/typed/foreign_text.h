@@ -13,8 +13,8 @@ namespace rightsize::app {
 // vllm-config.max-model-len. The flags of a command line inside the file are keys without a group.
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-// Empty where the text has no keys. The key file.format names any format other than YAML and JSON: toml, script or
-// protobuf.
+// Empty where the text has no keys. The key file.format names any format other than YAML and JSON: toml, script,
+// modelfile or protobuf.
 Entries read_entries(const std::string& file, const std::string& text);
 
 // "maxModelLen" and "MAX_MODEL_LEN" as "max-model-len".

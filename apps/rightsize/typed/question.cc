@@ -2,65 +2,119 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/parse_units.h"
 #include "base/text.h"
-#include "catalog/hardware.h"
 #include "catalog/words.h"
 #include "presets/presets.h"
 #include "rightsize/call.h"
 #include "rightsize/typed/amounts.h"
+#include "rightsize/typed/file_kind.h"
 #include "rightsize/typed/join_names.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/said_words.h"
-#include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
 namespace {
 
+// ---- kinds of questions
+
+// What a sentence has, besides the words of the question.
+enum Has : unsigned {
+  kAsks = 1,   // it begins as a question: how, can, what
+  kModel = 2,  // a model or its size
+  kNoModel = 4,
+  kGpu = 8,  // the name of a GPU
+  kTwoGpus = 16,
+  kNoGpu = 32,
+  kNoAmount = 64,    // no number of users, requests, tokens, documents
+  kNoWork = 128,     // neither a job nor work
+  kLoad = 256,       // how many users or requests
+  kSpeed = 512,      // how many seconds or tokens
+  kWhichGpu = 1024,  // what GPU, which card
+  kSized = 2048,     // GPUs by their memory: "with 80 GB"
+  kMoney = 4096,     // "$3.90"
+  kShare = 8192,     // "25% utilization"
+};
+
+constexpr std::string_view kCosts = "cheap cheaper cheapest price prices cost costs expensive pricing";
+constexpr std::string_view kCompared =
+    "faster slower better best worse difference differ differs compare compared comparison vs versus or than between "
+    "against";
+constexpr std::string_view kPower = "electricity power energy kwh watt watts consumption";
+constexpr std::string_view kTrainParts = "optimizer-states optimizer gradients activations";
+
+struct Kind {
+  std::string_view command;      // that answers it
+  std::string_view asked, with;  // one word or phrase of each list; optimizer-states is a phrase
+  unsigned needs = 0;
+};
+// The first that applies. What is asked for decides the command; the other words become its settings.
+constexpr Kind kKinds[] = {
+    {"profile", "why how-come", "gpu gpus training train utilization util slow idle busy job jobs"},
+    {"prices", "waste wasted wasting", "", kAsks | kGpu | kNoModel | kShare},
+    {"fleet", "waste wasted wasting", "", kAsks | kNoModel},
+    {"mig", "mig slice slices partition partitions partitioned", "", kGpu},
+    {"mig", "split share", "models", kGpu | kNoModel},
+    {"gpus", kPower, "", kGpu | kNoModel},
+    {"prices buy", "buy buying bought purchase purchasing own owning", "rent renting lease leasing cloud break-even",
+     kGpu},
+    {"prices spot", "spot preemptible",
+     "worth cheaper save saves saving savings risk risky vs versus than compared should better instead difference",
+     kGpu | kNoModel | kNoAmount},
+    {"prices", "pay pays paying paid charged charges", "", kGpu | kNoModel | kMoney},
+    {"commit", "reserve reserving reserved reservation commit committing commitment savings-plan",
+     "should worth better save saves saving switch switching", kGpu | kNoModel | kNoAmount},
+    {"models", "largest biggest", "model models llm llms", kGpu},
+    {"models", "what-can which-models what-models which-model which-llm which-llms", "", kGpu | kNoModel},
+    {"recommend --items=1M", "per-dollar per-token per-million per-1m", "", kModel | kNoAmount},
+    {"recommend --job=serve", "openai anthropic api self-hosting self-host", "", kAsks | kModel},
+    {"recommend", kCosts, kCompared, kTwoGpus | kModel},
+    {"estimate", kCompared, "", kTwoGpus | kModel | kNoAmount},
+    {"prices compare", kCosts, kCompared, kTwoGpus | kNoModel | kNoAmount},
+    {"gpus", kCompared, "", kTwoGpus | kNoModel | kNoAmount},
+    {"memory", "kv kv-cache weights optimizer-states optimizer activations gradients", "", kModel},
+    {"models", "parameters params layers", "", kAsks | kModel},
+    {"recommend", "", "", kLoad | kGpu | kModel},
+    {"recommend", "throughput rps qps tokens", "maximum max most peak handle handles serve support sustain",
+     kAsks | kGpu | kModel | kNoAmount},
+    {"estimate", "", "", kSpeed | kAsks},
+    {"prices --best-per=gpu --exclude=tpu,trainium,gaudi", kCosts, "", kSized | kNoGpu | kNoModel | kNoWork},
+    {"gpus", "", "", kSized | kNoGpu | kNoModel | kNoWork},
+    {"prices", kCosts, "", kGpu | kNoModel | kNoWork},
+    {"gpus", "memory vram bandwidth tflops flops tdp nvlink cores specs spec specifications", "",
+     kAsks | kGpu | kNoModel | kNoWork},
+    {"memory", "fit fits fitting memory vram ram oom room enough batch-size context-length", "", kAsks},
+    {"memory", "ollama llama.cpp llamacpp lm-studio lmstudio gguf locally home pc desktop laptop gaming", "",
+     kAsks | kModel | kNoAmount},
+    {"memory", "need run use", "", kAsks | kWhichGpu | kModel | kNoAmount},
+    {"memory", "can could will would", "run use train fine-tune finetune host", kAsks | kModel | kGpu | kNoAmount},
+    {"memory", "can could", "run", kAsks | kModel | kNoAmount},
+    {"recommend", "cost costs cheap cheapest cheaper many buy rent best", "", kAsks},
+    {"estimate", "fast speed throughput latency slow slower faster quick tokens/s tok/s mfu", "", kAsks},
+};
+
+// Words of questions that are no part of their answers.
 constexpr std::string_view kAsking =
     "how can could will would does do is are should what what's whats which i we my our me you give tell show many "
-    "much "
-    "the a an it s be to for run runs running need needed want use using take takes does enough there have fast long "
-    "big large fit fits fitting cost costs price prices cheap cheaper cheapest best gpu gpus gpu's memory vram ram "
-    "speed "
-    "throughput please get buy rent if or will room expect mfu co2 carbon emit emits emissions";
-
-// Words of a question about prices.
+    "much the a an it s be to for run runs running need needed want use using take takes enough there have fast long "
+    "big large size fit fits fitting cost costs price prices cheap cheaper cheapest best gpu gpus gpu's memory vram "
+    "ram speed throughput please get buy rent if or room expect mfu co2 carbon emit emits emissions that them when "
+    "gives give make makes stay sit";
+// ... and of those about prices.
 constexpr std::string_view kWeighing =
-    "worth pay pays paying paid charged overpaying each per hour hourly save saves saving savings risk risky vs versus "
-    "than compared better difference good too";
-
-struct Topic {
-  std::string_view command, words;
-};
-// In this order: "what does it cost to run fast" asks for a cost.
-constexpr Topic kTopics[] = {
-    {"memory", "fit fits fitting memory vram ram oom room"},
-    {"recommend", "cost costs cheap cheapest cheaper many buy rent best"},
-    {"estimate", "fast speed throughput latency slow slower faster quick tokens/s tok/s mfu"},
-};
-
-// "how many seconds per image": a speed, not a number of GPUs.
-bool asks_speed(const std::vector<std::string>& words) {
-  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    if (to_lower(words[i]) == "many" &&
-        lists_word("seconds minutes tokens images requests samples videos", to_lower(words[i + 1])))
-      return true;
-  }
-  return std::any_of(words.begin(), words.end(), [](const std::string& word) { return to_lower(word) == "mfu"; });
-}
+    "worth overpaying each per hour hourly save saves savings risky good too instead by nightly job money";
+constexpr std::string_view kLoadWords =
+    "concurrent simultaneous parallel active handle handles serve support sustain per second minute hour at once "
+    "streams sessions maximum max most peak";
+constexpr std::string_view kMachines = "node nodes machine machines server servers box boxes dgx hgx";
 
 std::string bare(std::string word) {
   while (!word.empty() && (word.back() == '?' || word.back() == ',' || word.back() == '!')) word.pop_back();
   return to_lower(word);
-}
-
-const Checked<catalog::Catalog>& hardware() {
-  static const Checked<catalog::Catalog> kFacts = catalog::load_hardware("");
-  return kFacts;
 }
 
 // Whether the word at `at` is part of a model's name: "large" in "whisper large v3".
@@ -74,12 +128,14 @@ bool is_in_name(const std::vector<std::string>& words, std::size_t at) {
 struct Sentence {
   std::vector<std::string> words, flags, gpus;  // words and GPUs without their number
   double count = 0;                             // GPUs
-  bool model = false, job = false, work = false, gpu = false;
+  unsigned has = 0;
 
   explicit Sentence(const std::vector<std::string>& typed) {
+    bool model = false, job = false, work = false, amount = false, gpu = false;
     for (std::size_t i = 0; i < typed.size(); ++i) {
       if (typed[i].starts_with('-')) {
         flags.push_back(typed[i]);
+        model |= typed[i].starts_with("--model");
         const bool value = typed[i].find('=') == std::string::npos && i + 1 < typed.size() && typed[i + 1][0] != '-';
         if (value) flags.push_back(typed[++i]);
         continue;
@@ -88,16 +144,17 @@ struct Sentence {
       if (const std::size_t named = gpu_words(typed, i); named > 1) {
         for (std::size_t next = i + 1; next < i + named; ++next) word += "-" + bare(typed[next]);
         i += named - 1;
+        if (const std::size_t x = word.find("x-"); x != word.npos && is_digits(word.substr(0, x))) word.erase(x + 1, 1);
       }
       const catalog::CountedGpu counted = catalog::split_gpu_count(singular_gpu(word));
-      const bool number = word.find_first_not_of("0123456789.") == std::string::npos;
       // "5000 rows" is not an RTX 5000.
-      const bool amount = number && i + 1 < typed.size() && is_unit_word(to_lower(typed[i + 1]));
-      if (!amount && kind_of_word(counted.name) == WordKind::kGpu) {
+      const bool number = is_digits(word), counts = number && i + 1 < typed.size() && is_unit_word(bare(typed[i + 1]));
+      if (!counts && kind_of_word(counted.name) == WordKind::kGpu) {
         gpus.push_back(counted.name);
         if (counted.count) count = *counted.count;
-        if (!counted.count && !words.empty() && parse_number(words.back())) {
-          count = *parse_number(words.back());
+        const std::string before = words.empty() ? "" : words.back().substr(0, words.back().find('x'));  // "4 x", "4x"
+        if (!counted.count && is_digits(before) && words.back().size() <= before.size() + 1) {
+          count = std::atof(before.c_str());
           words.pop_back();
         }
         word = counted.name;
@@ -106,281 +163,373 @@ struct Sentence {
       model |= kind_of_word(word) == WordKind::kModel || is_size(word) || is_in_name(typed, i);
       job |= !job_of(word).empty();
       work |= thing_of(word) != Thing::kNone && job_of(word).empty();
+      amount |= counts_work(typed, i);
       words.push_back(std::move(word));
     }
+    const auto set = [&](Has one, bool given) { has |= given ? one : 0U; };
+    constexpr std::string_view kFirst =
+        "how can could will would does do is are should what what's whats which when i we rent buy";
+    set(kAsks, (!words.empty() && lists_word(kFirst, words.front())) || says("how what which when should"));
+    set(kShare, std::ranges::any_of(words, [](const std::string& word) { return word.find('%') != word.npos; }));
+    set(model ? kModel : kNoModel, true);
+    set(gpus.empty() ? kNoGpu : kGpu, true);
+    set(kTwoGpus, gpus.size() > 1);
+    set(kNoAmount, !amount);
+    set(kNoWork, !job && !work && !amount);
+    set(kSized, gpu && said_memory() < words.size());
+    set(kMoney, says("dollars dollar usd") ||
+                    std::ranges::any_of(words, [](const std::string& word) { return word.starts_with('$'); }));
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+      for (std::size_t at = i + 1; at < std::min(i + 3, words.size()); ++at) {
+        if (words[i] == "many") set(kSpeed, lists_word("seconds minutes tokens images samples videos", words[at]));
+        const Thing thing = thing_of(words[at]);
+        const bool load = thing == Thing::kUser || thing == Thing::kRequest;
+        if (lists_word("many max maximum most", words[i]))
+          set(kLoad, load || lists_word("streams sessions rps qps", words[at]));
+        if (lists_word("what which", words[i])) set(kWhichGpu, lists_word("gpu gpus card cards hardware", words[at]));
+      }
+    }
+    set(kSpeed, says("mfu"));
   }
+
   bool says(std::string_view list) const {
-    return std::ranges::any_of(words, [&](const std::string& word) { return lists_word(list, word); });
+    const std::string text = fmt::format(" {} ", fmt::join(words, " "));
+    return std::ranges::any_of(split_list(list, ' '), [&](std::string_view one) {
+      std::string phrase = fmt::format(" {} ", one);
+      const bool whole = text.find(phrase) != std::string::npos;
+      std::replace(phrase.begin(), phrase.end(), '-', ' ');
+      return whole || text.find(phrase) != std::string::npos;
+    });
+  }
+  std::string at(std::size_t index) const { return index < words.size() ? words[index] : std::string(); }
+
+ private:
+  // "20 requests per second", "500 concurrent users", "1B tokens".
+  static bool counts_work(const std::vector<std::string>& typed, std::size_t at) {
+    const std::optional<Amount> amount = is_size(typed[at]) ? std::nullopt : parse_amount(typed[at]);
+    if (!amount || amount->per) return amount.has_value();
+    for (std::size_t i = at + 1; i < std::min(at + 4, typed.size()) && !is_link(typed[i]); ++i) {
+      if (thing_of(bare(typed[i])) != Thing::kNone || lists_word("rps qps", bare(typed[i]))) return true;
+      if (is_digits(typed[i]) || kind_of_word(typed[i]) != WordKind::kOther) return false;
+    }
+    return false;
+  }
+  // The word with the memory of GPUs, or its number: "80GB", "80 GB"; the end where there is none.
+  std::size_t said_memory() const {
+    std::size_t i = 0;
+    while (i < words.size() && !(is_digits(words[i]) && lists_word("gb gib", at(i + 1))) &&
+           !(words[i].ends_with('b') && !is_size(words[i]) && parse_bytes(words[i])))
+      ++i;
+    return i;
   }
 };
 
-// What an offer must have: memory, terms, places and the time. Other words stay, and their reader names what it
-// ignores.
-std::vector<std::string> offer_words(const Sentence& said, std::vector<std::string>* notes) {
-  std::vector<std::string> kept = said.gpus;
-  std::string terms;
-  bool hours = false;
-  for (std::size_t i = 0; i < said.words.size(); ++i) {
-    const std::string& word = said.words[i];
-    const std::string next = i + 1 < said.words.size() ? said.words[i + 1] : std::string();
-    const bool number = word.find_first_not_of("0123456789.") == std::string::npos;
-    const bool unit = lists_word("gb gib", next);
-    const Result<Bytes> memory = parse_bytes(word + (unit ? "GB" : ""));
-    const auto add_hours = [&](double length) { kept.push_back(fmt::format("--hours={:.6g}h", length)), hours = true; };
-    if (number && parse_duration(word + " " + next)) {
-      add_hours(in_hours(*parse_duration(word + " " + next)));
-      ++i;
-    } else if (memory && word.front() >= '0' && word.front() <= '9' && (unit || !number)) {
-      kept.push_back("--min-memory=" + word + (unit ? "GB" : ""));
-      i += unit;
-    } else if (word == "monthly" || (lists_word("per a", word) && next == "month")) {
-      add_hours(in_hours(kMonth));
-      i += word != "monthly";
-    } else if (lists_word("weekend weekends", word)) {
-      add_hours(48);
-    } else if (const bool two = word + "-" + next == "on-demand"; two || catalog::read_purchase(word)) {
-      terms += (terms.empty() ? "" : ",") + (two ? std::string("on-demand") : word);
-      i += two;
-    } else if (!holds(said.gpus, word) && !lists_word(kAsking, word) && !lists_word(kWeighing, word)) {
-      kept.push_back(word);
+bool applies(const Kind& kind, const Sentence& said) {
+  return (kind.needs & ~said.has) == 0 && (kind.asked.empty() || said.says(kind.asked)) &&
+         (kind.with.empty() || said.says(kind.with));
+}
+
+// Whether a word is a part of the question: in one of its lists, alone or in a phrase.
+bool is_asked(const Kind& kind, const std::string& word) {
+  for (const std::string_view list : {kind.asked, kind.with}) {
+    for (const std::string_view one : split_list(list, ' ')) {
+      if (one == word || holds(split_list(one, '-'), word)) return true;
     }
   }
-  if (!terms.empty()) kept.push_back("--purchase=" + terms);
-  if (said.count > 1) {
-    kept.push_back(fmt::format("--gpus={:g}", said.count));
-    if (!hours) kept.emplace_back("--hours=730h");
-    if (!hours && notes != nullptr) notes->emplace_back("assumed: for a month (--hours 730h)");
+  return false;
+}
+
+// ---- the words of an answer
+
+// What an offer must have: memory, terms, places and the time. Other words stay, and their reader names what it
+// ignores.
+struct Offer {
+  std::vector<std::string> words;
+  std::optional<double> hours, kwh, share, machines, money;  // money in all, or per hour
+  bool hourly = false, each = false;
+
+  Offer(const Kind& kind, const Sentence& said) : words(said.gpus) {
+    std::string terms;
+    for (std::size_t i = 0; i < said.words.size(); ++i) {
+      const std::string& word = said.words[i];
+      const std::string next = said.at(i + 1);
+      if (take_time(said, i) || take_money(said, i)) continue;
+      const bool unit = is_digits(word) && lists_word("gb gib", next);
+      const Result<Bytes> memory = parse_bytes(word + (unit ? "GB" : ""));
+      if (memory && is_digits(word.substr(0, 1)) && (unit || (word.ends_with('b') && !is_size(word)))) {
+        words.push_back("--min-memory=" + word + (unit ? "GB" : ""));
+        i += unit;
+      } else if (is_digits(word) && (lists_word(kMachines, next) || lists_word(kMachines, said.at(i + 2)))) {
+        machines = std::atof(word.c_str());
+        ++i;
+      } else if (word.ends_with('%') || (is_digits(word) && next == "%")) {
+        share = std::atof(word.c_str()) / 100;
+        i += word.ends_with('%') ? 0 : 1;
+      } else if (const bool two = word + "-" + next == "on-demand"; two || catalog::read_purchase(word)) {
+        terms += (terms.empty() ? "" : ",") + (two ? std::string("on-demand") : word);
+        i += two;
+      } else if (!holds(said.gpus, word) && !lists_word(kAsking, word) && !lists_word(kWeighing, word) &&
+                 !lists_word(kMachines, word) && !is_asked(kind, word) && job_of(word).empty() && !is_size(word)) {
+        words.push_back(word);
+      }
+    }
+    if (!terms.empty()) words.push_back("--purchase=" + terms);
+  }
+
+  // The flags of a number of GPUs over a time.
+  void put_count(double count, const std::string& otherwise, std::vector<std::string>& notes) {
+    if (count > 1) words.push_back(fmt::format("--gpus={:g}", count));
+    if (hours) words.push_back(fmt::format("--hours={:.6g}h", *hours));
+    if (hours || count <= 1 || otherwise.empty()) return;
+    words.push_back("--hours=" + otherwise);
+    notes.push_back(fmt::format("assumed: --hours {} (no time was given)", otherwise));
+  }
+
+ private:
+  // "for 2 weeks", "6 hours every night", "10h per weekday", "a month", "over the weekend".
+  bool take_time(const Sentence& said, std::size_t& i) {
+    const std::string& word = said.words[i];
+    const std::string next = said.at(i + 1);
+    const bool apart = is_digits(word) || lists_word("a an", word);
+    const Result<Seconds> time = apart ? parse_duration((is_digits(word) ? word : "1") + " " + next)
+                                 : is_digits(word.substr(0, 1)) ? parse_duration(word)
+                                                                : Result<Seconds>(fail(bad_input("")));
+    if (lists_word("weekend weekends", word)) return hours = 48, true;
+    const bool each_month = word == "monthly" || (lists_word("per each every", word) && next == "month");
+    if (each_month) {
+      if (!hours) hours = in_hours(kMonth);
+      i += word == "monthly" ? 0 : 1;
+      return true;
+    }
+    if (!time || lists_word("per an", said.at(i - std::min<std::size_t>(i, 1)))) return false;
+    i += apart ? 1 : 0;
+    double length = in_hours(*time);
+    constexpr double kDays = in_days(kMonth);
+    const std::size_t of = i + (lists_word("a per each every", said.at(i + 1)) ? 2 : 1);
+    if (lists_word("day daily night nightly evening weekday weekdays workday", said.at(of)) && length <= 24) {
+      const bool workdays = said.says("weekday weekdays workday workdays");
+      length *= workdays ? kDays * 5 / 7 : kDays;
+      i = of;
+    } else if (hours && *hours != in_hours(kMonth)) {
+      return true;  // the first time counts
+    }
+    hours = length;
+    return true;
+  }
+
+  // "$3.90 per hour", "320k each", "at 280000", "0.30 EUR per kWh". Bytes have a unit.
+  bool take_money(const Sentence& said, std::size_t& i) {
+    const std::string& word = said.words[i];
+    const bool dollars = word.starts_with('$');
+    std::string number = word.substr(dollars ? 1 : 0);
+    const std::size_t slash = number.find("/kwh");
+    if (slash != std::string::npos) number.resize(slash);
+    const std::optional<Amount> amount = parse_amount(number);
+    if (!amount || number.ends_with('%') || number.ends_with("gb")) return false;
+    const bool named = lists_word("dollars dollar usd eur euro euros cents ct", said.at(i + 1));
+    const double unit = lists_word("cents ct", said.at(i + 1)) ? 0.01 : 1;
+    const std::size_t after = i + 1 + named;
+    if (slash != std::string::npos || said.at(after) == "kwh" || said.at(after + 1) == "kwh") {
+      kwh = amount->count * unit;
+      i = after + (slash != std::string::npos ? -1 : said.at(after) == "kwh" ? 0 : 1);
+      return true;
+    }
+    const bool priced = i > 0 && lists_word("at price cost costs for of", said.words[i - 1]);
+    each = each || lists_word("each apiece", said.at(after));
+    constexpr double kLeast = 1000;  // a purchase; a smaller number alone may be anything
+    if (!dollars && !named && !lists_word("each apiece", said.at(after)) && !(priced && amount->count >= kLeast))
+      return false;
+    const bool timed = lists_word("per an a each", said.at(after)) && parse_amount("1/" + said.at(after + 1));
+    const std::optional<Amount> rate = timed ? parse_amount(number + "/" + said.at(after + 1)) : amount;
+    hourly = rate && rate->per;
+    money = hourly ? rate->count / in_hours(*rate->per) : amount->count;
+    i = after - 1 + (timed ? 2 : 0);
+    return true;
+  }
+};
+
+// "buy two DGX boxes at 320k each": machines of up to eight GPUs with the price of one. Without a price, the answer is
+// the price that pays off.
+std::string gpu_to_buy(const Sentence& said) {
+  const auto buy = std::ranges::find_if(said.words, [](const auto& word) { return lists_word("buy buying", word); });
+  const auto gpu = std::find_if(buy, said.words.end(), [&](const auto& word) { return holds(said.gpus, word); });
+  return gpu == said.words.end() ? said.gpus.front() : *gpu;
+}
+std::string bought(const Sentence& said, const Offer& offer, double gpus) {
+  constexpr double kMost = 8;  // GPUs of a machine
+  const double machines = offer.machines.value_or(std::ceil(gpus / kMost)), of_each = std::ceil(gpus / machines);
+  const bool per_machine = offer.each && (offer.machines || said.says(kMachines));
+  const double price = offer.money.value_or(0) * (per_machine ? 1 : offer.each ? of_each : 1 / machines);
+  return fmt::format("--on-prem={:g}x{}{} --on-prem-machines={:g}", of_each, gpu_to_buy(said),
+                     price > 0 ? fmt::format("={:.0f}USD", price) : "", machines);
+}
+
+std::vector<std::string> offer_words(const Kind& kind, const Sentence& said, std::vector<std::string>& notes) {
+  Offer offer(kind, said);
+  const std::string_view command = kind.command;
+  const auto drop = [&](std::string_view flag) {
+    std::erase_if(offer.words, [&](const std::string& word) { return word.starts_with(flag); });
+  };
+  const double usual = said.says(kMachines) ? 8 : 0, gpus = said.count > 0 ? said.count : usual;
+  // "40 A100s at 25 % utilization, what do we waste?": the hours without work.
+  if (said.says("waste wasted wasting") && offer.share) {
+    offer.hours = offer.hours.value_or(in_hours(kMonth)) * (1 - *offer.share);
+    notes.push_back(fmt::format("the GPUs are unused for {:.0f} % of the time: --hours {:.4g}h",
+                                100 * (1 - *offer.share), *offer.hours));
+  }
+  if (command == "prices buy") {
+    const std::string machines = bought(said, offer, std::max(gpus, 1.0));
+    for (const std::string_view flag : split_list(machines, ' ')) offer.words.emplace_back(flag);
+    drop("--purchase");
+    const auto rented = std::ranges::find_if(said.gpus, [&](const auto& gpu) { return gpu != gpu_to_buy(said); });
+    std::erase_if(offer.words, [&](const std::string& word) { return holds(said.gpus, word); });
+    if (rented != said.gpus.end())
+      notes.push_back(
+          fmt::format("renting is compared for the same GPU; 'rightsize estimate MODEL --sweep gpu={},{}' "
+                      "compares the speeds of both",
+                      gpu_to_buy(said), *rented));
+    offer.put_count(gpus, "35040h", notes);
+  } else if (command == "prices compare") {
+    return said.gpus;
+  } else if (said.says("pay pays paying paid charged charges") && offer.money) {
+    const double each = offer.each || gpus <= 1 || said.says("gpu gpu-hour every") ? 1 : gpus;
+    offer.words.push_back(fmt::format("--paid={:.4g}", *offer.money / each));
+  } else if (command == "prices spot") {
+    drop("--purchase");
+    offer.put_count(gpus, "", notes);
+  } else if (command == "gpus" && said.says(kPower)) {
+    offer.words = {said.gpus.back(), fmt::format("--gpus={:g}", std::max(gpus, 1.0))};
+    if (offer.hours) offer.words.push_back(fmt::format("--hours={:.6g}h", *offer.hours));
+    if (offer.kwh) offer.words.push_back(fmt::format("--kwh-price={:g}", *offer.kwh));
+    if (offer.share) offer.words.push_back(fmt::format("--busy-share={:g}", *offer.share));
+  } else if (command == "gpus" && !said.gpus.empty()) {
+    return said.gpus;
+  } else {
+    offer.put_count(gpus, command == "gpus" ? "" : "730h", notes);
+  }
+  return offer.words;
+}
+
+// `mig` reads slices and sizes itself; a model is placed on the GPU, and the GPU alone has its profiles listed.
+std::vector<std::string> mig_words(const Sentence& said, const std::vector<std::string>& typed) {
+  const bool slices = std::ranges::any_of(said.words, [](const std::string& word) {
+    return word.find("g.") != std::string::npos || (word.ends_with("gb") && parse_bytes(word));
+  });
+  std::string model;
+  for (std::size_t i = 0; i < typed.size() && model.empty(); ++i) {
+    for (std::size_t many = std::min<std::size_t>(4, typed.size() - i); many > 0 && model.empty(); --many) {
+      const auto first = typed.begin() + static_cast<std::ptrdiff_t>(i);
+      const std::string name = fmt::format("{}", fmt::join(first, first + static_cast<std::ptrdiff_t>(many), "-"));
+      const bool guessed = model::note_on_name(name).find("by its name") != std::string::npos;
+      if (kind_of_word(name) == WordKind::kModel && !guessed) model = name;
+      if (many == 1 && is_size(name)) model = name + " like llama";
+    }
+  }
+  if (slices && model.empty()) return {fmt::format("{}", fmt::join(typed, " "))};
+  std::vector<std::string> words{"--gpu=" + said.gpus.front()};
+  if (!model.empty()) words.push_back("--models=" + model);
+  return words;
+}
+
+// The words that are left for the settings of a job.
+std::vector<std::string> job_words(const Kind& kind, const std::vector<std::string>& words, bool load) {
+  const auto is_question = [&](const std::string& word) {
+    const Thing thing = thing_of(word);
+    const bool of_load = lists_word(kLoadWords, word) || thing == Thing::kUser || thing == Thing::kRequest;
+    return lists_word(kAsking, word) || (job_of(word).empty() && is_asked(kind, word)) || (load && of_load);
+  };
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string word = words[i];
+    if (word.starts_with('-')) {
+      kept.push_back(std::move(word));
+      continue;
+    }
+    const bool each = i > 0 && i + 1 < words.size() && lists_word("a an", bare(word)) &&
+                      thing_of(words[i - 1]) != Thing::kNone && continues_amount(bare(words[i + 1]));
+    if (each) word = "per";  // "3 questions a day"
+    word = word.substr(0, bare(word).size());
+    const bool counted = lists_word("gpu gpus", bare(word)) && !kept.empty() && is_digits(kept.back());  // "4 GPUs"
+    const bool pronoun =
+        bare(word) == "one" || (word == "1" && i > 0 && lists_word("which this that", bare(words[i - 1])));
+    if (word.empty() || pronoun || (is_question(bare(word)) && !counted && !is_in_name(words, i))) continue;
+    if (is_digits(word) && i + 1 < words.size() && lists_word("gb gib", bare(words[i + 1]))) word += words[++i];
+    kept.push_back(std::move(word));
   }
   return kept;
 }
 
-// "we pay $3.90 per hour for each H100": the price of a GPU per hour; empty if the sentence has none.
-std::string price_paid(const Sentence& said) {
-  for (std::size_t i = 0; i < said.words.size(); ++i) {
-    const std::string& word = said.words[i];
-    const auto at = [&](std::size_t offset) { return i + offset < said.words.size() ? said.words[i + offset] : ""; };
-    const bool dollars = word.starts_with('$'), named = lists_word("dollars dollar usd", at(1));
-    const std::size_t per = named ? 2 : 1;
-    const bool timed = lists_word("per an a each", at(per)) && parse_amount("1/" + at(per + 1));
-    const std::string text = word.substr(dollars ? 1 : 0) + (timed ? "/" + at(per + 1) : "");
-    const std::optional<Amount> amount = parse_amount(text);
-    if (!amount || !(dollars || named)) continue;
-    const bool each = said.count <= 1 || said.says("each every apiece gpu gpu-hour");
-    const double hourly = amount->count / in_hours(amount->per.value_or(hours(1))) / (each ? 1 : said.count);
-    return fmt::format("{:.4g}", hourly);
-  }
-  return {};
-}
-
-// Questions about GPUs alone: what limits them, their prices, their data sheets.
-std::vector<std::string> answer_gpus(const Sentence& said, std::vector<std::string>* notes) {
-  constexpr std::string_view kMoney = "cheap cheaper cheapest price prices cost costs expensive pricing";
-  const bool asks_why = said.says("why") || (said.says("how") && said.says("come"));
-  if (asks_why && said.says("gpu gpus training train utilization util slow idle busy job jobs"))
-    return {"profile"};
-  if (said.model || said.work) return {};
-  const std::vector<std::string>& gpus = said.gpus;
-  const auto with = [](std::vector<std::string> first, const std::vector<std::string>& more) {
-    first.insert(first.end(), more.begin(), more.end());
-    return first;
-  };
-  const bool spot = said.says("spot preemptible");
-  if (spot && said.says("worth cheaper save saves saving savings risk risky vs versus than compared should better")) {
-    std::vector<std::string> rest = offer_words(said, notes);
-    std::erase_if(rest, [](const std::string& word) { return word.starts_with("--purchase"); });
-    return with({"prices", "spot"}, rest);
-  }
-  if (const std::string paid = price_paid(said); !paid.empty() && said.says("pay pays paying paid charged charges")) {
-    Sentence offer = said;
-    offer.count = 0;
-    std::erase_if(offer.words, [](const std::string& word) { return word.find('$') == 0; });
-    return with({"prices", "--paid=" + paid}, offer_words(offer, notes));
-  }
-  constexpr std::string_view kCompared =
-      "faster slower better best worse difference differ differs compare compared comparison vs versus or than between "
-      "against";
-  if (gpus.size() > 1 && said.says(kCompared))
-    return with(said.says(kMoney) ? std::vector<std::string>{"prices", "compare"} : std::vector<std::string>{"gpus"},
-                gpus);
-  if ((gpus.empty() && !said.gpu) || said.job) return {};
-  std::vector<std::string> offer = offer_words(said, notes);
-  const bool sized = std::ranges::any_of(offer, [](const auto& word) { return word.starts_with("--min-memory"); });
-  if (said.says(kMoney) && (!gpus.empty() || sized)) {
-    if (gpus.empty()) offer.emplace_back("--best-per=gpu");
-    return with({"prices"}, offer);
-  }
-  if (sized && gpus.empty()) return with({"gpus"}, offer);
-  return {};
-}
-
-// "at home", "on my gaming pc", "locally": removes the words that name the user's computer. Empty if there are none.
-std::string take_own_computer(std::vector<std::string>& words) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    std::size_t end = i + 1;
-    if (lists_word("at on", bare(words[i]))) {
-      while (end < words.size() && lists_word("my our own gaming a the", bare(words[end]))) ++end;
-      if (end == words.size() || !lists_word("home pc desktop laptop computer workstation rig", bare(words[end])))
-        continue;
-      ++end;
-    } else if (bare(words[i]) != "locally") {
-      continue;
-    }
-    const auto from = words.begin() + static_cast<std::ptrdiff_t>(i),
-               to = words.begin() + static_cast<std::ptrdiff_t>(end);
-    const std::string phrase = fmt::format("{}", fmt::join(from, to, " "));
-    words.erase(from, to);
-    return phrase;
-  }
-  return {};
-}
-
-// "how much electricity do 8 H100s use per month at 60 % utilization": the data sheet, and its power over that time.
-bool answer_power(const Sentence& said, std::vector<std::string>& words, std::vector<std::string>* notes) {
-  if (!said.says("electricity power energy kwh watts watt") || said.gpus.empty() || said.model || !said.flags.empty())
-    return false;
-  double share = 1;
-  for (const std::string& word : said.words) {
-    if (word.ends_with('%')) share = std::atof(word.c_str()) / 100;
-  }
-  const double count = std::max(1.0, said.count);
-  const std::string& gpu = said.gpus.back();
-  const auto found = hardware() ? catalog::gpus_meant(gpu, *hardware()) : Result<std::vector<const catalog::Gpu*>>();
-  if (!found || found->empty() || !(*found)[0]->tdp || !(share > 0)) return false;
-  const double watts = count * in_watts(*(*found)[0]->tdp) * share, hours_of_month = in_hours(kMonth);
-  if (notes != nullptr)
-    notes->push_back(
-        fmt::format("{:g} x {} at {:g} % of {:.0f} W draw {:.2f} kW, {:.0f} kWh per month, without hosts "
-                    "and cooling; 'rightsize estimate MODEL {}' gives the energy of a job",
-                    count, (*found)[0]->name, 100 * share, in_watts(*(*found)[0]->tdp), watts / 1e3,
-                    watts * hours_of_month / 1e3, gpu));
-  words = {"gpus", (*found)[0]->name};
-  return true;
+// "a 4070 with 8GB": the memory that was said decides, where the GPU of this name has another.
+void take_memory_of_gpu(const Sentence& said, std::vector<std::string>& words) {
+  const auto size = std::ranges::find_if(words, [](const std::string& word) { return !gpu_with_memory(word).empty(); });
+  if (size == words.end() || said.gpus.size() != 1 || !word_facts()) return;
+  const auto gpu = catalog::usual_gpu(*word_facts(), said.gpus.front());
+  constexpr double kAlike = 0.1;
+  const bool same =
+      gpu && std::abs(in_gib(gpu->gpu->memory) - std::atof(size->c_str())) < kAlike * in_gib(gpu->gpu->memory);
+  if (same)
+    words.erase(size);
+  else
+    std::erase_if(words, [&](const auto& word) { return singular_gpu(to_lower(word)) == said.gpus.front(); });
 }
 
 }  // namespace
 
-bool is_vendor_or_provider(std::string_view word) {
-  return hardware() && catalog::match_names(word, *hardware()).has_value();
-}
-
-std::string answer_question(std::vector<std::string>& words, std::vector<std::string>* notes) {
+bool answer_question(Typed& typed) {
+  std::vector<std::string>& words = typed.words;
   const bool command_named = holds(command_names(), words.front());
-  if (words.size() < 3 || (command_named && !lists_word("gpus prices", words.front()))) return {};
+  if (words.size() < 3 || (command_named && !lists_word("gpus prices", words.front()))) return false;
+  const bool file = std::ranges::any_of(words, [](const auto& word) { return !command_for_file(word).empty(); });
   const Sentence said(words);
-  if (answer_power(said, words, notes)) return words.front();
-  if (!command_named || (said.flags.empty() && said.gpus.empty())) {
-    if (std::vector<std::string> meant = answer_gpus(said, notes); !meant.empty()) {
-      words = std::move(meant);
-      words.insert(words.end(), said.flags.begin(), said.flags.end());
-      return words.front();
-    }
-  }
-  constexpr std::string_view kFirst =
-      "how can could will would does do is are should what what's whats which i we rent buy";
-  if (!lists_word(kFirst, bare(words.front()))) return {};
-  const std::string own = take_own_computer(words);
-  std::string command = asks_speed(words) ? "estimate" : "";
-  for (const Topic& topic : kTopics) {
-    if (command.empty() && said.says(topic.words)) command = topic.command;
-  }
-  const bool found = !command.empty();
-  if (!found) command = "recommend";
+  if (file || !job_of(words.front()).empty() || (command_named && !(said.flags.empty() && said.gpus.empty())))
+    return false;
+  constexpr Kind kOther = {"recommend", "", ""};
+  const auto found = std::ranges::find_if(kKinds, [&](const Kind& one) { return applies(one, said); });
+  const bool known = found != std::end(kKinds);
+  if (!known && (said.has & kAsks) == 0) return false;
+  Kind kind = known ? *found : kOther;
+  if (!known && (said.has & kGpu) && (said.has & kNoModel) && (said.has & kNoWork)) kind.command = "prices";
+  const std::string command(kind.command), first = command.substr(0, command.find(' '));
   std::vector<std::string> kept;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    std::string word = words[i];
-    const bool each = i > 0 && i + 1 < words.size() && lists_word("a an", bare(word)) &&
-                      thing_of(words[i - 1]) != Thing::kNone && continues_amount(bare(words[i + 1]));
-    if (each) word = "per";  // "3 questions a day"
-    if (!word.starts_with('-')) word = word.substr(0, bare(word).size());
-    if (word.empty() || (lists_word(kAsking, bare(word)) && !is_in_name(words, i))) continue;
-    kept.push_back(std::move(word));
-  }
-  const bool run = said.says("run use"), model = said.model, job = said.job;
-  const bool gpu = !said.gpus.empty() ||
-                   std::ranges::any_of(kept, [](const std::string& word) { return !gpus_of_instance(word).empty(); });
-  if (!found && run && gpu) command = "memory";  // "can I run mixtral on an a100"
-  if (command == "memory" && gpu && !model && bare(words.front()) == "what")
-    command = "models";  // "what can I run on ..."
-  if (!own.empty() && command == "recommend") {
-    command = "memory";
-    if (!gpu) kept.emplace_back("--gpu=rtx-4090");
-    if (notes != nullptr)
-      notes->push_back(fmt::format("'{}' is read as a GPU of your own{}; 'rightsize recommend' plans rented ones", own,
-                                   gpu ? "" : ", assumed: --gpu rtx-4090 (24 GB)"));
-  }
-  if (command == "recommend" && gpu && !model && !job && !said.work) command = "prices";
-  if (command == "prices") {
-    kept = offer_words(said, notes);
+  if (first == "mig") {
+    kept = mig_words(said, words);
+  } else if (lists_word("gpus prices", first)) {
+    kept = offer_words(kind, said, typed.notes);
     kept.insert(kept.end(), said.flags.begin(), said.flags.end());
-  }
-  const bool buys = said.says("buy buying purchase own");
-  if (buys && command == "prices" && notes != nullptr) {
-    const std::string name = said.gpus.empty() ? "h100-sxm" : said.gpus.front();
-    notes->push_back(fmt::format(
-        "'buy': purchase prices are not on file. Buying costs less if the machines, their power and their hosting "
-        "cost less than the rent below; 'rightsize recommend llama-3.1-8b --rate 5/s --on-prem 8x{}=280000USD' "
-        "compares a purchase with renting",
-        name));
+  } else if (lists_word("profile fleet", first)) {
+    kept = said.flags;
+  } else {
+    const bool load = command == "recommend" && (kind.needs & kModel) && !(said.has & kTwoGpus);
+    kept = job_words(kind, words, load || (kind.needs & kSpeed));
+    take_memory_of_gpu(said, kept);
+    if (load) kept.insert(kept.end(), {fmt::format("--gpus={:g}", std::max(said.count, 1.0)), "--job=serve"});
+    const bool no_job = std::ranges::none_of(kept, [](const auto& word) { return !job_of(word).empty(); });
+    const bool trained = (kind.needs & kModel) && said.says(kTrainParts);
+    constexpr std::size_t kModelFlag = 2;
+    if (lists_word("memory estimate", first) && no_job && (first == "memory" || said.flags.size() <= kModelFlag))
+      kept.emplace_back(trained ? "--job=train" : "--job=serve");
+    // "we pay an API 8000 dollars a month for 2 billion tokens": the traffic of a month.
+    const auto tokens = std::ranges::find(kept, "tokens");
+    if (command.ends_with("--job=serve") && said.says("month monthly") && tokens != kept.end())
+      kept.insert(tokens + 1, {"per", "month"});
   }
   // "How much CO2 does ... emit in Sweden": a place on file, otherwise that of each plan.
-  if (said.says("co2 carbon emissions") && command == "recommend") {
+  if (said.says("co2 carbon emissions") && first == "recommend") {
     const auto in = std::find(kept.begin(), kept.end(), "in");
     const bool place = in != kept.end() && in + 1 != kept.end() && !is_vendor_or_provider(*(in + 1));
     kept.push_back("--carbon=" + (place ? *(in + 1) : std::string("region")));
     if (place) kept.erase(in, in + 2);
   }
-  const bool asks_job = command == "memory" || command == "estimate";
-  if (asks_job && !job) kept.emplace_back("--job=serve");
-  words = std::move(kept);
-  words.insert(words.begin(), command);
-  return command;
-}
-
-std::string meant_choice(std::string_view flag, const std::deque<FlagInfo>& declared) {
-  if (!flag.starts_with("--")) return {};
-  flag.remove_prefix(2);
-  const auto is_kind = [](std::string_view word) {
-    return lists_word("provider providers cloud clouds gpu gpus vendor vendors instance instances machine machines",
-                      word);
-  };
-  for (const std::string_view no : {"no-", "not-", "without-", "exclude-", "skip-", "avoid-", "except-"}) {
-    if (!flag.starts_with(no) || find_flag(declared, "--exclude") == nullptr) continue;
-    const std::string_view what = flag.substr(no.size());
-    if (is_kind(what)) return "--exclude";
-    if (is_vendor_or_provider(what)) return "--exclude=" + std::string(what);
+  // An answer that ignores what is asked for is none.
+  for (std::size_t i = 0; !known && i < words.size() && typed.object.empty(); ++i) {
+    if (!lists_word(kAsking, bare(words[i])) && !is_link(bare(words[i]))) typed.object = bare(words[i]);
   }
-  std::string_view only = flag;
-  if (flag.ends_with("-only"))
-    only.remove_suffix(5);
-  else if (flag.starts_with("only-"))
-    only.remove_prefix(5);
-  else
-    return {};
-  if (const std::string place = offer_named(only, declared); !place.empty()) return place;
-  if (find_flag(declared, "--" + std::string(only)) != nullptr) return "--" + std::string(only);
-  const bool gpu = find_flag(declared, "--gpu") != nullptr && hardware() && catalog::gpus_meant(only, *hardware());
-  return gpu ? "--gpu=" + std::string(only) : std::string();
-}
-
-std::string offer_named(std::string_view word, const std::deque<FlagInfo>& declared) {
-  const std::string lower = to_lower(word);
-  if (find_flag(declared, "--purchase") != nullptr && catalog::read_purchase(lower)) return "--purchase=" + lower;
-  // A region of each place that is asked for by its name; codes of two letters are mostly words.
-  static const std::set<std::string> kPlaces{
-      "us-x", "eu-x", "ap-x", "eu-central-1", "eu-west-3", "eu-west-2", "eu-west-1", "ie",   "nl",   "be",  "se", "fi",
-      "no",   "dk",   "is",   "pl",           "it",        "es",        "ch",        "at",   "jp",   "kr",  "in", "sg",
-      "hk",   "tw",   "id",   "br",           "il",        "ca-x",      "au-x",      "me-x", "af-x", "sa-x"};
-  const bool place = lower.size() > 3 || lists_word("us usa eu uk", lower);
-  if (find_flag(declared, "--region") != nullptr && place && lower.find('-') == std::string::npos &&
-      catalog::match_regions(lower, kPlaces))
-    return "--region=" + lower;
-  if (find_flag(declared, "--provider") == nullptr || !hardware()) return {};
-  static const std::set<std::string> kProviders = [] {
-    std::set<std::string> names;
-    for (const catalog::Machine& machine : hardware()->machines) names.insert(machine.provider);
-    return names;
-  }();
-  return catalog::match_providers(lower, kProviders) ? "--provider=" + lower : std::string();
+  std::size_t verbs = 0;  // "prices spot"; flags follow the words, which together may be a name
+  for (const std::string_view word : split_list(command, ' '))
+    kept.insert(word.starts_with('-') ? kept.end() : kept.begin() + static_cast<std::ptrdiff_t>(verbs++),
+                std::string(word));
+  words = std::move(kept);
+  return true;
 }
 
 }  // namespace rightsize::app

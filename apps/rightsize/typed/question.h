@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "rightsize/flags.h"
+#include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
 
 // Finds the command that answers a question and drops the question words: `how many h100 for llama 70b` becomes
-// `recommend h100 for llama 70b`. Returns the command, and notes on parts of the question that change it; empty if this
-// is not a question.
-std::string answer_question(std::vector<std::string>& words, std::vector<std::string>* notes = nullptr);
+// `recommend h100 for llama 70b`. What is asked for decides the command. False if this is not a question.
+bool answer_question(Typed& typed);
 
 // Our flag with its value for a choice in a flag's name: --no-amd is --exclude=amd, --spot-only is --purchase=spot.
 // --not-provider takes the value that follows and is --exclude. Empty if the name is not a choice.

@@ -14,6 +14,7 @@
 #include "rightsize/call.h"
 #include "rightsize/typed/join_names.h"
 #include "rightsize/typed/sentence.h"
+#include "rightsize/typed/work.h"
 
 namespace rightsize::app {
 namespace {
@@ -24,35 +25,102 @@ std::vector<std::string> words_of_question(const std::string& line) {
   return words;
 }
 
-// A question becomes the right command and keeps its names, for random models and GPUs.
-TEST(Question, BecomesTheCommandThatAnswersIt) {
-  const std::pair<const char*, const char*> forms[] = {
-      {"can I run {0} on {1}?", "memory"},
-      {"will {0} fit on a {1}", "memory"},
-      {"does {0} fit {1}", "memory"},
-      {"how fast is {0} on {1}", "estimate"},
-      {"how many {1} do I need for {0}", "recommend"},
-      {"what does it cost to run {0} on {1}?", "recommend"},
-      {"what is the price of {1}", "prices"},
-      {"which GPU is best for {0}", "recommend"},
+// One of the wordings of "(what|which) GPU (do I|do we) need", at random.
+std::string worded(std::string form, Random& random) {
+  for (std::size_t close = form.find(')'); close != std::string::npos; close = form.find(')')) {
+    const std::size_t open = form.rfind('(', close);
+    const std::string inside = form.substr(open + 1, close - open - 1) + "|";
+    std::vector<std::string> choices;
+    for (std::size_t at = 0; at < inside.size(); at = inside.find('|', at) + 1)
+      choices.push_back(inside.substr(at, inside.find('|', at) - at));
+    form.replace(open, close - open + 1, choices[static_cast<std::size_t>(random.uniform() * double(choices.size()))]);
+  }
+  return form;
+}
+
+// What is asked for decides the command, and every value that is said arrives. {m}: a model, {g} and {h}: GPUs, {n}: a
+// number; @m and @g are their names as flags or words.
+TEST(Question, IsAnsweredByTheCommandOfItsKindWithEveryValue) {
+  struct Form {
+    const char* line;
+    std::vector<std::string> words;  // the first is the command
   };
-  const Checked<catalog::Catalog> facts = catalog::load_hardware("");
-  ASSERT_TRUE(facts);
+  const Form forms[] = {
+      // What fits.
+      {"(what|which) (GPU|card) do (I|we) need (to run|for) {m}( with ollama| locally| at home|)( at q4|)?",
+       {"memory", "@m", "--job=serve"}},
+      {"can (I|we) run {m} on {n} {g}?", {"memory", "@m", "--gpu={n}x{g}"}},
+      {"(is|are) {n} {g} enough for {m}", {"memory", "@m", "--gpu={n}x{g}"}},
+      {"(will|does|can) {m} fit on {n} {g}", {"memory", "@m", "--gpu={n}x{g}"}},
+      {"how (big|large) is the (KV cache|kv-cache) of {m} for {n} users", {"memory", "@m", "--concurrency={n}"}},
+      {"(how much memory do|how big are|how large are) the weights of {m}( take|) in fp8",
+       {"memory", "@m", "--precision=fp8"}},
+      {"how (big|large) are the (optimizer states|gradients|activations) of {m}", {"memory", "@m", "--job=train"}},
+      {"(what is|what's) the (largest|biggest) model (I can run|that fits) on {n} {g}?", {"models", "--gpu={n}x{g}"}},
+      {"(largest|biggest) model (I can|to) fine-tune with (LoRA|lora) on {n} {g}",
+       {"models", "--gpu={n}x{g}", "--method=lora"}},
+      {"which models can I run on {n} {g}", {"models", "--gpu={n}x{g}"}},
+      // What GPUs serve.
+      {"how many (|concurrent )(users|requests|streams) can {n} {g} (handle|serve|support) with {m}",
+       {"recommend", "@m", "--gpus={n}", "--job=serve"}},
+      {"how many (requests|queries) per second can {n} {g} (handle|sustain) with {m}?",
+       {"recommend", "@m", "--gpus={n}", "--job=serve"}},
+      {"how (fast|quick) is {m} on {n} {g}", {"estimate", "@m", "--gpu={n}x{g}"}},
+      {"how many {g} do I need for {m}", {"recommend", "@m"}},
+      {"what does it cost to run {m} on {n} {g}?", {"recommend", "@m"}},
+      {"which GPU is best for {m}", {"recommend", "@m"}},
+      {"(difference between|compare) {g} and {h} for (inference of|serving) {m}",
+       {"estimate", "@m", "--sweep=gpu={g},{h}"}},
+      {"is a {g} (better|faster) than a {h} for {m}?", {"estimate", "@m", "--sweep=gpu={g},{h}"}},
+      {"how many (requests|tokens) per second can {n}x {g} (handle|serve) with {m}", {"recommend", "@m", "--gpus={n}"}},
+      // Prices.
+      {"what is the price of {g}", {"prices", "{g}"}},
+      {"what do {n} {g} cost for {n} (weeks|hours)", {"prices", "{g}", "--gpus={n}"}},
+      {"what do {n} {g} cost for {n} hours every (night|day)", {"prices", "{g}", "--gpus={n}"}},
+      {"(is it cheaper to|should we) rent {n} {g} for a year or (to |)buy them (at|for) {n}0000 dollars",
+       {"prices", "buy", "--on-prem={n}x{g}={n}0000USD", "--gpus={n}", "--hours=8760h"}},
+      {"how much (would|do) we save on spot instead of on-demand with {n} {g} for {n} hours",
+       {"prices", "spot", "{g}", "--gpus={n}", "--hours={n}h"}},
+      {"how much (electricity|power|energy) do {n} {g} use at 0.{n} EUR per kWh",
+       {"gpus", "{g}", "--gpus={n}", "--kwh-price=0.{n}"}},
+      {"(what|which) MIG (profiles|slices) does (a|an) {g} have", {"mig", "{g}"}},
+  };
+  const std::vector<std::string> gpus{"h100-sxm", "a100-80gb-sxm", "l40s", "rtx-4090", "a10", "mi300x", "h200-sxm"};
+  const std::vector<std::string> models{"llama-3.1-8b", "qwen2.5-32b", "mistral-7b", "mixtral-8x7b", "deepseek-v3"};
   Random random(11);
   const auto pick = [&](const auto& list) {
-    return list[std::min(list.size() - 1,
-                         static_cast<std::size_t>(random.uniform() * static_cast<double>(list.size())))];
+    return list[static_cast<std::size_t>(random.uniform() * static_cast<double>(list.size()))];
   };
-  for (int i = 0; i < 100; ++i) {
-    const std::string model = pick(model::preset_names()), gpu = pick(facts->gpus).name;
-    for (const auto& [form, command] : forms) {
-      const std::string line = fmt::format(fmt::runtime(form), model, gpu);
-      std::vector<std::string> words = words_of_question(line);
-      EXPECT_EQ(answer_question(words), command) << line;
-      const std::string text = form;
-      const auto named = [&](const char* place) { return text.find(place) != std::string::npos ? 1 : 0; };
-      EXPECT_EQ(std::count(words.begin(), words.end(), model), named("{0}")) << line;
-      EXPECT_EQ(std::count(words.begin(), words.end(), gpu), named("{1}")) << line;
+  for (const Form& form : forms) {
+    for (int i = 0; i < 4; ++i) {
+      const std::string model = pick(models), gpu = pick(gpus), other = gpu == "l40s" ? "a10g" : "l40s";
+      const std::string number = std::to_string(2 + static_cast<int>(random.uniform() * 7));
+      const auto filled = [&](std::string text) {
+        for (const auto& [mark, value] :
+             {std::pair{"{m}", model}, {"{g}", gpu}, {"{h}", other}, {"{n}", number}, {"@m", model}}) {
+          for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark))
+            text.replace(at, std::string_view(mark).size(), value);
+        }
+        return text;
+      };
+      const std::string line = filled(worded(form.line, random));
+      Typed typed = meant_command({line}, command_names());
+      ASSERT_EQ(typed.words.front(), form.words.front()) << line;
+      const CommandInfo command = *describe_command(typed.words.front());
+      const Typed meant = meant_work(meant_flags(std::move(typed), command.flags), command.flags);
+      const std::string shown = fmt::format("{}: {}", line, fmt::join(meant.words, " "));
+      EXPECT_EQ(meant.unread, "") << shown;
+      // Its own parser accepts it.
+      std::vector<std::string> rest(meant.words.begin() + 1, meant.words.end());
+      rest.emplace_back("--help");
+      EXPECT_TRUE(call(command.name, rest).error().front().message.starts_with("--help works")) << shown;
+      for (const std::string& word : form.words) {
+        const std::string wanted = filled(word);
+        const bool there = std::ranges::any_of(meant.words, [&](const std::string& one) {
+          return one == wanted || (word == "@m" && one == "--model=" + wanted);
+        });
+        EXPECT_TRUE(there) << wanted << " in " << shown;
+      }
     }
   }
 }
@@ -92,8 +160,9 @@ TEST(Question, AboutGpusAloneKeepsTheirNames) {
     for (const auto& [form, meant] : forms) {
       const std::string line =
           fmt::format(fmt::runtime(form), apart ? spaced(one) : one, apart ? spaced(other) : other);
-      std::vector<std::string> words = split_sentences({line});
-      answer_question(words);
+      Typed typed{split_sentences({line})};
+      answer_question(typed);
+      const std::vector<std::string>& words = typed.words;
       std::vector<std::string> wanted = words_of_question(fmt::format(fmt::runtime(meant), one, other));
       for (const std::string& word : wanted)
         EXPECT_TRUE(std::ranges::find(words, word) != words.end()) << line << ": " << word;
@@ -104,10 +173,10 @@ TEST(Question, AboutGpusAloneKeepsTheirNames) {
 
 TEST(Question, LeavesCommandsAlone) {
   for (const std::string& command : command_names()) {
-    std::vector<std::string> words{command, "llama-3.1-8b", "--gpu", "h100-sxm"};
-    const std::vector<std::string> typed = words;
-    EXPECT_EQ(answer_question(words), "");
-    EXPECT_EQ(words, typed);
+    Typed typed{{command, "llama-3.1-8b", "--gpu", "h100-sxm"}};
+    const std::vector<std::string> words = typed.words;
+    EXPECT_FALSE(answer_question(typed));
+    EXPECT_EQ(typed.words, words);
   }
 }
 

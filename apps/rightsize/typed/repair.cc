@@ -183,6 +183,15 @@ class Repair {
     return near;
   }
 
+  // A value that was typed and is accepted is never replaced by an example.
+  std::string typed_or(std::string_view name, std::string_view example) const {
+    const FlagInfo& flag = *find_flag(declared_, name);
+    const auto typed = std::ranges::find_if(typed_, [&](const WordPart& part) {
+      return part.flag == flag.name && part.value && is_accepted(flag, *part.value);
+    });
+    return typed == typed_.end() ? std::string(example) : *typed->value;
+  }
+
   bool mentions(const std::string& text, const WordPart& part) const {
     const std::string name = part.flag.empty() ? *part.value : part.flag;
     const std::string bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
@@ -216,7 +225,8 @@ class Repair {
       else if (!value.empty() && is_accepted(*flag, value))
         edits.push_back({WordEdit::Kind::kSet, {flag->name, value}, all});
       else if (!flag->setting->example.empty() && !given)
-        edits.push_back({WordEdit::Kind::kSet, {flag->name, std::string(flag->setting->example)}, all + kExample});
+        edits.push_back(
+            {WordEdit::Kind::kSet, {flag->name, typed_or(flag->name, flag->setting->example)}, all + kExample});
     }
     return edits;
   }
@@ -308,7 +318,7 @@ class Repair {
       const bool given = std::ranges::any_of(base, [flag = flag](const WordPart& part) { return part.flag == flag; });
       if (given || (flag == "--model" && names_model) || find_flag(declared_, flag) == nullptr) continue;
       const bool missing = messages_.find(flag) != std::string::npos;
-      edits.push_back({WordEdit::Kind::kSet, {std::string(flag), std::string(value)}, missing ? kNamed : kAdded});
+      edits.push_back({WordEdit::Kind::kSet, {std::string(flag), typed_or(flag, value)}, missing ? kNamed : kAdded});
     }
     return edits;
   }

@@ -48,6 +48,9 @@ class SaidReader : WordReader {
       }
       if (!(is_flag_word(in_[at_]) ? take_flag() : take_bare())) keep(in_[at_]);
     }
+    for (SaidAmount& said : out_.amounts) {
+      if (!said.amount.per) said.amount.per = every_;
+    }
     count_documents();
     put_share();
     return std::move(out_);
@@ -89,6 +92,10 @@ class SaidReader : WordReader {
     const std::optional<std::string> value = value_here();
     if (take_job(name, value)) return true;
     if (!value) return false;
+    // --requests 2M --every day
+    if (lists_word("--every --per --each", name) && has("--volume") && !has(name)) {
+      if (const auto once = parse_amount("1/" + *value)) return every_ = once->per, skip_value(), true;
+    }
     // --p99 ttft=300ms
     if (value->find('=') != std::string::npos && read_limit_name(name.substr(std::min<std::size_t>(2, name.size()))) &&
         take_limits(name.substr(2) + "-" + *value))
@@ -276,6 +283,8 @@ class SaidReader : WordReader {
     constexpr std::size_t kShortest = 6;  // "--pdfs"
     return name.size() >= kShortest && name.ends_with('s') && name.find('-', 2) == std::string_view::npos;
   }
+
+  std::optional<Seconds> every_;  // the time in which all amounts arrive
 
   // --images 1 is part of a prompt if the model reads images; otherwise images are the work.
   bool is_image_work(const Amount& amount) {

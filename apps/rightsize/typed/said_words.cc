@@ -107,7 +107,10 @@ bool WordReader::take_bare() {
   if (take_offer(word)) return true;
   if (has("--growth") && (take_growth(word) || take_peak(word))) return true;
   if (has("--supports") && take_hardware(word)) return true;
-  if (!has("--job") && !has("--arrivals") && !has("--volume")) return false;
+  const bool names = out_.command == "models" && std::ranges::none_of(in_, [](const std::string& one) {
+                       return one.starts_with("--gpu");
+                     });  // `models embedding` lists models of this kind
+  if (names || (!has("--job") && !has("--arrivals") && !has("--volume"))) return false;
   if (take_range(word) || take_lengths(word) || take_stated_limit() || take_money(word)) return true;
   if (take_short_limit(word) || take_window(word)) return true;
   if (take_deadline(word)) return true;

@@ -10,6 +10,7 @@
 
 #include "base/amount.h"
 #include "base/text.h"
+#include "catalog/words.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/join_names.h"
 #include "rightsize/typed/lists.h"
@@ -56,17 +57,21 @@ void write_digits(std::vector<std::string>& words) {
     const std::string& next = words[i + 1];
     const bool counted = continues_amount(next) || thing_of(next) != Thing::kNone;
     const std::string digits = digits_of(words[i]);
-    const bool plural = next.size() > 3 && next.ends_with('s');
+    const bool plural =
+        (next.size() > 3 && next.ends_with('s')) || (lists_word("dgx hgx", to_lower(next)) && i + 2 < words.size());
     const std::size_t gpu = gpu_words(words, i + 1);
     if (!digits.empty() && (counted || plural || gpu > 0)) words[i] = digits;
     // "a", "my" and "a single" GPU are one, "a H100 node" is not.
     const std::string after = i + gpu + 1 < words.size() ? to_lower(words[i + gpu + 1]) : "";
-    const bool article = lists_word("a an my", to_lower(words[i])) && !traffic &&
-                         !lists_word("node nodes machine machines server cluster box instance pod vs or", after);
-    if (gpu > 0 && (article || to_lower(words[i]) == "single")) words[i] = "1";
+    const bool compared = lists_word("vs or than better faster slower", after) ||
+                          (i > 0 && lists_word("vs or than", to_lower(words[i - 1])));
+    const bool article = lists_word("a an my", to_lower(words[i])) && !traffic && !compared &&
+                         !lists_word("node nodes machine machines server cluster box instance pod", after);
+    const bool numbered = gpu > 0 && catalog::split_gpu_count(next).count;  // "a single 8xH200 node"
+    if (gpu > 0 && !numbered && (article || to_lower(words[i]) == "single")) words[i] = "1";
     if (gpu > 0 && words[i] == "1" && i > 0 && lists_word("a just only my the", to_lower(words[i - 1])))
       words.erase(words.begin() + static_cast<std::ptrdiff_t>(--i));
-    const bool time = i > 0 && lists_word("within in by under every", to_lower(words[i - 1]));
+    const bool time = i > 0 && lists_word("within in by under every for", to_lower(words[i - 1]));
     if (time && continues_amount(next) && lists_word("a an", to_lower(words[i]))) words[i] = "1";
   }
 }

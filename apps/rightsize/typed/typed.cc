@@ -129,18 +129,12 @@ void name_command(Typed& typed, const std::string& asked) {
 // Adds what a short question leaves out.
 void assume_question(Typed& typed) {
   std::vector<std::string>& words = typed.words;
-  const auto add = [&](const std::string& flag, const std::string& note) {
-    words.push_back(flag);
-    typed.notes.push_back("assumed: " + note);
-  };
-  if (words.front() == "mig" && words.size() == 2 && kind_of_word(words[1]) == WordKind::kGpu) {
-    words[1] = "--gpu=" + words[1];
-    add("--list-layouts", "its layouts are asked for (--list-layouts)");
-  }
   if (words.front() == "batch" && words.size() > 1 && words[1].ends_with(".csv")) words[1] = "--service=" + words[1];
   if (words.front() == "profile" && words.size() > 1 && words[1] == "-") words.insert(words.begin() + 1, "--replay");
-  if (words.front() == "batch" && words.size() == 3 && model::is_known_name(words[1]))
-    add("--arrivals=1/s", "1 request/s arrives (--arrivals)");
+  if (words.front() == "batch" && words.size() == 3 && model::is_known_name(words[1])) {
+    words.emplace_back("--arrivals=1/s");
+    typed.notes.emplace_back("assumed: 1 request/s arrives (--arrivals)");
+  }
 }
 
 }  // namespace
@@ -165,17 +159,15 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   put_command_first(all);
   if (all.size() > 1 && all.front() == "rightsize" && !all[1].starts_with('-')) all.erase(all.begin());
   if (all.empty()) return typed;
-  question |= !answer_question(all, &typed.notes).empty();
+  question |= answer_question(typed);
   // `memory "can I run mixtral on a 4090?"`: the question, and the command that was named.
-  std::vector<std::string> about;
-  if (std::vector<std::string> words_of_question(all.begin() + 1, all.end());
-      holds(std::array{"memory", "estimate", "recommend", "prices"}, all.front()) && !words_of_question.empty() &&
-      lists_word("how can could will would does what which is are", to_lower(words_of_question.front())) &&
-      !answer_question(words_of_question, &about).empty()) {
-    if (lists_word("recommend memory estimate", words_of_question.front()) && all.front() != "prices" && about.empty())
-      words_of_question.front() = all.front();
-    typed.notes.insert(typed.notes.end(), about.begin(), about.end());
-    all = std::move(words_of_question);
+  if (Typed about{{all.begin() + 1, all.end()}};
+      lists_word("memory estimate recommend prices", all.front()) && !about.words.empty() &&
+      lists_word("how can could will would does what which is are", to_lower(about.words.front())) &&
+      answer_question(about)) {
+    if (lists_word("recommend memory estimate", about.words.front()) && all.front() != "prices")
+      about.words.front() = all.front();
+    typed = std::move(about);
     question = true;
   }
   if (question) typed.asked = asked;
@@ -187,12 +179,6 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     std::swap(all[0], all[1]);
   if (all.size() == 2 && lists_word("cheapest best find", all[0]) && kind_of_word(all[1]) == WordKind::kGpu)
     all[0] = "prices";
-  // `compare h100 a100 --model llama-3.1-8b` compares speeds; without a model, prices.
-  const bool compares_speed =
-      all.front() == "compare" && std::any_of(all.begin() + 1, all.end(), [](const auto& word) {
-        return word.starts_with("--model") || (!word.starts_with('-') && model::is_known_name(word));
-      });
-  if (compares_speed) all.front() = "estimate";
   if (all.front() == "-v" || all.front() == "version") all = {"--version"};
   if (all.size() > 1 && is_verb(all[0]) && our_command(all[0], commands).empty()) {
     // `get gpus`, `describe model llama-3.1-8b`, `show h100`.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "catalog/catalog.h"
 #include "rightsize/flags.h"
 
 namespace rightsize::app {
@@ -18,6 +19,8 @@ struct Typed {
   std::vector<std::string> renamed = {};  // "--cloud is --provider": to be shown with the answer
   std::vector<std::string> notes = {};    // other assumptions, as sentences
   std::string asked = {};                 // a sentence, as typed; the answer shows how it was read
+  std::string object = {};                // what a question asks for, where that did not decide the command
+  std::string unread = {};                // the same, if the command ignores it: there is no answer
   std::vector<std::string> assumed = {};  // of the words, those that were added
   bool plain = false;                     // --no-color
 };
@@ -29,6 +32,9 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
 // Names the flags as the command declares them: `--cloud` is `--provider`, `--batch_size` is `--batch`, `--json` is
 // `--format json`. Words after -- and the command line that `profile` runs stay as they are.
 Typed meant_flags(Typed typed, const std::deque<FlagInfo>& declared);
+
+// The built-in hardware, read once.
+const Checked<catalog::Catalog>& word_facts();
 
 // The kind of thing a bare word names, according to the built-in facts. Reading them takes milliseconds, so call this
 // only for words that are not understood otherwise.

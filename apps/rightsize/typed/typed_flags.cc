@@ -52,6 +52,7 @@ class Rewriter {
     out_.renamed = std::move(typed.renamed);
     out_.notes = std::move(typed.notes);
     out_.asked = std::move(typed.asked);
+    out_.object = std::move(typed.object);
     serving_ = std::any_of(in_.begin() + (in_.empty() ? 0 : 1), in_.end(), [](const std::string& word) {
       const bool flag_alone = word.starts_with('-') && word.find('=') == std::string::npos;  // --batch
       const std::string job = flag_alone ? std::string() : job_of(word.substr(word.find('=') + 1));
@@ -385,8 +386,9 @@ class Rewriter {
 }  // namespace
 
 std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& declared, bool serving) {
-  const bool has_argument =
-      std::any_of(declared.begin(), declared.end(), [](const FlagInfo& flag) { return !flag.name.starts_with('-'); });
+  const bool has_argument = std::any_of(declared.begin(), declared.end(), [](const FlagInfo& flag) {
+    return !flag.name.starts_with('-') || (flag.name == "--model" && !flag.argument.empty());
+  });
   for (const FlagAlias& alias : flag_aliases()) {
     if (alias.when == When::kServing && !serving) continue;
     const std::string_view flag = alias.meant.substr(0, alias.meant.find('='));

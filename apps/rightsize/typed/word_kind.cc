@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -11,15 +12,18 @@
 #include "catalog/hardware.h"
 #include "catalog/words.h"
 #include "presets/presets.h"
+#include "rightsize/typed/lists.h"
+#include "rightsize/typed/question.h"
 #include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
-namespace {
 
 const Checked<catalog::Catalog>& word_facts() {
   static const Checked<catalog::Catalog> kFacts = catalog::load_hardware("");
   return kFacts;
 }
+
+namespace {
 
 // Nothing where no GPU has the name.
 std::vector<const catalog::Gpu*> gpus_named(std::string_view word) {
@@ -85,6 +89,62 @@ std::string singular_gpu(const std::string& word) {
   const bool plural = word.size() > 2 && word.back() == 's' && kind_of_word(word) != WordKind::kGpu;  // an L40S is one
   const std::string one = plural ? word.substr(0, word.size() - 1) : word;
   return plural && kind_of_word(one) == WordKind::kGpu ? one : word;
+}
+
+bool is_vendor_or_provider(std::string_view word) {
+  return word_facts() && catalog::match_names(word, *word_facts()).has_value();
+}
+
+std::string meant_choice(std::string_view flag, const std::deque<FlagInfo>& declared) {
+  if (!flag.starts_with("--")) return {};
+  flag.remove_prefix(2);
+  const auto is_kind = [](std::string_view word) {
+    return lists_word("provider providers cloud clouds gpu gpus vendor vendors instance instances machine machines",
+                      word);
+  };
+  for (const std::string_view no : {"no-", "not-", "without-", "exclude-", "skip-", "avoid-", "except-"}) {
+    if (!flag.starts_with(no) || find_flag(declared, "--exclude") == nullptr) continue;
+    const std::string_view what = flag.substr(no.size());
+    if (is_kind(what)) return "--exclude";
+    if (is_vendor_or_provider(what)) return "--exclude=" + std::string(what);
+  }
+  std::string_view only = flag;
+  if (flag.ends_with("-only"))
+    only.remove_suffix(5);
+  else if (flag.starts_with("only-"))
+    only.remove_prefix(5);
+  else
+    return {};
+  if (const std::string place = offer_named(only, declared); !place.empty()) return place;
+  if (find_flag(declared, "--" + std::string(only)) != nullptr) return "--" + std::string(only);
+  const bool gpu = find_flag(declared, "--gpu") != nullptr && word_facts() && catalog::gpus_meant(only, *word_facts());
+  return gpu ? "--gpu=" + std::string(only) : std::string();
+}
+
+std::string offer_named(std::string_view word, const std::deque<FlagInfo>& declared) {
+  const std::string lower = to_lower(word);
+  if (find_flag(declared, "--purchase") != nullptr && catalog::read_purchase(lower)) return "--purchase=" + lower;
+  // A region of each place that is asked for by its name; codes of two letters are mostly words.
+  static const std::set<std::string> kPlaces = [] {
+    constexpr std::string_view kNames =
+        "us-x eu-x ap-x ca-x au-x me-x af-x sa-x ie nl be se fi no dk is pl it es ch at jp kr in sg hk tw id br il "
+        "ap-northeast-1 ap-northeast-2 ap-northeast-3 ap-south-1 ap-southeast-2 ca-central-1 eu-central-1 eu-central-2 "
+        "eu-north-1 eu-south-1 eu-south-2 eu-west-1 eu-west-2 eu-west-3 europe-central2 europe-west10 europe-west4 "
+        "northamerica-northeast2 sa-east-1 us-central1 us-east-1 us-east-2 us-south1 us-west-1 us-west-2";
+    const std::vector<std::string_view> names = split_list(kNames, ' ');
+    return std::set<std::string>(names.begin(), names.end());
+  }();
+  const bool place = lower.size() > 3 || lists_word("us usa eu uk", lower);
+  if (find_flag(declared, "--region") != nullptr && place && lower.find('-') == std::string::npos &&
+      catalog::match_regions(lower, kPlaces))
+    return "--region=" + lower;
+  if (find_flag(declared, "--provider") == nullptr || !word_facts()) return {};
+  static const std::set<std::string> kProviders = [] {
+    std::set<std::string> names;
+    for (const catalog::Machine& machine : word_facts()->machines) names.insert(machine.provider);
+    return names;
+  }();
+  return catalog::match_providers(lower, kProviders) ? "--provider=" + lower : std::string();
 }
 
 }  // namespace rightsize::app

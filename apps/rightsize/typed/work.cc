@@ -31,6 +31,8 @@ std::string whole(double number) { return fmt::format("{:.0f}", std::ceil(number
 
 Typed WorkWriter::run() {
   if (!said_.ignored.empty()) out_.notes.push_back("ignored: " + said_.ignored);
+  const std::string ignored = fmt::format(" {} ", to_lower(said_.ignored));
+  if (!out_.object.empty() && ignored.find(" " + out_.object) != std::string::npos) out_.unread = out_.object;
   put_model();
   note_chips();
   put_gpu_list();

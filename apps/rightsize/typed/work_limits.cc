@@ -138,6 +138,9 @@ void WorkWriter::put_other() {
     if (said.thing == Thing::kUser && has("--concurrency")) {
       put("--concurrency", whole(said.amount.count));
       said_as(said, "--concurrency " + whole(said.amount.count));
+    } else if (rate_flag == "--volume" && !said.amount.per && said.thing != Thing::kToken) {
+      put("--items", whole(said.amount.count));
+      said_as(said, "--items " + whole(said.amount.count));
     } else if (said.amount.per && has(rate_flag)) {
       const double count =
           said.thing == Thing::kToken ? said.amount.count / (prompt_tokens() + answer_tokens()) : said.amount.count;
@@ -254,7 +257,7 @@ void WorkWriter::put_slo() {
 
 void WorkWriter::note_paid_machines() {
   const std::string own = given("--on-prem");
-  if (own.empty() || own.find('=') != std::string::npos) return;
+  if (!plans_ || own.empty() || own.find('=') != std::string::npos) return;
   out_.notes.push_back(fmt::format(
       "assumed: your machines are paid for, so only electricity counts; --on-prem {}=280000USD counts the purchase",
       own));

@@ -1,0 +1,139 @@
+// rightsize prices buy: machines to buy against renting the same GPUs, and when the purchase pays off.
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "market/energy.h"
+#include "market/read_own.h"
+#include "rightsize/prices/prices.h"
+
+namespace rightsize::app {
+namespace {
+
+using catalog::Purchase;
+
+struct Rent {
+  market::Offer offer;
+  Usd monthly;  // of all machines
+  Seconds least;
+
+  Usd over(Seconds time) const { return monthly * (std::max(time, least) / kMonth); }
+};
+struct Bought {
+  Usd price, electricity;  // of all machines; per month
+
+  Usd over(Seconds time) const { return price + electricity * (time / kMonth); }
+  // Months after which renting has cost more; empty: never, or the price is not known.
+  std::optional<double> pays_off(const Rent& rent) const {
+    return rent.monthly > electricity && price > usd(0) ? std::optional(price / (rent.monthly - electricity))
+                                                        : std::nullopt;
+  }
+};
+
+struct BuyRow {
+  Rent rent;
+  Bought bought;
+  Seconds time;
+};
+const report::Fields<BuyRow> kBuyFields = {
+    {kOfferFields, [](const BuyRow& r) -> const market::Offer& { return r.rent.offer; }},
+    {"terms", "terms", "terms of the rent",
+     [](const BuyRow& r) { return catalog::name_of(r.rent.offer.price->purchase); }},
+    {"rent_usd_per_month", "rent/month", "rent of all GPUs, per month", [](const BuyRow& r) { return r.rent.monthly; },
+     [](Usd usd) { return format_usd(usd); }},
+    {"rent_usd", "rent", "rent over the time; a commitment is due for its term",
+     [](const BuyRow& r) { return r.rent.over(r.time); }, [](Usd usd) { return format_usd(usd); }},
+    {"buy_usd", "bought", "purchase and electricity over the time",
+     [](const BuyRow& r) { return r.bought.over(r.time); }, [](Usd usd) { return format_usd(usd); }},
+    {"break_even_months", "pays off after", "months of use until buying costs less; null: never",
+     [](const BuyRow& r) { return r.bought.pays_off(r.rent); },
+     [](double months) { return fmt::format("{:.1f} months", months); }},
+};
+struct BuyAnswer {
+  std::vector<BuyRow> rents;
+};
+const report::Fields<BuyAnswer> kAnswerFields = {
+    {"rents", "the cheapest offer of each terms", kBuyFields, &BuyAnswer::rents},
+};
+const report::Document<BuyAnswer> kBuyDocument("prices-buy", "Machines to buy against rented ones", kAnswerFields);
+
+// The cheapest confirmed offer of each terms for this many GPUs; spot machines may be taken away.
+std::vector<Rent> rents_of(const market::PriceBook& book, const market::OfferFilter& wanted, int gpus) {
+  std::vector<Rent> rents;
+  for (const Purchase terms : {Purchase::kOnDemand, Purchase::kOneYear, Purchase::kThreeYears}) {
+    market::OfferFilter filter = wanted;
+    filter.purchases = {terms};
+    std::optional<Rent> best;
+    for (const market::Offer& offer : book.offers(filter)) {
+      if (!book.outlook(offer, hours(1)).may_lead()) continue;
+      const int count = (gpus + offer.machine->gpus - 1) / offer.machine->gpus;
+      const Usd monthly = offer.rate() * machines(count) * kMonth;
+      const double years = terms == Purchase::kOneYear ? 1 : terms == Purchase::kThreeYears ? 3 : 0;
+      if (!best || monthly < best->monthly) best = {offer, monthly, kYear * years};
+    }
+    if (best) rents.push_back(*best);
+  }
+  return rents;
+}
+
+std::string conclusion(const std::vector<BuyRow>& rows, const market::OwnHardware& own) {
+  const BuyRow& row = *std::ranges::min_element(rows, {}, [](const BuyRow& r) { return r.rent.over(r.time); });
+  const Usd rent = row.rent.over(row.time), bought = row.bought.over(row.time);
+  const std::string time = format_duration(row.time);
+  const std::string what = fmt::format("{} x {}", own.machines, market::own_instance(own));
+  const std::string rented =
+      fmt::format("{} ({} {}, {})", format_usd(rent), row.rent.offer.machine->provider,
+                  row.rent.offer.machine->instance, catalog::name_of(row.rent.offer.price->purchase));
+  if (own.price == usd(0)) {
+    const Usd most = (rent - row.bought.electricity * (row.time / kMonth)) / own.machines;
+    return most > usd(0) ? fmt::format("Buy {} if a machine costs less than {}: renting costs {} over {}.", what,
+                                       format_usd(most), rented, time)
+                         : fmt::format("Rent: {} over {} is less than the electricity of {}.", rented, time, what);
+  }
+  const std::optional<double> months = row.bought.pays_off(row.rent);
+  return fmt::format("{}: over {}, {} {} {} less than {}. {} and electricity cost {}, renting {}. {}",
+                     bought < rent ? "Buy" : "Rent", time, bought < rent ? "buying" : "renting", "costs",
+                     format_usd(bought < rent ? rent - bought : bought - rent), bought < rent ? "renting" : "buying",
+                     what, format_usd(bought), rented,
+                     months ? fmt::format("The purchase pays off after {:.1f} months of continuous use.", *months)
+                            : "The purchase never pays off: electricity alone costs more than the rent.");
+}
+
+}  // namespace
+
+Checked<Outcome> buy_or_rent(const PricesFlags& flags) {
+  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
+  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
+  RIGHTSIZE_TRY(std::vector<market::OwnHardware> kinds, market::read_own_machines(flags.on_prem, catalog));
+  if (kinds.size() != 1)
+    return fail(bad_input("'prices buy' needs one --on-prem").with_hint("for example --on-prem 8xh100-sxm=280000USD"));
+  market::OwnHardware& own = kinds.front();
+  own.machines = flags.on_prem_machines;
+  RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog.find_gpu(own.gpu));
+  if (!gpu->tdp) return fail(bad_input(fmt::format("the power of {} is not in the catalogue", gpu->name)));
+  PricesFlags filtered = with_known_names(flags, catalog);
+  if (filtered.gpu.empty()) filtered.gpu = own.gpu;
+  RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(filtered, catalog));
+  const double kilowatts = in_watts(*gpu->tdp + market::kHostPower) * own.gpus * own.machines * flags.pue / 1e3;
+  const Bought bought{own.price * own.machines, usd(kilowatts * in_hours(kMonth) * flags.kwh_price)};
+  BuyAnswer answer;
+  for (const Rent& rent : rents_of(book, filter, flags.gpus.value_or(own.gpus * own.machines)))
+    answer.rents.push_back({rent, bought, flags.hours.value_or(kYear * 4.0)});
+  Outcome outcome;
+  outcome.report.title = "Buy or rent";
+  outcome.report.document = kBuyDocument.of(answer);
+  if (answer.rents.empty()) return nothing_found(std::move(outcome), "No confirmed price on file to compare with.");
+  outcome.report.say(conclusion(answer.rents, own));
+  std::vector<report::ColumnOf> columns{"terms", "provider", "instance", "region", "rent_usd_per_month", "rent_usd"};
+  if (own.price > usd(0)) columns.insert(columns.end(), {"buy_usd", "break_even_months"});
+  outcome.report.blocks.emplace_back(report::table_of(kBuyFields, answer.rents, columns));
+  outcome.report.say(
+      fmt::format("Bought machines draw {:.1f} kW at full load with hosts and cooling (PUE {:g}), {}/month at ${:g} "
+                  "per kWh. Staff, "
+                  "space, network and resale value are not included.",
+                  kilowatts, flags.pue, format_usd(bought.electricity), flags.kwh_price));
+  return outcome;
+}
+
+}  // namespace rightsize::app
