@@ -402,7 +402,10 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
                              p.offer.price->purchase != first.offer.price->purchase;
     const std::string saved = energy ? format_number(p.energy_kwh()) + " kWh"
                                      : short_usd(p.cost) + (request.work.kind == WorkKind::kServing ? "/month" : "");
-    const std::string doubt = doubt_of_price(p), failing = failing_together(request, p);
+    // The answer above states the age of the first plan's price.
+    const bool stated = p.offer.machine->provider == first.offer.machine->provider && p.price.age == first.price.age;
+    const std::string doubt = stated ? std::string() : doubt_of_price(p);
+    const std::string failing = failing_together(request, p);
     parts.push_back(fmt::format("{}{}{} {}, {:.0f} % less ({}{}{}{})", lever_words(request, c->kind),
                                 p.offer.gpu == first.offer.gpu ? "" : " on " + p.offer.gpu->name,
                                 other_terms ? ", " + terms_words(p.offer.price->purchase) : "", saved,
