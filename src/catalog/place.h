@@ -1,4 +1,4 @@
-// Zones and the regions they are in.
+// Zones and the regions they are in; the provider of a Kubernetes node.
 #pragma once
 
 #include <cctype>
@@ -26,5 +26,11 @@ inline std::string region_of_place(std::string_view place) {
 inline bool holds_in(std::string_view price_region, std::string_view place) {
   return place.empty() || price_region == "any" || price_region == place || price_region == region_of_place(place);
 }
+
+// The provider that alone has nodes with this label, as in Kubernetes (cloud.google.com/gke-nodepool) or in a metric
+// (label_cloud_google_com_gke_nodepool); empty: none.
+std::string_view provider_of_label(std::string_view label);
+// The provider that gives nodes such a name: gke-..., aks-..., ip-10-0-1-2.ec2.internal; empty: unknown.
+std::string_view provider_of_node(std::string_view name);
 
 }  // namespace rightsize::catalog

@@ -1,12 +1,14 @@
 #include "fleet/cluster.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include <fmt/format.h>
+
+#include "catalog/place.h"
 
 namespace rightsize::fleet {
 namespace {
@@ -15,11 +17,19 @@ using telemetry::ClusterNode;
 using telemetry::ClusterPod;
 using telemetry::ClusterState;
 
-Device device_of(const ClusterNode& node) {
+Device device_of(const ClusterNode& node, const std::string& provider) {
   Device device{.name = node.model, .host = node.name};
+  if (!provider.empty()) device.labels["provider"] = provider;
   if (!node.instance_type.empty()) device.labels["instance_type"] = node.instance_type;
   if (!node.region.empty()) device.labels["region"] = node.region;
   return device;
+}
+
+std::string provider_of(const ClusterNode& node) {
+  for (const std::string& label : node.labels)
+    if (const std::string_view provider = catalog::provider_of_label(label); !provider.empty())
+      return std::string(provider);
+  return std::string(catalog::provider_of_node(node.name));
 }
 
 Owner owner_of_pod(const ClusterPod& pod) {
@@ -41,6 +51,7 @@ ClusterState with_named_nodes(ClusterState state) {
     node.gpus += pod.requested;
     if (node.model.empty()) node.model = pod.model;
     if (node.instance_type.empty()) node.instance_type = pod.instance_type;
+    node.labels.insert(node.labels.end(), pod.labels.begin(), pod.labels.end());
   }
   for (auto& [name, node] : named) state.nodes.push_back(std::move(node));
   return state;
@@ -91,10 +102,11 @@ ClusterLedger make_cluster_ledger(const ClusterState& given, const DevicePrices&
   const NodesByName nodes = nodes_of(state);
   std::map<std::string, NodeLine> lines;
   std::map<std::string, std::optional<UsdPerSecond>> rates;  // of one GPU
-  std::map<std::tuple<std::string, std::string, std::string, std::string>, GpuPrice> known;
+  std::map<std::array<std::string, 4>, GpuPrice> known;
   for (const auto& [name, node] : nodes) {
-    const auto [price, is_new] = known.try_emplace({node->model, node->instance_type, node->region, node->pool});
-    if (is_new) price->second = prices.price(device_of(*node));
+    const std::string provider = provider_of(*node);
+    const auto [price, is_new] = known.try_emplace({node->model, node->instance_type, node->region, provider});
+    if (is_new) price->second = prices.price(device_of(*node, provider));
     const std::optional<UsdPerGpuSecond>& rate = price->second.rate;
     rates[name] = rate ? std::optional(*rate * gpus(1)) : std::nullopt;
     NodeLine& line = lines[name];
@@ -155,7 +167,7 @@ std::vector<GpuUse> gpus_of_cluster(const ClusterState& given, const std::set<st
     const std::size_t first = all.size();
     for (int i = 0; i < static_cast<int>(std::ceil(node->gpus)); ++i) {
       GpuUse& use = all.emplace_back();
-      use.device = device_of(*node);
+      use.device = device_of(*node, provider_of(*node));
       use.device.index = i;
       use.first = end - kHour;
       use.last = end - seconds(1);

@@ -36,6 +36,17 @@ Purchase purchase_label(const telemetry::Device& device) {
   return catalog::parse_purchase(terms).value_or(Purchase::kOnDemand);
 }
 
+// The provider in the labels: by its name, by labels that only its nodes have, or by the name of the node.
+std::string provider_label(const telemetry::Device& device, const std::set<std::string>& known) {
+  const auto named = catalog::match_providers(first_label(device, {"provider", "cloud_provider", "cloud"}), known);
+  if (named && !named->empty()) return named->front();
+  for (const auto& [label, value] : device.labels) {
+    const std::string_view provider = catalog::provider_of_label(label);
+    if (!provider.empty() && !value.empty()) return std::string(provider);
+  }
+  return std::string(catalog::provider_of_node(device.host));
+}
+
 // Schedulers often name the family only ("gres/gpu:h100"): its usual member. Null for a vendor or an architecture,
 // which say too little about the price.
 const catalog::Gpu* usual_of_family(const catalog::Catalog& catalog, const std::string& name) {
@@ -71,6 +82,7 @@ std::optional<Usd> GpuPrice::cost(Seconds time) const {
 DevicePrices::DevicePrices(const catalog::Catalog& catalog, market::OwnPrices own, market::OfferFilter filter)
     : own_(own), book_(catalog, std::move(own)), filter_(std::move(filter)) {
   for (const market::Offer& offer : market::list_offers(catalog)) {
+    providers_.insert(offer.price->provider);
     // Peer-hosted machines guarantee neither uptime nor privacy.
     if (offer.machine->retired || offer.machine->community) continue;
     if (offer.price->purchase == Purchase::kOnDemand) on_demand_.push_back(offer);
@@ -81,20 +93,31 @@ DevicePrices::DevicePrices(const catalog::Catalog& catalog, market::OwnPrices ow
 }
 
 GpuPrice DevicePrices::price(const telemetry::Device& device) const {
+  const std::string machine = to_lower(machine_label(device)), region = region_label(device);
+  const Purchase purchase = purchase_label(device);
+  const std::string home = provider_label(device, providers_);
+  // Thousands of GPUs have the same name and labels, and a search by name takes long.
+  const std::lock_guard lock(known_->mutex);
+  const auto [known, is_new] = known_->prices.try_emplace(
+      {device.name, device.mig_profile, machine, region, home, std::string(catalog::name_of(purchase))});
+  if (is_new) known->second = find_price(device, machine, region, purchase, home);
+  return known->second;
+}
+
+GpuPrice DevicePrices::find_price(const telemetry::Device& device, const std::string& machine,
+                                  const std::string& region, Purchase wanted, const std::string& home) const {
   GpuPrice price;
-  if (const auto found = machines_.find(to_lower(machine_label(device))); found != machines_.end()) {
-    price.machine = found->second;
-  }
+  if (const auto found = machines_.find(machine); found != machines_.end()) price.machine = found->second;
   if (Result<const catalog::Gpu*> gpu = catalog().find_gpu(device.name)) price.gpu = *gpu;
   if (price.gpu == nullptr && price.machine != nullptr) {
     if (Result<const catalog::Gpu*> gpu = catalog().find_gpu(price.machine->gpu)) price.gpu = *gpu;
   }
-  price.purchase = purchase_label(device);
+  price.home = price.machine != nullptr ? price.machine->provider : home;
+  price.purchase = wanted;
   // Only its price is assumed: no advice depends on a GPU that may be another one.
   const catalog::Gpu* usual = price.gpu == nullptr ? usual_of_family(catalog(), device.name) : price.gpu;
   price.share = mig_share(device, usual, catalog());
   if (price.machine != nullptr) {
-    const std::string region = region_label(device);
     // Prefer the GPU's own region: spot prices of other regions say little, and list prices are only an assumption.
     for (const auto& [purchase, elsewhere] :
          {std::pair(price.purchase, false), {Purchase::kOnDemand, false}, {Purchase::kOnDemand, true}}) {
@@ -109,6 +132,7 @@ GpuPrice DevicePrices::price(const telemetry::Device& device) const {
   }
   market::OfferFilter on_demand = filter_;
   on_demand.purchases = {Purchase::kOnDemand};
+  if (!price.home.empty()) on_demand.providers = {price.home};
   auto quote = price.gpu != nullptr ? book_.gpu(*price.gpu, on_demand) : book_.own_gpu(device.name);
   const bool as_usual = price.gpu == nullptr && usual != nullptr && !quote;
   if (as_usual) quote = book_.gpu(*usual, on_demand);
@@ -133,7 +157,7 @@ std::vector<KindOffers> DevicePrices::offers_instead_of(const GpuPrice& now, std
   if (now.gpu == nullptr) return {};
   // An assumed price does not show the provider of the GPU.
   const bool assumed = now.basis == PriceBasis::kAssumed;
-  const std::string home = now.machine != nullptr ? now.machine->provider : assumed ? "" : now.provider;
+  const std::string home = !now.home.empty() ? now.home : assumed ? "" : now.provider;
   std::map<std::string, UsdPerGpuSecond> here;  // the lowest price of today's GPU by provider
   for (const market::Offer& offer : on_demand_) {
     if (offer.gpu != now.gpu) continue;

@@ -1,11 +1,16 @@
 // The hourly cost of each GPU of a fleet: the price of the machine and terms in its labels; otherwise the user's own
-// price for the GPU, or the cheapest on-demand offer, which is marked as an assumption. GPUs without a price are
-// counted in hours only.
+// price for the GPU, or the cheapest on-demand offer (of the provider in its labels), which is marked as an assumption.
+// GPUs without a price are counted in hours only.
 //
 // Also finds replacements and commitments for a GPU, from real offers and the user's own prices only.
 #pragma once
 
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,6 +38,7 @@ struct GpuPrice {
   catalog::Purchase purchase = catalog::Purchase::kOnDemand;
   std::string source;            // "own: --price h200-sxm", "aws p5.48xlarge (8 GPUs), ..."
   std::string provider, region;  // of the offer; empty: the user's own price, or not known
+  std::string home;              // the GPU's own provider, by its machine or labels; empty: unknown
 
   std::optional<Usd> cost(Seconds time) const;  // of using this device
   // In terms of a whole GPU.
@@ -89,10 +95,21 @@ class DevicePrices {
   const catalog::Catalog& catalog() const { return book_.catalog(); }
 
  private:
+  GpuPrice find_price(const telemetry::Device& device, const std::string& machine, const std::string& region,
+                      catalog::Purchase wanted, const std::string& home) const;
+
+  // Prices by the name and labels of a device.
+  struct Known {
+    std::mutex mutex;
+    std::map<std::array<std::string, 6>, GpuPrice> prices;
+  };
+
+  std::shared_ptr<Known> known_ = std::make_shared<Known>();
   market::OwnPrices own_;
   market::PriceBook book_;
   market::OfferFilter filter_;
   std::vector<market::Offer> on_demand_, committed_;  // list prices of machines on sale, none peer-hosted
+  std::set<std::string> providers_;                   // with list prices
   std::vector<bool> in_doubt_;                        // of on_demand_: old and unconfirmed
   std::unordered_map<std::string, const catalog::Machine*> machines_;  // by instance type in lower case
 };

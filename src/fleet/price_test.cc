@@ -36,6 +36,24 @@ TEST(Prices, PricesAreGivenByMachineAssumedOrUnknown) {
   EXPECT_FALSE(book.price({.name = "Voodoo 2"}).rate);
 }
 
+// However the labels name the provider, its own prices apply, and alternatives are its own.
+TEST(Prices, GpusArePricedAtTheProviderInTheirLabels) {
+  const DevicePrices book(facts(), {});
+  const char* gpu = "NVIDIA H100 80GB HBM3";
+  const telemetry::Device devices[] = {{.name = gpu, .labels = {{"label_cloud_google_com_gke_nodepool", "gpu"}}},
+                                       {.name = gpu, .labels = {{"cloud_google_com_gke_accelerator", "h100"}}},
+                                       {.name = gpu, .labels = {{"cloud_provider", "Google"}}},
+                                       {.name = gpu, .host = "gke-prod-gpu-1a2b3c4d-x1y2"}};
+  for (const telemetry::Device& device : devices) {
+    const GpuPrice price = book.price(device);
+    EXPECT_EQ(price.provider, "gcp");
+    for (const Replacement& other : cheaper_than(book, price)) EXPECT_EQ(other.machine->provider, "gcp");
+  }
+  EXPECT_EQ(book.price({.name = gpu, .labels = {{"eks_amazonaws_com_nodegroup", "gpu"}}}).provider, "aws");
+  EXPECT_EQ(book.price({.name = gpu, .host = "aks-gpu-12345678-vmss000000"}).provider, "azure");
+  EXPECT_EQ(book.price({.name = gpu, .host = "node1"}).basis, PriceBasis::kAssumed);
+}
+
 TEST(Prices, MigInstancesTakeTheirShare) {
   auto share = [](const char* profile) {
     Device device{.name = "NVIDIA H100 80GB HBM3", .mig_profile = profile, .mig_id = "1"};

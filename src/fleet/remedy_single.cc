@@ -108,7 +108,7 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
 
 // The cache key of offers for a GPU: its kind, its price, and the number of GPUs that may move.
 auto price_key(const GpuPrice& price, std::size_t together) {
-  return std::tuple(price.gpu, price.machine, price.provider + price.region, *price.rate, together);
+  return std::tuple(price.gpu, price.machine, price.home + price.provider + price.region, *price.rate, together);
 }
 template <class Value>
 using PerPrice = std::map<decltype(price_key(GpuPrice{}, 1)), Value>;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "catalog/place.h"
 #include "manifests/readers.h"
 
 namespace rightsize::manifests {
@@ -37,23 +38,12 @@ Meaning meaning_of(std::string_view label) {
   return Meaning::kNothing;
 }
 
-// Labels that only one cloud's nodes have.
-std::string_view platform_of(std::string_view label) {
-  if (starts_with_any(label, {"cloud.google.com/", "iam.gke.io/"})) return "gcp";
-  if (starts_with_any(label, {"eks.amazonaws.com/", "karpenter.k8s.aws/", "k8s.amazonaws.com/", "alpha.eksctl.io/"}))
-    return "aws";
-  if (starts_with_any(label, {"kubernetes.azure.com/", "karpenter.azure.com/", "agentpool"})) return "azure";
-  if (starts_with_any(label, {"gpu.nvidia.com/", "node.coreweave.cloud/", "topology.coreweave.com/"}))
-    return "coreweave";
-  return {};
-}
-
 class Labels {
  public:
   Labels(const YamlText& document, GpuRequest& request) : doc_(document), request_(request) {}
 
   void take(const std::string& label, const std::vector<const YamlValue*>& values) {
-    if (request_.provider.empty()) request_.provider = platform_of(label);
+    if (request_.provider.empty()) request_.provider = catalog::provider_of_label(label);
     const Meaning meaning = meaning_of(label);
     if (meaning == Meaning::kNothing) return;
     bool all_spot = !values.empty();

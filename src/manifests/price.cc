@@ -19,7 +19,10 @@ using catalog::Purchase;
 class Pricing {
  public:
   Pricing(const GpuRequest& request, const market::PriceBook& book, const PriceAssumptions& assumptions)
-      : request_(request), book_(book), assumptions_(assumptions) {}
+      : request_(request),
+        book_(book),
+        assumptions_(assumptions),
+        provider_(request.provider.empty() ? assumptions.provider : request.provider) {}
 
   Cost price() {
     cost_.doubts = request_.unresolved;
@@ -104,6 +107,8 @@ class Pricing {
     const Result<const Gpu*> gpu = book_.catalog().find_gpu(chosen->gpu);
     cost_.gpu = gpu ? *gpu : nullptr;
     cost_.source = best->source();
+    if (std::ranges::any_of(request_.machines, [](const std::string& type) { return type.starts_with("ml."); }))
+      cost_.doubts.emplace_back("SageMaker's own price is not on file: priced as EC2, which costs less");
     if (known > 1) cost_.doubts.push_back(fmt::format("priced as the cheapest of {} machine types", known));
     if (request_.spot && best->offer && best->offer->price->purchase != Purchase::kSpot) {
       cost_.doubts.emplace_back("no spot price on file: priced on demand");
@@ -141,9 +146,9 @@ class Pricing {
     std::optional<market::GpuQuote> best = cheapest_of(usual_of(candidates));
     if (!best) best = cheapest_of(candidates);
     if (!best) {
-      if (!candidates.empty() && !request_.provider.empty()) {
+      if (!candidates.empty() && !provider_.empty()) {
         cost_.doubts.push_back(fmt::format("no {}price of {} at {} on file", request_.spot ? "spot " : "",
-                                           candidates.front()->name, request_.provider));
+                                           candidates.front()->name, provider_));
       }
       return false;
     }
@@ -179,7 +184,7 @@ class Pricing {
   std::optional<market::GpuQuote> quote_of(const Gpu& gpu) const {
     market::OfferFilter filter;
     filter.purchases = {purchase()};
-    if (!request_.provider.empty()) filter.providers = {request_.provider};
+    if (!provider_.empty()) filter.providers = {provider_};
     const std::optional<market::GpuQuote> any = book_.gpu(gpu, filter);
     if (!any || any->is_own() || !request_.per_unit) return any;
     std::set<int> sizes;
@@ -279,6 +284,7 @@ class Pricing {
   const GpuRequest& request_;
   const market::PriceBook& book_;
   const PriceAssumptions& assumptions_;
+  const std::string& provider_;  // of GPUs without a machine type
   Cost cost_;
   double slice_share_ = 1;
 };

@@ -15,6 +15,7 @@ namespace rightsize::manifests {
 struct PriceAssumptions {
   const catalog::Gpu* gpu = nullptr;     // if a request does not name one
   std::optional<Seconds> job_time = {};  // a job's time in a month; empty: all month
+  std::string provider = {};             // of files that do not name one
 };
 
 struct Cost {

@@ -3,11 +3,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "catalog/words.h"
 #include "manifests/mentions.h"
 #include "manifests/read.h"
 #include "rightsize/command.h"
@@ -25,7 +27,7 @@ namespace fs = std::filesystem;
 using manifests::Side;
 
 struct Flags {
-  std::string before, after, against, gpu, catalog;
+  std::string before, after, against, gpu, provider, catalog;
   std::optional<Usd> fail_over;      // per month
   std::optional<Seconds> job_hours;  // per month
   bool all = false, strict = false;
@@ -87,6 +89,13 @@ Result<manifests::PriceAssumptions> read_assumptions(const Flags& flags, const c
   assumptions.job_time = flags.job_hours;
   if (!flags.gpu.empty()) {
     RIGHTSIZE_TRY(assumptions.gpu, named_gpu(catalog, flags.gpu));
+  }
+  if (!flags.provider.empty()) {
+    std::set<std::string> known;
+    for (const catalog::Price& price : catalog.prices) known.insert(price.provider);
+    RIGHTSIZE_TRY(const std::vector<std::string> named, catalog::match_providers(flags.provider, known));
+    if (named.size() != 1) return fail(bad_input("--provider: name one provider for the files that do not"));
+    assumptions.provider = named.front();
   }
   return assumptions;
 }
@@ -150,6 +159,7 @@ Run add_diff(FlagSet& command) {
   command.add("NEW", flags->after);
   command.add("against", flags->against);
   command.add("gpu", flags->gpu)->meaning("GPU to assume if a file only requests nvidia.com/gpu");
+  command.add("provider", flags->provider)->meaning("provider to price files at that do not name one: aws");
   add_price_flag(command, flags->price);
   command.add("job-hours", flags->job_hours);
   command.add("fail-over", flags->fail_over);

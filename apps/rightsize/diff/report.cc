@@ -184,8 +184,9 @@ std::vector<std::string> remarks_of(const DiffRow& row) {
   if (row.change.after) remarks = remarks_of(*row.change.after);
   if (row.fit) remarks.push_back(row.fit->words);
   if (row.work) {
-    remarks.push_back(fmt::format("the same work costs {} where compute limits it, {} where memory bandwidth does",
-                                  relative(row.work->compute), relative(row.work->memory)));
+    remarks.push_back(fmt::format(
+        "the same work costs {} where compute limits it, {} where memory bandwidth does, at sustained rates",
+        relative(row.work->compute), relative(row.work->memory)));
   }
   if (row.change.before) old = remarks_of(*row.change.before);
   for (const std::string& remark : old) {

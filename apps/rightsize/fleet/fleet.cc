@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/date.h"
 #include "bill/budget.h"
 #include "fleet/emit.h"
 #include "rightsize/fleet/report.h"
@@ -13,7 +14,7 @@ namespace {
 
 struct Flags {
   FleetFlags fleet;
-  std::string emit, power_cap;
+  std::string emit, power_cap, currency;
   ElectricityFlags electricity;
   std::vector<std::string> fail_on, budgets;
   std::size_t top = 10;
@@ -58,6 +59,9 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const Electricity electricity, read_electricity(flags.electricity));
   RIGHTSIZE_TRY(FleetResult result, run_fleet(request, facts));
   result.electricity = electricity;
+  if (!flags.currency.empty()) {
+    RIGHTSIZE_TRY(result.currency, facts.catalog.exchange_rate(flags.currency, today()));
+  }
   result.with_timelines = flags.timeline;
   RIGHTSIZE_TRY(result.billing,
                 bill_fleet(result.analysis, result.namespaces, facts.catalog, flags.fleet.prices, flags.budgets));
@@ -108,6 +112,7 @@ Run add_fleet(FlagSet& command) {
           "runs "
           "now for rightsize portfolio (portfolio) instead of the report");
   command.add("team-budget", flags->budgets);
+  command.add("currency", flags->currency)->meaning("show the totals in this currency too, e.g. EUR")->or_words("none");
   command.add("power-cap", flags->power_cap)
       ->meaning("what this power cap would save and slow down, e.g. 500W")
       ->or_words("the best for each kind of GPU and verdict, at most 5 % slower");

@@ -30,6 +30,7 @@ struct FleetResult {
   std::string emitted;          // the file of --emit
   FleetBilling billing;         // with --bill or --team-budget
   Electricity electricity;
+  std::optional<catalog::ExchangeRate> currency;  // of --currency
 };
 
 // Fails if nothing could be read.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/date.h"
 #include "base/format.h"
 #include "fleet/jobs.h"
 
@@ -42,7 +43,9 @@ report::StackedBar bar_of(const FleetAnalysis& a) {
 report::Table ledger_table(const FleetAnalysis& a) {
   std::vector<const fleet::LedgerLine*> lines;
   for (const fleet::LedgerLine& line : a.ledger) {
-    if (line.category != fleet::Category::kUnknown || line.gpus > 0) lines.push_back(&line);
+    // Without measurements, all time is unknown.
+    const bool known = line.category != fleet::Category::kUnknown && a.totals.measured;
+    if (known || line.gpus > 0) lines.push_back(&line);
   }
   return titled("Ledger",
                 table_of(kLedgerFields, lines, {"category", "gpu_hours", "usd", "share", "gpus", "confidence"}), 0);
@@ -312,6 +315,14 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   const bool only_cluster =
       result.cluster && !a.jobs && std::ranges::all_of(a.gpus, [](const GpuRow& g) { return g.use.from_job_log; });
   say(only_cluster ? cluster_headline(*result.cluster) : from_jobs ? jobs_headline(a) : headline(a));
+  if (const auto& rate = result.currency) {
+    const auto whole = [&](double usd) { return format_count(std::round(usd / rate->usd)); };
+    const std::string wasted = a.totals.measured ? fmt::format(", {} of it wasted", whole(in_usd(a.totals.waste))) : "";
+    const double saving = in_usd_per_month(a.totals.saving);
+    say(fmt::format("In {}: {} spent{}{}; 1 {} is {:.5g} USD ({}, {}).", rate->currency, whole(in_usd(a.totals.spend)),
+                    wasted, saving > 0 ? fmt::format(", {}/month could be saved", whole(saving)) : "", rate->currency,
+                    rate->usd, rate->source, format_date(rate->date)));
+  }
   const bool only_jobs = std::ranges::all_of(a.gpus, [](const GpuRow& g) { return g.use.from_job_log; });
   if (!a.notes.empty()) say("Caveat: " + a.notes.front() + ".");
   if (!a.actions.empty() || !only_jobs) {

@@ -46,6 +46,13 @@ std::string label(const JsonValue& item, std::initializer_list<const char*> name
   return {};
 }
 
+std::vector<std::string> label_names(const JsonValue& item, const char* where) {
+  std::vector<std::string> names;
+  if (const JsonValue* labels = value_at(item, where); labels != nullptr)
+    for (const JsonMember& each : labels->members) names.push_back(each.name);
+  return names;
+}
+
 double gpus_in(const JsonValue* resources) {
   double sum = 0;
   for (const char* name : kGpuResources) sum += quantity(member(resources, name));
@@ -107,6 +114,7 @@ class ClusterReader {
     node.region = label(item, {"topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"});
     node.pool = label(item, {"cloud.google.com/gke-nodepool", "eks.amazonaws.com/nodegroup", "karpenter.sh/nodepool",
                              "agentpool", "kubernetes.azure.com/agentpool"});
+    node.labels = label_names(item, "metadata.labels");
     state.nodes.push_back(std::move(node));
   }
 
@@ -136,6 +144,7 @@ class ClusterReader {
     pod.node = text_at(item, "spec.nodeName");
     pod.model = label(item, kModelLabels, "spec.nodeSelector");
     pod.instance_type = label(item, kTypeLabels, "spec.nodeSelector");
+    pod.labels = label_names(item, "spec.nodeSelector");
     pod.started = started;
     // A ReplicaSet's name ends with a hash that is also in the pod's name.
     for (const JsonValue& owner : items_at(item, "metadata.ownerReferences")) {

@@ -22,8 +22,9 @@ struct ClusterNode {
   std::string name;
   std::string model;  // "NVIDIA-H100-80GB-HBM3", "nvidia-l4"; empty: no label names it
   std::string instance_type, region, pool;
-  double gpus = 0;    // physical ones
-  double shares = 1;  // pods that share a GPU
+  std::vector<std::string> labels;  // the names of all labels
+  double gpus = 0;                  // physical ones
+  double shares = 1;                // pods that share a GPU
 };
 
 struct ClusterPod {
@@ -31,6 +32,7 @@ struct ClusterPod {
   std::string name, node;            // no node: the pod waits for one
   std::string workload;              // its controller's name; empty: only the pod's name is known
   std::string model, instance_type;  // of the nodes that it may run on; empty: any
+  std::vector<std::string> labels;   // the names of the labels that its nodes must have
   double requested = 0;              // in the units of its node's plugin
   std::optional<TimePoint> started;
 };
