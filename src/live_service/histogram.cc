@@ -30,10 +30,19 @@ std::optional<Quantile> Histogram::quantile(double share) const {
   const auto found = std::lower_bound(cumulative_.begin(), cumulative_.end(), wanted * (1 - 1e-12));
   const auto i = static_cast<std::size_t>(std::min(found, cumulative_.end() - 1) - cumulative_.begin());
   const double low = i > 0 && i - 1 < bounds_.size() ? bounds_[i - 1] : 0;
-  if (i >= bounds_.size()) return Quantile{low, low, std::numeric_limits<double>::infinity()};
+  const double end = i < bounds_.size() ? bounds_[i] : likely_end();
   const double below = i > 0 ? cumulative_[i - 1] : 0, inside = cumulative_[i] - below;
   const double part = inside > 0 ? std::clamp((wanted - below) / inside, 0.0, 1.0) : 1;
-  return Quantile{low + (bounds_[i] - low) * part, low, bounds_[i]};
+  return Quantile{low + (end - low) * part, low, i < bounds_.size() ? end : std::numeric_limits<double>::infinity()};
+}
+
+double Histogram::likely_end() const {
+  const std::vector<double> inside = counts();
+  const double last = bounds_.empty() ? 0 : bounds_.back();
+  if (!(inside.back() > 0)) return last;
+  double rest = sum_;
+  for (std::size_t i = 0; i < bounds_.size(); ++i) rest -= inside[i] * (bounds_[i] + (i > 0 ? bounds_[i - 1] : 0)) / 2;
+  return std::max(last, 2 * rest / inside.back() - last);
 }
 
 Quantile Histogram::share_over(double limit) const {

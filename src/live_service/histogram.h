@@ -26,8 +26,9 @@ class Histogram {
   double sum() const { return sum_; }
   std::optional<double> mean() const;
 
-  // The value that this share of all values is at or below, interpolated inside its bucket; above the last bound, that
-  // bound. Empty if the histogram is.
+  // The value that this share of all values is at or below, interpolated inside its bucket. The bucket above the last
+  // bound ends where the mean of its values is right for the sum; without a usable sum, the value is that bound. Empty
+  // if the histogram is.
   std::optional<Quantile> quantile(double share) const;
 
   // The share of values above a limit: the likely one, and the range that the bounds around the limit leave.
@@ -38,6 +39,9 @@ class Histogram {
   std::vector<double> counts() const;
 
  private:
+  // Where the bucket above the last bound ends, if its values are spread evenly. That bound if the sum cannot tell.
+  double likely_end() const;
+
   std::vector<double> bounds_, cumulative_;
   double sum_ = 0;
 };

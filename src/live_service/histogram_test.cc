@@ -18,11 +18,27 @@ TEST(Histogram, AQuantileLiesInsideItsBucket) {
   EXPECT_DOUBLE_EQ(*h.mean(), 2);
 }
 
-TEST(Histogram, AboveTheLastBoundOnlyThatBoundIsKnown) {
-  const Histogram h({1, 2}, {1, 2, 10}, 90);
+TEST(Histogram, AboveTheLastBoundTheSumTellsHowFar) {
+  const Histogram h({1, 2}, {1, 2, 10}, 90);  // eight values with a mean of 11: from 2 to 20
   const Quantile p95 = *h.quantile(0.95);
-  EXPECT_DOUBLE_EQ(p95.value, 2);
+  EXPECT_DOUBLE_EQ(p95.value, 2 + 18 * 7.5 / 8);
+  EXPECT_DOUBLE_EQ(p95.low, 2);
   EXPECT_TRUE(std::isinf(p95.high));
+  EXPECT_DOUBLE_EQ(Histogram({1, 2}, {1, 2, 10}, 0).quantile(0.95)->value, 2);  // without a sum
+}
+
+// Latencies of an overloaded service grow with time: percentiles beyond the last bound are near the true ones.
+RC_GTEST_PROP(Histogram, PercentilesOfAnOverloadedServiceAreNearTheTrueOnes, ()) {
+  const double longest = *rc::gen::inRange(20, 2000);
+  constexpr int kRequests = 10'000;
+  std::vector<double> bounds = {0.1, 1, 5, 10}, cumulative;
+  for (const double bound : bounds) cumulative.push_back(std::floor(kRequests * bound / longest));
+  cumulative.push_back(kRequests);
+  const Histogram h(bounds, cumulative, kRequests * longest / 2);
+  for (const double share : {0.6, 0.95, 0.99}) {
+    RC_ASSERT(std::abs(h.quantile(share)->value / (share * longest) - 1) < 0.02);
+    RC_ASSERT(std::isinf(h.quantile(share)->high));
+  }
 }
 
 TEST(Histogram, AnEmptyHistogramHasNoFigures) {

@@ -84,8 +84,9 @@ class FileReader : public telemetry::SeriesSink {
     if (series_.empty()) {
       return fail(
           unreadable("these files contain no metrics of a serving engine")
-              .with_hint(
-                  "looked for vllm:*, sglang:*, trtllm_*, nv_inference_*, tgi_*, dynamo_frontend_*, NIM's names"));
+              .with_hint("looked for vllm:*, sglang:*, trtllm_*, nv_inference_*, tgi_*, dynamo_frontend_*, NIM's names")
+              .with_hint("the result of a query such as sum(rate(...)) has no metric names: export the metrics "
+                         "themselves, e.g. {__name__=~\"vllm:.+\"}"));
     }
     return evaluate();
   }

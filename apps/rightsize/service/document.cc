@@ -20,9 +20,9 @@ using report::when;
 
 std::optional<double> value_of(const std::optional<Quantile>& q) { return q ? std::optional(q->value) : std::nullopt; }
 
-// Above the last bound of a histogram, only that bound is known.
+// Above the last bound of a histogram, a value is an estimate from the histogram's sum, if there is one.
 std::optional<double> known_value(const std::optional<Quantile>& q) {
-  return q && std::isfinite(q->high) ? std::optional(q->value) : std::nullopt;
+  return q && (std::isfinite(q->high) || q->value > q->low) ? std::optional(q->value) : std::nullopt;
 }
 std::optional<double> over_value(const std::optional<Quantile>& q) {
   return q && !std::isfinite(q->high) ? std::optional(q->low) : std::nullopt;
@@ -34,10 +34,11 @@ const Fields<Quantile> kBucketFields = {
 };
 const Fields<Percentiles> kLengthFields = {
     {"mean", "mean", &Percentiles::mean},
-    {"p50", "median; null: unknown, or over p50_over", [](const Percentiles& s) { return known_value(s.p50); }},
+    {"p50", "median; above the largest bound, an estimate; null: unknown",
+     [](const Percentiles& s) { return known_value(s.p50); }},
     {"p50_over?", "the largest bound of the histogram, if the median is above it",
      [](const Percentiles& s) { return over_value(s.p50); }},
-    {"p95", "95th percentile; null: unknown, or over p95_over",
+    {"p95", "95th percentile; above the largest bound, an estimate; null: unknown",
      [](const Percentiles& s) { return known_value(s.p95); }},
     {"p95_over?", "the largest bound of the histogram, if the 95th percentile is above it",
      [](const Percentiles& s) { return over_value(s.p95); }},
@@ -45,7 +46,7 @@ const Fields<Percentiles> kLengthFields = {
 };
 const Fields<Percentiles> kTimeFields = {
     {kLengthFields, [](const Percentiles& s) { return s; }},
-    {"p99", "99th percentile; null: unknown, or over p99_over",
+    {"p99", "99th percentile; above the largest bound, an estimate; null: unknown",
      [](const Percentiles& s) { return known_value(s.p99); }},
     {"p99_over?", "the largest bound of the histogram, if the 99th percentile is above it",
      [](const Percentiles& s) { return over_value(s.p99); }},
