@@ -138,9 +138,8 @@ const catalog::Machine* BillReader::bare_gpu(const Charge& charge) {
   const auto fits = catalog_.match_gpus(text.substr(begin, end - begin));
   if (!fits) return nullptr;
   for (const catalog::Gpu* gpu : *fits) {
-    const auto sold = std::ranges::find_if(catalog_.machines, [&](const catalog::Machine& m) {
-      return m.gpu == gpu->name && m.provider == "gcp";
-    });
+    const auto sold = std::ranges::find_if(
+        catalog_.machines, [&](const catalog::Machine& m) { return m.gpu == gpu->name && m.provider == "gcp"; });
     if (sold == catalog_.machines.end()) continue;
     for (const auto& known : bill_.bare_gpus) {
       if (known->gpu == gpu->name) return known.get();
@@ -391,6 +390,21 @@ std::map<std::string, UsdPerMachineSecond> effective_prices(const Bill& bill, bo
       prices.emplace(instance, usd_per_machine_hour(sum.second.amount() / sum.first));
   }
   return prices;
+}
+
+std::vector<DoubtfulPrice> doubtful_prices(const Bill& bill, const std::vector<catalog::Price>& list) {
+  constexpr double kTooMuch = 2;
+  std::vector<DoubtfulPrice> doubtful;
+  for (const MachineCost& cost : bill.machines) {
+    UsdPerMachineSecond highest;
+    for (const catalog::Price& price : list)
+      if (price.purchase == catalog::Purchase::kOnDemand && price.instance == cost.machine->instance)
+        highest = std::max(highest, price.machine_price);
+    const UsdPerMachineSecond paid = cost.rate().value_or(UsdPerMachineSecond{});
+    if (highest > UsdPerMachineSecond{} && paid > highest * kTooMuch)
+      doubtful.push_back({cost.machine->instance, paid, highest});
+  }
+  return doubtful;
 }
 
 }  // namespace rightsize::bill

@@ -157,4 +157,11 @@ class BillReader {
 // that is not interrupted.
 std::map<std::string, UsdPerMachineSecond> effective_prices(const Bill& bill, bool with_spot = true);
 
+// A machine that costs more than twice its highest on-demand price: a quantity is probably in another unit.
+struct DoubtfulPrice {
+  std::string instance;
+  UsdPerMachineSecond paid, highest;
+};
+std::vector<DoubtfulPrice> doubtful_prices(const Bill& bill, const std::vector<catalog::Price>& list);
+
 }  // namespace rightsize::bill

@@ -114,6 +114,22 @@ std::string in_version(const std::vector<Row>& rows, int minor) {
   return csv;
 }
 
+RC_GTEST_PROP(Bill, OnlyPricesFarAboveTheListAreDoubtful, ()) {
+  const catalog::Machine& machine = some_machine();
+  const double list = *rc::gen::inRange(1, 100), times = *rc::gen::element(0.5, 1.0, 1.9, 2.1, 60.0);
+  Row row;
+  row.billed = 0, row.effective = std::llround(24e9 * list * times), row.day = 20000, row.hours = 24;
+  row.details = fmt::format("{{\"InstanceType\":\"{}\"}}", machine.instance);
+  catalog::Price dear, cheap, spot;
+  dear.instance = cheap.instance = spot.instance = machine.instance;
+  dear.machine_price = usd_per_machine_hour(list), cheap.machine_price = usd_per_machine_hour(list / 3);
+  spot.machine_price = usd_per_machine_hour(list * 100), spot.purchase = catalog::Purchase::kSpot;
+  const Bill bill = bill_of(file_of({row}));
+  const std::vector<DoubtfulPrice> doubtful = doubtful_prices(bill, {cheap, dear, spot});
+  RC_ASSERT((times > 2) == !doubtful.empty());
+  RC_ASSERT(doubtful_prices(bill, {}).empty());  // no list price
+}
+
 RC_GTEST_PROP(Bill, EveryVersionOfFocusGivesTheSameTotals, ()) {
   const std::vector<Row> rows = some_rows();
   const Bill first = bill_of(in_version(rows, 0));

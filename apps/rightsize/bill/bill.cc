@@ -21,12 +21,11 @@ struct Flags : BillFilters {
 };
 
 // The totals in another currency, at the rate of the bill's last day.
-Checked<InCurrency> converted(const bill::Bill& bill, const Flags& flags) {
-  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
+Result<InCurrency> converted(const bill::Bill& bill, const std::string& currency, const catalog::Catalog& catalog) {
   const Date day{bill.last_day};
   RIGHTSIZE_TRY(const catalog::ExchangeRate from,
                 catalog.exchange_rate(bill.currency.empty() ? catalog::kDollars : bill.currency, day));
-  RIGHTSIZE_TRY(const catalog::ExchangeRate to, catalog.exchange_rate(flags.currency, day));
+  RIGHTSIZE_TRY(const catalog::ExchangeRate to, catalog.exchange_rate(currency, day));
   const double factor = from.usd / to.usd;
   return InCurrency{to, bill.total.effective.amount() * factor, bill.total.billed.amount() * factor,
                     bill.gpu.amount() * factor};
@@ -43,31 +42,11 @@ Error no_group(const std::string& by, const bill::Bill& bill) {
                              fmt::join(bill.columns, ", "), tags));
 }
 
-// Machines that cost far more than anywhere on a price list: a quantity is probably in another unit.
-Checked<std::vector<std::string>> doubtful_prices(const bill::Bill& bill, const std::string& folder) {
-  constexpr double kTooMuch = 2;
-  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(folder));
-  std::vector<std::string> doubts;
-  for (const bill::MachineCost& cost : bill.machines) {
-    double highest = 0;
-    for (const catalog::Price& price : catalog.prices) {
-      if (price.purchase == catalog::Purchase::kOnDemand && price.instance == cost.machine->instance)
-        highest = std::max(highest, in_usd_per_machine_hour(price.machine_price));
-    }
-    const double paid = cost.rate() ? in_usd_per_machine_hour(*cost.rate()) : 0;
-    if (highest > 0 && paid > kTooMuch * highest)
-      doubts.push_back(fmt::format(
-          "{} costs {}/h in this bill, {:.1f} times the highest list price ({}/h); check the unit of its quantities",
-          cost.machine->instance, format_usd_per_hour(paid), paid / highest, format_usd_per_hour(highest)));
-  }
-  return doubts;
-}
-
 Checked<Outcome> run(Flags flags) {
   if (!flags.emit.empty() && flags.emit != "rules" && flags.emit != "digest")
     return fail(bad_input(fmt::format("--emit '{}': use rules or digest", flags.emit)));
   RIGHTSIZE_TRY(const std::vector<bill::Budget> budgets, bill::parse_budgets(flags.budgets));
-  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_hardware(flags.catalog));
+  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
   if (const std::vector<std::string> words = take_words(flags.from); !words.empty()) {
     RIGHTSIZE_TRY(static_cast<BillFilters&>(flags), read_question(words, flags, flags.from, catalog));
   }
@@ -85,9 +64,9 @@ Checked<Outcome> run(Flags flags) {
   result.budgets = bill::against_budgets(bill.teams, budgets, bill.last_day);
   if (bill.last_day - bill.first_day >= 13) result.weeks = bill::week_over_week(bill.teams, bill.last_day);
   result.months = bill::month_over_month(bill);
-  RIGHTSIZE_TRY(result.doubts, doubtful_prices(bill, flags.catalog));
+  result.doubts = bill::doubtful_prices(bill, catalog.prices);
   if (!flags.currency.empty()) {
-    RIGHTSIZE_TRY(result.converted, converted(bill, flags));
+    RIGHTSIZE_TRY(result.converted, converted(bill, flags.currency, catalog));
   }
   Outcome outcome;
   outcome.report = flags.emit == "digest" ? bill_digest(result) : bill_report(result, flags.top);

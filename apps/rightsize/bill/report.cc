@@ -145,6 +145,13 @@ const Fields<InCurrency> kConvertedFields = {
     {"exchange_rate_date", "day of that rate", [](const InCurrency& c) { return c.rate.date; }},
 };
 
+std::string doubt_words(const bill::DoubtfulPrice& price) {
+  const double paid = in_usd_per_machine_hour(price.paid), highest = in_usd_per_machine_hour(price.highest);
+  return fmt::format(
+      "{} costs {}/h in this bill, {:.1f} times the highest list price ({}/h); check the unit of its quantities",
+      price.instance, format_usd_per_hour(paid), paid / highest, format_usd_per_hour(highest));
+}
+
 const Fields<BillResult> kBillFields = {
     {"rows", "rows read", [](const BillResult& r) { return r.bill.rows; }},
     {"currency", "currency of all amounts", [](const BillResult& r) { return r.bill.currency; }},
@@ -175,7 +182,7 @@ const Fields<BillResult> kBillFields = {
     {"notes", "what was left out or is doubtful",
      [](const BillResult& r) {
        std::vector<std::string> notes = r.bill.notes;
-       notes.insert(notes.end(), r.doubts.begin(), r.doubts.end());
+       for (const bill::DoubtfulPrice& price : r.doubts) notes.push_back(doubt_words(price));
        return notes;
      }},
 };
@@ -261,7 +268,7 @@ report::Report bill_report(const BillResult& result, std::size_t top) {
                     in->rate.usd, in->rate.source, format_date(in->rate.date)));
   }
   if (result.months) report.say(month_sentence(*result.months));
-  for (const std::string& doubt : result.doubts) report.say("Caution: " + doubt + ".");
+  for (const bill::DoubtfulPrice& price : result.doubts) report.say("Caution: " + doubt_words(price) + ".");
   for (const BudgetLine& line : result.budgets) {
     if (line.is_over()) report.say(budget_sentence(line));
   }

@@ -23,7 +23,7 @@ struct BillResult {
   std::vector<bill::BudgetLine> budgets;
   std::vector<bill::ChangeLine> weeks;  // empty with fewer than 14 days
   std::optional<bill::MonthChange> months = {};
-  std::vector<std::string> doubts = {};  // prices that are probably wrong
+  std::vector<bill::DoubtfulPrice> doubts = {};
 };
 
 // `top`: rows of each table shown as text.

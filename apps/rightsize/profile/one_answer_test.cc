@@ -67,12 +67,17 @@ void expect_same_action(const Json& profile, const Json& fleet) {
 // "No other GPU for less" is said only if no GPU costs less, and a GPU without a list price hides no other price.
 void expect_true_sentence(const Json& profile, const std::string& report) {
   const bool none = report.find("No other GPU does this work for less than") != std::string::npos;
-  bool prices = false;
+  bool prices = false, keeps_up = false;
   for (const Json& there : *profile.find("projections")->items()) {
     const bool offered = *number(there, "fits") == 1 && *number(there, "replaces") == 1;
     prices = prices || number(there, "usd_per_gpu_hour").has_value();
-    if (none && offered) RC_ASSERT(number(there, "cost_ratio").value_or(1) >= 1);
+    const bool cheaper = offered && number(there, "cost_ratio").value_or(1) < 1;
+    if (none) RC_ASSERT(!cheaper);
+    keeps_up = keeps_up || (cheaper && *number(there, "keeps_up") == 1);
   }
+  // A smaller GPU is proposed only if there is one.
+  if (report.find("cheaper GPU does the same work") != std::string::npos && number(profile, "usd_per_hour"))
+    RC_ASSERT(keeps_up);
   RC_ASSERT(prices || profile.find("projections")->items()->empty());
 }
 

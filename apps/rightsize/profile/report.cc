@@ -152,6 +152,18 @@ std::optional<UsdPerSecond> saving_of(const GpuView& view) {
   return best && view.price ? std::optional(*view.price * *best->saved) : std::nullopt;
 }
 
+// Counters show that a smaller GPU would be enough; whether one costs less and keeps up is known only here.
+std::vector<diagnose::Action> actions_of(const GpuView& view) {
+  std::vector<diagnose::Action> actions = view.found().actions;
+  const bool promised = view.found().verdict == Verdict::kInputBound || view.found().verdict == Verdict::kUnderused;
+  const bool exists = std::ranges::any_of(view.elsewhere.alternatives, [](const Alternative& p) {
+    return p.fits && p.replaces && p.keeps_up && p.cost.value_or(1) < 1;
+  });
+  if (promised && view.price && !exists)
+    std::erase_if(actions, [](const diagnose::Action& action) { return action.kind == "smaller-gpu"; });
+  return actions;
+}
+
 const Fields<GpuView> kGpuFields = {
     {"index", "number on the host", [](const GpuView& v) { return v.gpu.device.index; }},
     {"uuid", "UUID", [](const GpuView& v) { return v.gpu.device.uuid; }},
@@ -167,7 +179,7 @@ const Fields<GpuView> kGpuFields = {
     {"verdict", "what limits it", [](const GpuView& v) { return v.found().verdict; }},
     {"confidence", "0 to 1", [](const GpuView& v) { return v.found().confidence; }},
     {"evidence", "what the verdict is based on", [](const GpuView& v) { return v.found().evidence; }},
-    {"actions", "what to do", kActionFields, [](const GpuView& v) { return v.found().actions; }},
+    {"actions", "what to do", kActionFields, [](const GpuView& v) { return actions_of(v); }},
     {"surer", "measurements that would raise the confidence", [](const GpuView& v) { return v.found().surer; }},
     {"wasted", "share of the time without useful work", [](const GpuView& v) { return v.found().wasted; }},
     {"wasted_why", "why", [](const GpuView& v) { return v.found().wasted_why; }},
@@ -436,7 +448,7 @@ void describe_gpu(report::Report& out, const GpuView& view, std::size_t top) {
     out.blocks.emplace_back(shares_bar(found.shares));
   }
   std::vector<std::string> actions;
-  for (const diagnose::Action& action : found.actions) actions.push_back(action.text);
+  for (const diagnose::Action& action : actions_of(view)) actions.push_back(action.text);
   list("What to do", actions);
   list("Evidence", found.evidence);
   list("For a higher confidence, collect", found.surer);
@@ -551,7 +563,7 @@ report::Report profile_report(const std::vector<GpuProfile>& gpus, const std::ve
     if (gpu.gpu != nullptr) view.cap = cap_of(gpu, speeds);
     describe_gpu(out, view, top);
     if (known != nullptr && gpu.gpu != nullptr) profile.known = describe_known(out, *known, view);
-    profile.gpus.push_back(std::move(view));
+    profile.gpus.push_back(view);
   }
   describe_source(out, source);
   out.document = kProfileDocument.of(profile);
