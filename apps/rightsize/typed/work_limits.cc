@@ -144,7 +144,8 @@ void WorkWriter::put_other() {
     } else if (said.amount.per && has(rate_flag)) {
       const double count =
           said.thing == Thing::kToken ? said.amount.count / (prompt_tokens() + answer_tokens()) : said.amount.count;
-      const std::string text = rate_text(count / in_seconds(*said.amount.per));
+      const bool daily = rate_flag == "--volume" && *said.amount.per == days(1);
+      const std::string text = daily ? whole(count) + "/d" : rate_text(count / in_seconds(*said.amount.per));
       put(rate_flag, text);
       said_as(said, fmt::format("{} {}", rate_flag, text));
     } else if (said.thing == Thing::kToken && !said.amount.per && has("--tokens")) {
