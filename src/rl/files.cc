@@ -383,7 +383,7 @@ bool is_written(const RlJob& job) {
   switch (job.framework) {
     case Framework::kVerl:
       return !distills;
-    case Framework::kOpenRlhf:  // without --async_train, a critic next to a split engine needs GPUs of its own
+    case Framework::kOpenRlhf:  // without --async_train, a critic next to a split engine needs more GPUs
       return !distills && !(job.has_critic() && job.layout.split && !(job.async > 0));
     case Framework::kNemoRl:
       return by_group || (distills && !(job.async > 0));  // its distillation has no asynchronous trainer

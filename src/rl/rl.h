@@ -101,8 +101,8 @@ std::string_view name_of(PhaseKind kind);
 
 struct Phase {
   PhaseKind kind = PhaseKind::kGenerate;
-  Seconds time;     // from its start to its end
-  Seconds exposed;  // its part of the step; less than `time` if it overlaps another phase
+  Seconds time;      // from its start to its end
+  Seconds exposed;   // its part of the step; less than `time` if it overlaps another phase
   Watts power = {};  // mean of each GPU that works in it; zero: unknown
 };
 

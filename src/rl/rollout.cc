@@ -178,8 +178,8 @@ Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJ
   rollout.gpu = pool.speed.power;
   engine.serve.prefix_hit = 1 - 1 / job.samples;
   const double present = static_cast<double>(rollout.profile.presence) / static_cast<double>(rollout.profile.elapsed);
-  rollout.power = generating_power(predictor, engine, pool, std::min(most, present),
-                                   static_cast<double>(step.kv_tokens), between);
+  rollout.power =
+      generating_power(predictor, engine, pool, std::min(most, present), static_cast<double>(step.kv_tokens), between);
   return rollout;
 }
 

@@ -84,8 +84,7 @@ RC_GTEST_PROP(RlStep, PowerIsThatOfThePhases, ()) {
   pool.speed.power.cap = gpu.limit * (*rc::gen::inRange(5, 10) * 0.1);
   const TestModel& m = test_model(drawn.model);
   const capacity::Predictor predictor{test_constants(), m.shape, m.work};
-  const RlEstimate capped =
-      *estimate_step(predictor, drawn.job, pool, pool, constants_of(drawn.job.framework));
+  const RlEstimate capped = *estimate_step(predictor, drawn.job, pool, pool, constants_of(drawn.job.framework));
   RC_ASSERT(capped.power.mean <= pool.speed.power.cap);
   RC_ASSERT(capped.step >= e.step * 0.999);
 }

@@ -88,9 +88,9 @@ Result<bool> read_power_cap(const std::string& text, const catalog::Gpu& gpu, pe
   RIGHTSIZE_TRY(const Watts cap, market::read_power("power-cap", text));
   if (!power.known()) return fail(bad_input(fmt::format("the catalogue has no power limit for {}", gpu.name)));
   if (cap <= power.idle || cap > power.limit) {
-    return fail(bad_input(
-        fmt::format("--power-cap of {} must be above {}, which {} draws idle, and at most its limit of {}",
-                    format_power(cap), format_power(power.idle), gpu.name, format_power(power.limit))));
+    return fail(
+        bad_input(fmt::format("--power-cap of {} must be above {}, which {} draws idle, and at most its limit of {}",
+                              format_power(cap), format_power(power.idle), gpu.name, format_power(power.limit))));
   }
   power.cap = cap;
   return false;

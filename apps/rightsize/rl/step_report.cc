@@ -125,11 +125,10 @@ report::Report step_report(const RlStepAnswer& answer) {
   if (answer.last_step)
     report.say(fmt::format("Answers grow: the first step takes {}, the last one {}.",
                            format_duration(*answer.first_step), format_duration(*answer.last_step)));
-  if (answer.energy)
-    report.say(energy_sentence(*answer.energy, "token", answer.sought_cap));
+  if (answer.energy) report.say(energy_sentence(*answer.energy, "token", answer.sought_cap));
   report.blocks.emplace_back(
-      table_of(kPhaseFields, e.phases, {report::renamed("name", "phase"), "seconds", "exposed_seconds",
-                                       report::spare("power_watts")}));
+      table_of(kPhaseFields, e.phases,
+               {report::renamed("name", "phase"), "seconds", "exposed_seconds", report::spare("power_watts")}));
   return report;
 }
 
