@@ -41,7 +41,7 @@ live_service::Engine engine_of(const std::string& stack) {
 
 // "0 8 * * *": a time of day, in minutes.
 std::string cron(sim::SimTime time) {
-  constexpr sim::SimTime kMinute = 60'000'000'000, kDay = 24 * 60;
+  constexpr sim::SimTime kMinute = 60'000'000'000, kDay = 1'440;
   const sim::SimTime minute = ((time / kMinute) % kDay + kDay) % kDay;
   return fmt::format("{} {} * * *", minute % 60, minute / 60);
 }

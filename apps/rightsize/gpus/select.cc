@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"

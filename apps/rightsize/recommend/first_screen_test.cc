@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

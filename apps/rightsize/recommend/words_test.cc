@@ -1,5 +1,6 @@
 #include "rightsize/recommend/words.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
