@@ -120,8 +120,8 @@ TEST(Settings, ABareNumberHasTheUnitOfTheRow) {
                                                                                 {"rate", {"50M/d", "578.703703703/s"}},
                                                                                 {"network", {"400Gb/s", "50GB/s"}},
                                                                                 {"gpu-hours", {"36", "1d12h"}}};
-  for (const auto& [name, same] : same) {
-    const Result<Value> bare = read(get(name), same.first), unit = read(get(name), same.second);
+  for (const auto& [name, both] : same) {
+    const Result<Value> bare = read(get(name), both.first), unit = read(get(name), both.second);
     ASSERT_TRUE(bare) << name << describe(bare.error());
     ASSERT_TRUE(unit) << name << describe(unit.error());
     EXPECT_NEAR(bare->number / unit->number, 1, 1e-9) << name;
