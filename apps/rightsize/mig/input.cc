@@ -18,6 +18,7 @@
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/input/workload_input.h"
 #include "rightsize/typed/flag_words.h"
+#include "rightsize/typed/limits.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/sentence.h"
 #include "telemetry/live.h"
@@ -115,28 +116,39 @@ std::string key_of(std::string_view column) {
   return to_lower(trim(column));
 }
 
+// latency_ms, memory_gb, rate_per_s: the key and its unit. Empty for limits that slices are not planned for.
+std::pair<std::string, std::string> key_of_column(const std::string& column) {
+  const auto [name, unit] = split_unit("--" + tidied(trim(column)));
+  const std::optional<LatencyLimitName> limit = read_limit_name(name.substr(2));
+  if (limit && limit->metric) return {limit->metric == LatencyMetric::kLatency ? "latency" : "", unit};
+  return {key_of(unit.empty() ? column : name.substr(2)), unit};
+}
+
 // A table with a header as workloads; nothing where the text is none.
-std::optional<std::string> workloads_of_table(const std::string& file, const std::string& text) {
+std::optional<WorkloadsText> workloads_of_table(const std::string& file, const std::string& text) {
   const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
   if (first.find(',') == std::string_view::npos || first.find_first_of(":{[") != std::string_view::npos)
     return std::nullopt;
   const Checked<Csv> csv = Csv::parse(file, text);
   if (!csv) return std::nullopt;
-  std::string yaml = "workloads:\n";
+  WorkloadsText yaml{"workloads:\n", {csv->header_place(0)}};
+  for (const std::string& column : csv->header()) {
+    if (key_of_column(column).first.empty())
+      note(fmt::format("ignored: the column {}; MIG slices are planned for the latency of whole responses (latency)",
+                       column));
+  }
   for (const CsvRow& row : csv->rows()) {
-    std::vector<std::string> entries;
+    bool first_entry = true;
     for (const std::string& column : csv->header()) {
-      // latency_ms, memory_gb, rate_per_s: the key and its unit.
-      const auto [name, unit] = split_unit("--" + tidied(trim(column)));
-      const std::string key = key_of(unit.empty() ? column : name.substr(2));
+      const auto [key, unit] = key_of_column(column);
       std::string value(trim(csv->cell(row, column)));
-      if (value.empty()) continue;
+      if (value.empty() || key.empty()) continue;
       if (parse_number(value)) value += unit;
       if (key == "name") value = as_name(value);
       if (key == "memory" && parse_number(value)) value += "GiB";
-      entries.push_back(fmt::format("{}: '{}'", key, value));
+      yaml.text += fmt::format("{} {}: '{}'\n", std::exchange(first_entry, false) ? "-" : " ", key, value);
+      yaml.places.push_back(csv->place(row, column));
     }
-    yaml += fmt::format("- {{{}}}\n", fmt::join(entries, ", "));
   }
   return yaml;
 }
@@ -180,13 +192,18 @@ std::string workload_key(const std::string& key) {
   return known && named != to_lower(key) ? named : our_key(key);
 }
 
-Result<std::string> workloads_text(const std::string& typed) {
+void WorkloadsText::move(Place& place) const {
+  const auto line = static_cast<std::size_t>(std::max(place.line, 1)) - 1;
+  if (line < places.size()) place = places[line];
+}
+
+Result<WorkloadsText> workloads_text(const std::string& typed) {
   std::error_code ignored;
   if (typed != "-" && !std::filesystem::exists(typed, ignored)) {
-    if (std::optional<std::string> sizes = workloads_of_sizes(typed)) return *std::move(sizes);
+    if (std::optional<std::string> sizes = workloads_of_sizes(typed)) return WorkloadsText{*std::move(sizes), {}};
   }
   RIGHTSIZE_TRY(std::string text, read_file(typed));
-  return workloads_of_table(typed, text).value_or(text);
+  return workloads_of_table(typed, text).value_or(WorkloadsText{text, {}});
 }
 
 std::string_view without_marks(std::string_view word) {

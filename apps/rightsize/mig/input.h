@@ -25,7 +25,14 @@ std::string workload_key(const std::string& key);
 
 // The workloads that an argument names: a YAML file, a table (CSV with a header: name, memory, load, ...), or sizes
 // such as "3x10GB, 2x5GB".
-Result<std::string> workloads_text(const std::string& typed);
+struct WorkloadsText {
+  std::string text;           // YAML
+  std::vector<Place> places;  // of a table: the cell that each line was written from
+
+  // From the YAML to the table.
+  void move(Place& place) const;
+};
+Result<WorkloadsText> workloads_text(const std::string& typed);
 
 // A word of a sentence without the marks around it.
 std::string_view without_marks(std::string_view word);

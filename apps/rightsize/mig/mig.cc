@@ -59,19 +59,25 @@ Checked<Outcome> check_mig_parted(const MigFlags& flags, const std::string& text
 
 Checked<Outcome> plan_workloads(const MigFlags& flags, const Facts& facts) {
   RIGHTSIZE_TRY(const catalog::Purchase purchase, catalog::read_purchase(flags.purchase));
-  std::string text = workloads_of(flags.models);
+  WorkloadsText source{workloads_of(flags.models), {}};
   if (!flags.workloads.empty()) {
-    RIGHTSIZE_TRY(text, workloads_text(flags.workloads));
+    RIGHTSIZE_TRY(source, workloads_text(flags.workloads));
   }
+  const std::string& text = source.text;
   if (mig::is_mig_parted(text)) return check_mig_parted(flags, text, facts.catalog);
   mig::ModelSpeed speed{&facts.constants};
   if (!flags.gpus.empty()) {
     RIGHTSIZE_TRY(const catalog::UsualGpu usual, catalog::usual_gpu(facts.catalog, flags.gpus.front()));
     speed.gpu = usual.gpu;
   }
-  RIGHTSIZE_TRY(const mig::WorkloadFile file,
-                mig::read_workloads(flags.workloads.empty() ? "--models" : flags.workloads, text, facts.catalog,
-                                    flags.headroom, speed, workload_key));
+  Checked<mig::WorkloadFile> read = mig::read_workloads(flags.workloads.empty() ? "--models" : flags.workloads, text,
+                                                        facts.catalog, flags.headroom, speed, workload_key);
+  if (!read) {
+    for (Error& error : read.error()) source.move(error.place);
+  } else {
+    for (mig::Workload& workload : read->workloads) source.move(workload.place);
+  }
+  RIGHTSIZE_TRY(const mig::WorkloadFile file, std::move(read));
   for (const std::string& words : file.assumed) note(words);
   RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(facts.catalog, flags.prices));
   RIGHTSIZE_TRY(const std::vector<GpuType> types, allowed_types(flags, file, prices, purchase));

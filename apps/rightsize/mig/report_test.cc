@@ -1,6 +1,10 @@
 #include "rightsize/mig/report.h"
 
+#include <algorithm>
+#include <fstream>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include "catalog/test_catalog.h"
@@ -102,6 +106,35 @@ TEST(MigWorkloads, KeysOfOtherToolsAreOurs) {
   ASSERT_FALSE(file);
   EXPECT_THAT(describe(file.error()),
               testing::AllOf(testing::HasSubstr("did you mean 'replicas'"), testing::HasSubstr("use name, model")));
+}
+
+// A wrong cell of a table is shown where it is in the table; columns of limits have any of their names.
+TEST(MigWorkloads, AWrongCellIsShownInTheTable) {
+  const std::string path = testing::TempDir() + "workloads.csv";
+  const std::vector<std::string> good = {"a", "4GiB", "2/s", "80ms", "300"};
+  for (const std::size_t column : {1U, 2U, 3U, 4U}) {
+    for (const std::size_t row : {0U, 1U, 2U}) {
+      std::string table = "name,memory,rate,service,p95_latency_ms,ttft_ms\n";
+      for (std::size_t i = 0; i < 3; ++i) {
+        std::vector<std::string> cells = good;
+        cells[0] += std::to_string(i);
+        if (i == row) cells[column] = "nonsense";
+        table += fmt::format("{},50\n", fmt::join(cells, ","));
+      }
+      std::ofstream(path) << table;
+      const auto source = workloads_text(path);
+      ASSERT_TRUE(source);
+      auto file = mig::read_workloads(path, source->text, built_in_catalog(), Ratio::fraction(0), {}, workload_key);
+      ASSERT_FALSE(file) << column;
+      const bool shown = std::ranges::any_of(file.error(), [&](const Error& error) {
+        Place place = error.place;
+        source->move(place);
+        return place.line == static_cast<int>(row) + 2 &&
+               place.excerpt.substr(static_cast<std::size_t>(place.column - 1), 8) == "nonsense";
+      });
+      EXPECT_TRUE(shown) << table;
+    }
+  }
 }
 
 }  // namespace

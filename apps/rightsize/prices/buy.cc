@@ -15,7 +15,7 @@ using catalog::Purchase;
 
 struct Rent {
   market::Offer offer;
-  Usd monthly;  // of all machines
+  Usd monthly;  // of all machines; on demand, for the share of the time with work
   Seconds least;
 
   Usd over(Seconds time) const { return monthly * (std::max(time, least) / kMonth); }
@@ -59,7 +59,7 @@ const report::Fields<BuyAnswer> kAnswerFields = {
 const report::Document<BuyAnswer> kBuyDocument("prices-buy", "Machines to buy against rented ones", kAnswerFields);
 
 // The cheapest confirmed offer of each terms for this many GPUs; spot machines may be taken away.
-std::vector<Rent> rents_of(const market::PriceBook& book, const market::OfferFilter& wanted, int gpus) {
+std::vector<Rent> rents_of(const market::PriceBook& book, const market::OfferFilter& wanted, int gpus, double busy) {
   std::vector<Rent> rents;
   for (const Purchase terms : {Purchase::kOnDemand, Purchase::kOneYear, Purchase::kThreeYears}) {
     market::OfferFilter filter = wanted;
@@ -68,7 +68,7 @@ std::vector<Rent> rents_of(const market::PriceBook& book, const market::OfferFil
     for (const market::Offer& offer : book.offers(filter)) {
       if (!book.outlook(offer, hours(1)).may_lead()) continue;
       const int count = (gpus + offer.machine->gpus - 1) / offer.machine->gpus;
-      const Usd monthly = offer.rate() * machines(count) * kMonth;
+      const Usd monthly = offer.rate() * machines(count) * kMonth * (terms == Purchase::kOnDemand ? busy : 1);
       const double years = terms == Purchase::kOneYear ? 1 : terms == Purchase::kThreeYears ? 3 : 0;
       if (!best || monthly < best->monthly) best = {offer, monthly, kYear * years};
     }
@@ -77,10 +77,11 @@ std::vector<Rent> rents_of(const market::PriceBook& book, const market::OfferFil
   return rents;
 }
 
-std::string conclusion(const std::vector<BuyRow>& rows, const market::OwnHardware& own) {
+std::string conclusion(const std::vector<BuyRow>& rows, const market::OwnHardware& own, double busy) {
   const BuyRow& row = *std::ranges::min_element(rows, {}, [](const BuyRow& r) { return r.rent.over(r.time); });
   const Usd rent = row.rent.over(row.time), bought = row.bought.over(row.time);
-  const std::string time = format_duration(row.time);
+  const std::string use = busy < 1 ? fmt::format(" at {:.0f} % use", 100 * busy) : "";
+  const std::string time = format_duration(row.time) + use;
   const std::string what = fmt::format("{} x {}", own.machines, market::own_instance(own));
   const std::string rented =
       fmt::format("{} ({} {}, {})", format_usd(rent), row.rent.offer.machine->provider,
@@ -92,12 +93,13 @@ std::string conclusion(const std::vector<BuyRow>& rows, const market::OwnHardwar
                          : fmt::format("Rent: {} over {} is less than the electricity of {}.", rented, time, what);
   }
   const std::optional<double> months = row.bought.pays_off(row.rent);
-  return fmt::format("{}: over {}, {} {} {} less than {}. {} and electricity cost {}, renting {}. {}",
-                     bought < rent ? "Buy" : "Rent", time, bought < rent ? "buying" : "renting", "costs",
-                     format_usd(bought < rent ? rent - bought : bought - rent), bought < rent ? "renting" : "buying",
-                     what, format_usd(bought), rented,
-                     months ? fmt::format("The purchase pays off after {:.1f} months of continuous use.", *months)
-                            : "The purchase never pays off: electricity alone costs more than the rent.");
+  return fmt::format(
+      "{}: over {}, {} {} {} less than {}. {} and electricity cost {}, renting {}. {}", bought < rent ? "Buy" : "Rent",
+      time, bought < rent ? "buying" : "renting", "costs", format_usd(bought < rent ? rent - bought : bought - rent),
+      bought < rent ? "renting" : "buying", what, format_usd(bought), rented,
+      months
+          ? fmt::format("The purchase pays off after {:.1f} months{}.", *months, busy < 1 ? use : " of continuous use")
+          : "The purchase never pays off: electricity alone costs more than the rent.");
 }
 
 }  // namespace
@@ -115,24 +117,25 @@ Checked<Outcome> buy_or_rent(const PricesFlags& flags) {
   PricesFlags filtered = with_known_names(flags, catalog);
   if (filtered.gpu.empty()) filtered.gpu = own.gpu;
   RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(filtered, catalog));
-  const double kilowatts = in_watts(*gpu->tdp + market::kHostPower) * own.gpus * own.machines * flags.pue / 1e3;
+  const Watts idle = gpu->idle_power.value_or(Watts{}), drawn = idle + (*gpu->tdp - idle) * flags.busy;
+  const double kilowatts = in_watts(drawn + market::kHostPower) * own.gpus * own.machines * flags.pue / 1e3;
   const Bought bought{own.price * own.machines, usd(kilowatts * in_hours(kMonth) * flags.kwh_price)};
   BuyAnswer answer;
-  for (const Rent& rent : rents_of(book, filter, flags.gpus.value_or(own.gpus * own.machines)))
+  for (const Rent& rent : rents_of(book, filter, flags.gpus.value_or(own.gpus * own.machines), flags.busy))
     answer.rents.push_back({rent, bought, flags.hours.value_or(kYear * 4.0)});
   Outcome outcome;
   outcome.report.title = "Buy or rent";
   outcome.report.document = kBuyDocument.of(answer);
   if (answer.rents.empty()) return nothing_found(std::move(outcome), "No confirmed price on file to compare with.");
-  outcome.report.say(conclusion(answer.rents, own));
+  outcome.report.say(conclusion(answer.rents, own, flags.busy));
   std::vector<report::ColumnOf> columns{"terms", "provider", "instance", "region", "rent_usd_per_month", "rent_usd"};
   if (own.price > usd(0)) columns.insert(columns.end(), {"buy_usd", "break_even_months"});
   outcome.report.blocks.emplace_back(report::table_of(kBuyFields, answer.rents, columns));
   outcome.report.say(
-      fmt::format("Bought machines draw {:.1f} kW at full load with hosts and cooling (PUE {:g}), {}/month at ${:g} "
-                  "per kWh. Staff, "
-                  "space, network and resale value are not included.",
-                  kilowatts, flags.pue, format_usd(bought.electricity), flags.kwh_price));
+      fmt::format("Bought machines draw {:.1f} kW {} with hosts and cooling (PUE {:g}), {}/month at ${:g} per kWh. "
+                  "Staff, space, network and resale value are not included.",
+                  kilowatts, flags.busy < 1 ? "on average" : "at full load", flags.pue, format_usd(bought.electricity),
+                  flags.kwh_price));
   return outcome;
 }
 

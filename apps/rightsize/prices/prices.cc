@@ -29,7 +29,7 @@ const std::vector<Verb>& verbs() {
        {"--gpu", "--provider", "--region", "--community", "--price", "--top", "--store", "--hours", "--machines",
         "--gpus", "--instance", "--save", "--restart", "--checkpoint-every", "--interruptions"}},
       {"buy", kWith(kOffers, {"--price", "--store", "--instance", "--gpus", "--hours", "--on-prem",
-                              "--on-prem-machines", "--kwh-price", "--pue"})},
+                              "--on-prem-machines", "--kwh-price", "--pue", "--busy-share"})},
       {"import", {"--feed", "--provider", "--date", "--currency", "--store", "--dry-run", "--write-to"}},
       {"update", {"--feed", "--provider", "--region", "--store", "--dry-run", "--url"}},
       {"history", kHistory},
@@ -132,6 +132,9 @@ Run add_prices(FlagSet& command) {
   command.add("on-prem-machines", flags->on_prem_machines);
   command.add("kwh-price", flags->kwh_price);
   command.add("pue", flags->pue);
+  command.add("busy-share", flags->busy)
+      ->meaning("buy: share of --hours with work; on demand, only that share is paid for")
+      ->or_else("1");
   command.add("save", flags->save);
   command.add("restart", flags->restart);
   command.add("checkpoint-every", flags->checkpoint_every);

@@ -30,7 +30,7 @@ struct PricesFlags {
   std::optional<double> interruptions;  // per hour and machine
   std::string on_prem;                  // `buy`
   int on_prem_machines = 1;
-  double kwh_price = 0, pue = 1;
+  double kwh_price = 0, pue = 1, busy = 1;
 };
 
 // `prices aws p5.48xlarge h100 spot`: sorts arguments into GPUs, providers, terms, machines and regions.

@@ -78,6 +78,8 @@ constexpr FlagAlias kFlags[] = {
     {"--grad-reduce-in-bf16", "--gradients=bf16"},
     {"--main-grads-dtype", "--gradients"},
     {"--num-frames", "--frames"},
+    {"--num-inference-steps --inference-steps --denoising-steps --sampling-steps", "--steps"},
+    {"--num-images-per-prompt", "--batch"},
     {"--gradient-checkpointing --activation-checkpointing", "--recompute=full"},
     {"--recompute-activations", "--recompute=selective"},
     {"--recompute-granularity", "--recompute"},
@@ -216,7 +218,7 @@ constexpr FlagAlias kFlags[] = {
      "--save-steps --eval-steps --weight-decay --tokenizer --api-key --chat-template --tool-call-parser "
      "--reasoning-parser --load-format --revision --report-to --wandb-project --data-path --save --load "
      "--num-workers --lora-alpha --lora-dropout --max-grad-norm --lr-scheduler-type -ngl --n-gpu-layers --enable-lora "
-     "--max-loras --max-lora-rank --max-cpu-loras --lora-modules",
+     "--max-loras --max-lora-rank --max-cpu-loras --lora-modules --guidance-scale --negative-prompt",
      "ignored"},
     {"--enforce-eager --disable-log-requests --disable-log-stats --enable-auto-tool-choice --enable-reasoning --no-log "
      "--no-upfront --llm-d --dynamo --packing --push-to-hub --use-flash-attn --use-mcore-models --overlap-grad-reduce "

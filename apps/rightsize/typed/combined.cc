@@ -36,7 +36,7 @@ class Combiner {
     if (has("--provider")) put_place();
     if (has("--carbon")) put_grid();
     if (has("--slo") || has("--ttft-slo")) put_goodput();
-    if (has("--scaling-policy")) put_target();
+    if (has("--scaling-policy")) put_target(), put_peak_rate();
     if (has("--audio-hours")) put_audio();
     if (has("--images")) put_pages();
     if (has("--team-tag")) put_group();
@@ -107,6 +107,21 @@ class Combiner {
                             : "--height is",
                     size));
     put("--resolution", size);
+  }
+
+  // A peak is the maximum of a curve: a constant load leaves nothing to scale.
+  void put_peak_rate() {
+    const auto peak = take("--peak-rps --peak-qps --peak-rate --peak-requests-per-second --max-rps --max-qps");
+    const std::optional<Amount> amount = peak ? parse_amount(*peak) : std::nullopt;
+    if (!peak) return;
+    if (!amount || !(amount->count > 0)) return put("--arrivals", *peak);
+    constexpr double kPeakToMean = 1.8;
+    const double mean = amount->count / in_seconds(amount->per.value_or(seconds(1))) / kPeakToMean;
+    put("--arrivals", fmt::format("diurnal:{:.6g},{:g}", mean, kPeakToMean));
+    typed_.notes.push_back(
+        fmt::format("assumed: a daily curve with a peak of {:.4g} requests/s, {:g} times its mean (--arrivals "
+                    "diurnal:MEAN,PEAK or --rate-profile FILE gives yours)",
+                    mean * kPeakToMean, kPeakToMean));
   }
 
   void put_address() {

@@ -49,6 +49,10 @@ TEST(CombinedFlags, SeveralFlagsAreOneSetting) {
         fmt::format("{}x{}", b, a));
     EXPECT_EQ(combined_value(combined(fmt::format("serve --port {} --host 0.0.0.0", a)), "--listen"),
               fmt::format("0.0.0.0:{}", a));
+    // A peak is the maximum of a curve, never its mean.
+    const std::string flag = i % 2 == 0 ? "--peak-rps" : "--peak_qps";
+    EXPECT_EQ(combined_value(combined(fmt::format("autoscale llama-3.1-8b --gpu h100 {} {}", flag, a)), "--arrivals"),
+              fmt::format("diurnal:{:.6g},1.8", a / 1.8));
     EXPECT_EQ(
         combined_value(combined(fmt::format("commit --base {} --peak {} --share 25% --gpu h100", a, b)), "--base"),
         fmt::format("{},peak={},share=0.25", a, b));

@@ -38,6 +38,7 @@ enum Has : unsigned {
   kSized = 2048,     // GPUs by their memory: "with 80 GB"
   kMoney = 4096,     // "$3.90"
   kShare = 8192,     // "25% utilization"
+  kLongest = 16384,  // "the longest context" without a number
 };
 
 constexpr std::string_view kCosts = "cheap cheaper cheapest price prices cost costs expensive pricing";
@@ -57,19 +58,24 @@ constexpr Kind kKinds[] = {
     {"profile", "why how-come", "gpu gpus training train utilization util slow idle busy job jobs"},
     {"prices", "waste wasted wasting", "", kAsks | kGpu | kNoModel | kShare},
     {"fleet", "waste wasted wasting", "", kAsks | kNoModel},
+    {"profile", "utilization util gpu-usage", "low stuck check bottleneck drops improve increase raise", kNoModel},
+    {"profile", "slow starved starving bottleneck bottlenecked stuck check-first should-i-check",
+     "gpu gpus training train trainer", kNoModel | kNoAmount},
+    {"memory", "longest max maximum largest biggest", "context sequence length window", kLongest | kModel | kGpu},
     {"mig", "mig slice slices partition partitions partitioned", "", kGpu},
     {"mig", "split share", "models", kGpu | kNoModel},
     {"gpus", kPower, "", kGpu | kNoModel},
     {"prices buy", "buy buying bought purchase purchasing own owning", "rent renting lease leasing cloud break-even",
      kGpu},
     {"prices spot", "spot preemptible",
-     "worth cheaper save saves saving savings risk risky vs versus than compared should better instead difference",
+     "worth cheaper save saves saving savings risk risky vs versus than should better instead difference on-demand",
      kGpu | kNoModel | kNoAmount},
     {"prices", "pay pays paying paid charged charges", "", kGpu | kNoModel | kMoney},
     {"commit", "reserve reserving reserved reservation commit committing commitment savings-plan",
      "should worth better save saves saving switch switching", kGpu | kNoModel | kNoAmount},
     {"models", "largest biggest", "model models llm llms", kGpu},
     {"models", "what-can which-models what-models which-model which-llm which-llms", "", kGpu | kNoModel},
+    {"estimate", "faster speed latency per-token tok/s tokens/s", kCompared, kTwoGpus | kModel | kNoAmount},
     {"recommend --items=1M", "per-dollar per-token per-million per-1m", "", kModel | kNoAmount},
     {"recommend --job=serve", "openai anthropic api self-hosting self-host", "", kAsks | kModel},
     {"recommend", kCosts, kCompared, kTwoGpus | kModel},
@@ -106,7 +112,7 @@ constexpr std::string_view kAsking =
     "gives give make makes stay sit";
 // ... and of those about prices.
 constexpr std::string_view kWeighing =
-    "worth overpaying each per hour hourly save saves savings risky good too instead by nightly job money";
+    "worth overpaying each per hour hourly save saves savings risky good too instead by nightly job money used";
 constexpr std::string_view kLoadWords =
     "concurrent simultaneous parallel active handle handles serve support sustain per second minute hour at once "
     "streams sessions maximum max most peak";
@@ -186,6 +192,8 @@ struct Sentence {
         const bool load = thing == Thing::kUser || thing == Thing::kRequest;
         if (lists_word("many max maximum most", words[i]))
           set(kLoad, load || lists_word("streams sessions rps qps", words[at]));
+        if (lists_word("longest max maximum largest biggest", words[i]) && lists_word("context sequence", words[at]))
+          set(kLongest, !is_length(i - 1) && !is_length(at + 1) && !is_length(at + 2) && !is_length(at + 3));
         if (lists_word("what which", words[i])) set(kWhichGpu, lists_word("gpu gpus card cards hardware", words[at]));
       }
     }
@@ -208,11 +216,16 @@ struct Sentence {
   static bool counts_work(const std::vector<std::string>& typed, std::size_t at) {
     const std::optional<Amount> amount = is_size(typed[at]) ? std::nullopt : parse_amount(typed[at]);
     if (!amount || amount->per) return amount.has_value();
+    if (at + 1 < typed.size() && parse_duration(typed[at] + " " + bare(typed[at + 1]))) return false;  // "3 day job"
     for (std::size_t i = at + 1; i < std::min(at + 4, typed.size()) && !is_link(typed[i]); ++i) {
       if (thing_of(bare(typed[i])) != Thing::kNone || lists_word("rps qps", bare(typed[i]))) return true;
       if (is_digits(typed[i]) || kind_of_word(typed[i]) != WordKind::kOther) return false;
     }
     return false;
+  }
+  bool is_length(std::size_t index) const {
+    const std::optional<Amount> tokens = parse_amount(at(index));
+    return tokens && tokens->count >= 256 && !is_size(at(index));
   }
   // The word with the memory of GPUs, or its number: "80GB", "80 GB"; the end where there is none.
   std::size_t said_memory() const {
@@ -244,48 +257,79 @@ bool is_asked(const Kind& kind, const std::string& word) {
 // What an offer must have: memory, terms, places and the time. Other words stay, and their reader names what it
 // ignores.
 struct Offer {
-  std::vector<std::string> words;
-  std::optional<double> hours, kwh, share, machines, money;  // money in all, or per hour
+  // A number of the question. Reading it uses it; the others are named in a note.
+  struct Figure {
+    std::optional<double> value;
+    std::string text;
+    mutable bool used = false;
+    explicit operator bool() const { return value.has_value(); }
+    double operator*() const { return used = true, *value; }
+    double value_or(double otherwise) const { return value ? **this : otherwise; }
+  };
+  std::vector<std::string> words, ignored;
+  Figure horizon, busy, kwh, share, machines, money;  // hours; the share of them with work; money in all, or per hour
   bool hourly = false, each = false;
 
   Offer(const Kind& kind, const Sentence& said) : words(said.gpus) {
     std::string terms;
     for (std::size_t i = 0; i < said.words.size(); ++i) {
+      const std::size_t first = i;
       const std::string& word = said.words[i];
       const std::string next = said.at(i + 1);
-      if (take_time(said, i) || take_money(said, i)) continue;
+      if (take_time(said, i) || take_money(said, i) || take_share(said, i)) {
+        name_figures(said, first, i);
+        continue;
+      }
       const bool unit = is_digits(word) && lists_word("gb gib", next);
       const Result<Bytes> memory = parse_bytes(word + (unit ? "GB" : ""));
       if (memory && is_digits(word.substr(0, 1)) && (unit || (word.ends_with('b') && !is_size(word)))) {
         words.push_back("--min-memory=" + word + (unit ? "GB" : ""));
         i += unit;
       } else if (is_digits(word) && (lists_word(kMachines, next) || lists_word(kMachines, said.at(i + 2)))) {
-        machines = std::atof(word.c_str());
-        ++i;
-      } else if (word.ends_with('%') || (is_digits(word) && next == "%")) {
-        share = std::atof(word.c_str()) / 100;
-        i += word.ends_with('%') ? 0 : 1;
+        machines.value = std::atof(word.c_str());
+        name_figures(said, first, ++i);
       } else if (const bool two = word + "-" + next == "on-demand"; two || catalog::read_purchase(word)) {
         terms += (terms.empty() ? "" : ",") + (two ? std::string("on-demand") : word);
         i += two;
       } else if (!holds(said.gpus, word) && !lists_word(kAsking, word) && !lists_word(kWeighing, word) &&
                  !lists_word(kMachines, word) && !is_asked(kind, word) && job_of(word).empty() && !is_size(word)) {
-        words.push_back(word);
+        (is_digits(word) ? ignored : words).push_back(word);
       }
     }
     if (!terms.empty()) words.push_back("--purchase=" + terms);
   }
 
+  // The hours with work; of a month where a share is given without a time.
+  std::optional<double> hours() const {
+    return horizon || busy ? std::optional(horizon.value_or(in_hours(kMonth)) * busy.value_or(1)) : std::nullopt;
+  }
+
   // The flags of a number of GPUs over a time.
   void put_count(double count, const std::string& otherwise, std::vector<std::string>& notes) {
+    const std::optional<double> time = hours();
     if (count > 1) words.push_back(fmt::format("--gpus={:g}", count));
-    if (hours) words.push_back(fmt::format("--hours={:.6g}h", *hours));
-    if (hours || count <= 1 || otherwise.empty()) return;
+    if (time) words.push_back(fmt::format("--hours={:.6g}h", *time));
+    if (time || count <= 1 || otherwise.empty()) return;
     words.push_back("--hours=" + otherwise);
     notes.push_back(fmt::format("assumed: --hours {} (no time was given)", otherwise));
   }
 
+  void note_ignored(std::vector<std::string>& notes) {
+    for (const Figure* figure : figures())
+      if (*figure && !figure->used) ignored.push_back(figure->text);
+    if (!ignored.empty()) notes.push_back(fmt::format("ignored: {}", fmt::join(ignored, ", ")));
+  }
+
  private:
+  std::array<Figure*, 6> figures() { return {&horizon, &busy, &kwh, &share, &machines, &money}; }
+  void name_figures(const Sentence& said, std::size_t first, std::size_t last) {
+    const auto from = said.words.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto to = said.words.begin() + static_cast<std::ptrdiff_t>(std::min(last + 1, said.words.size()));
+    for (Figure* figure : figures()) {
+      if (*figure && figure->text.empty()) figure->text = fmt::format("{}", fmt::join(from, to, " "));
+    }
+  }
+
   // "for 2 weeks", "6 hours every night", "10h per weekday", "a month", "over the weekend".
   bool take_time(const Sentence& said, std::size_t& i) {
     const std::string& word = said.words[i];
@@ -294,26 +338,37 @@ struct Offer {
     const Result<Seconds> time = apart ? parse_duration((is_digits(word) ? word : "1") + " " + next)
                                  : is_digits(word.substr(0, 1)) ? parse_duration(word)
                                                                 : Result<Seconds>(fail(bad_input("")));
-    if (lists_word("weekend weekends", word)) return hours = 48, true;
+    if (lists_word("weekend weekends", word)) return horizon.value = 48, true;
     const bool each_month = word == "monthly" || (lists_word("per each every", word) && next == "month");
     if (each_month) {
-      if (!hours) hours = in_hours(kMonth);
+      if (!horizon) horizon.value = in_hours(kMonth);
       i += word == "monthly" ? 0 : 1;
       return true;
     }
     if (!time || lists_word("per an", said.at(i - std::min<std::size_t>(i, 1)))) return false;
     i += apart ? 1 : 0;
-    double length = in_hours(*time);
-    constexpr double kDays = in_days(kMonth);
+    const double length = in_hours(*time);
     const std::size_t of = i + (lists_word("a per each every", said.at(i + 1)) ? 2 : 1);
     if (lists_word("day daily night nightly evening weekday weekdays workday", said.at(of)) && length <= 24) {
       const bool workdays = said.says("weekday weekdays workday workdays");
-      length *= workdays ? kDays * 5 / 7 : kDays;
+      busy.value = length / 24 * (workdays ? 5.0 / 7 : 1);
       i = of;
-    } else if (hours && *hours != in_hours(kMonth)) {
-      return true;  // the first time counts
+    } else if (!horizon || horizon.text == "monthly" || horizon.text.ends_with(" month")) {
+      horizon.value = length;
+    } else {
+      ignored.push_back(apart ? word + " " + next : word);  // the first time counts
     }
-    hours = length;
+    return true;
+  }
+
+  // "25% utilization", "60 % of the time".
+  bool take_share(const Sentence& said, std::size_t& i) {
+    const std::string& word = said.words[i];
+    const bool apart = is_digits(word) && said.at(i + 1) == "%";
+    if (!apart && !(word.ends_with('%') && parse_number(word.substr(0, word.size() - 1)))) return false;
+    i += apart;
+    const bool of_time = lists_word("time day week year hours", said.at(i + 3)) && !said.says("waste wasted wasting");
+    (of_time ? busy : share).value = std::atof(word.c_str()) / 100;
     return true;
   }
 
@@ -330,8 +385,8 @@ struct Offer {
     const double unit = lists_word("cents ct", said.at(i + 1)) ? 0.01 : 1;
     const std::size_t after = i + 1 + named;
     if (slash != std::string::npos || said.at(after) == "kwh" || said.at(after + 1) == "kwh") {
-      kwh = amount->count * unit;
-      i = after + (slash != std::string::npos ? -1 : said.at(after) == "kwh" ? 0 : 1);
+      kwh.value = amount->count * unit;
+      i = slash != std::string::npos ? after - 1 : said.at(after) == "kwh" ? after : after + 1;
       return true;
     }
     const bool priced = i > 0 && lists_word("at price cost costs for of", said.words[i - 1]);
@@ -342,7 +397,7 @@ struct Offer {
     const bool timed = lists_word("per an a each", said.at(after)) && parse_amount("1/" + said.at(after + 1));
     const std::optional<Amount> rate = timed ? parse_amount(number + "/" + said.at(after + 1)) : amount;
     hourly = rate && rate->per;
-    money = hourly ? rate->count / in_hours(*rate->per) : amount->count;
+    money.value = hourly ? rate->count / in_hours(*rate->per) : amount->count;
     i = after - 1 + (timed ? 2 : 0);
     return true;
   }
@@ -364,8 +419,8 @@ std::string bought(const Sentence& said, const Offer& offer, double gpus) {
                      price > 0 ? fmt::format("={:.0f}USD", price) : "", machines);
 }
 
-std::vector<std::string> offer_words(const Kind& kind, const Sentence& said, std::vector<std::string>& notes) {
-  Offer offer(kind, said);
+std::vector<std::string> offer_words(const Kind& kind, const Sentence& said, Offer& offer,
+                                     std::vector<std::string>& notes) {
   const std::string_view command = kind.command;
   const auto drop = [&](std::string_view flag) {
     std::erase_if(offer.words, [&](const std::string& word) { return word.starts_with(flag); });
@@ -373,9 +428,9 @@ std::vector<std::string> offer_words(const Kind& kind, const Sentence& said, std
   const double usual = said.says(kMachines) ? 8 : 0, gpus = said.count > 0 ? said.count : usual;
   // "40 A100s at 25 % utilization, what do we waste?": the hours without work.
   if (said.says("waste wasted wasting") && offer.share) {
-    offer.hours = offer.hours.value_or(in_hours(kMonth)) * (1 - *offer.share);
+    offer.busy.value = 1 - *offer.share;
     notes.push_back(fmt::format("the GPUs are unused for {:.0f} % of the time: --hours {:.4g}h",
-                                100 * (1 - *offer.share), *offer.hours));
+                                100 * (1 - *offer.share), *offer.hours()));
   }
   if (command == "prices buy") {
     const std::string machines = bought(said, offer, std::max(gpus, 1.0));
@@ -388,6 +443,10 @@ std::vector<std::string> offer_words(const Kind& kind, const Sentence& said, std
           fmt::format("renting is compared for the same GPU; 'rightsize estimate MODEL --sweep gpu={},{}' "
                       "compares the speeds of both",
                       gpu_to_buy(said), *rented));
+    // A bought machine is there all the time; a rented one is paid for while it works.
+    const double busy = offer.busy ? *offer.busy : offer.share.value_or(1);
+    if (busy < 1) offer.words.push_back(fmt::format("--busy-share={:.4g}", busy));
+    offer.busy = {};
     offer.put_count(gpus, "35040h", notes);
   } else if (command == "prices compare") {
     return said.gpus;
@@ -399,7 +458,7 @@ std::vector<std::string> offer_words(const Kind& kind, const Sentence& said, std
     offer.put_count(gpus, "", notes);
   } else if (command == "gpus" && said.says(kPower)) {
     offer.words = {said.gpus.back(), fmt::format("--gpus={:g}", std::max(gpus, 1.0))};
-    if (offer.hours) offer.words.push_back(fmt::format("--hours={:.6g}h", *offer.hours));
+    if (const auto hours = offer.hours()) offer.words.push_back(fmt::format("--hours={:.6g}h", *hours));
     if (offer.kwh) offer.words.push_back(fmt::format("--kwh-price={:g}", *offer.kwh));
     if (offer.share) offer.words.push_back(fmt::format("--busy-share={:g}", *offer.share));
   } else if (command == "gpus" && !said.gpus.empty()) {
@@ -494,10 +553,15 @@ bool answer_question(Typed& typed) {
   if (first == "mig") {
     kept = mig_words(said, words);
   } else if (lists_word("gpus prices", first)) {
-    kept = offer_words(kind, said, typed.notes);
+    Offer offer(kind, said);
+    kept = offer_words(kind, said, offer, typed.notes);
+    offer.note_ignored(typed.notes);
     kept.insert(kept.end(), said.flags.begin(), said.flags.end());
   } else if (lists_word("profile fleet", first)) {
     kept = said.flags;
+    std::vector<std::string> numbers = said.words;
+    std::erase_if(numbers, [](const std::string& word) { return !is_digits(word.substr(0, 1)); });
+    if (!numbers.empty()) typed.notes.push_back(fmt::format("ignored: {}", fmt::join(numbers, ", ")));
   } else {
     const bool load = command == "recommend" && (kind.needs & kModel) && !(said.has & kTwoGpus);
     kept = job_words(kind, words, load || (kind.needs & kSpeed));
@@ -508,6 +572,7 @@ bool answer_question(Typed& typed) {
     constexpr std::size_t kModelFlag = 2;
     if (lists_word("memory estimate", first) && no_job && (first == "memory" || said.flags.size() <= kModelFlag))
       kept.emplace_back(trained ? "--job=train" : "--job=serve");
+    if (kind.needs & kLongest) kept.push_back(fmt::format("--tp={:g}", std::max(said.count, 1.0)));
     // "we pay an API 8000 dollars a month for 2 billion tokens": the traffic of a month.
     const auto tokens = std::ranges::find(kept, "tokens");
     if (command.ends_with("--job=serve") && said.says("month monthly") && tokens != kept.end())

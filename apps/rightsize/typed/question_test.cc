@@ -65,6 +65,11 @@ TEST(Question, IsAnsweredByTheCommandOfItsKindWithEveryValue) {
        {"recommend", "@m", "--gpus={n}", "--job=serve"}},
       {"how many (requests|queries) per second can {n} {g} (handle|sustain) with {m}?",
        {"recommend", "@m", "--gpus={n}", "--job=serve"}},
+      {"(what is the longest context I can serve {m} with|max context length of {m}|longest context for {m}) on {n} "
+       "{g}",
+       {"memory", "@m", "--gpu={n}x{g}", "--tp={n}", "--job=serve"}},
+      {"{g} or {h} for serving {m}, which is faster and which is cheaper per token",
+       {"estimate", "@m", "--sweep=gpu={g},{h}"}},
       {"how (fast|quick) is {m} on {n} {g}", {"estimate", "@m", "--gpu={n}x{g}"}},
       {"how many {g} do I need for {m}", {"recommend", "@m"}},
       {"what does it cost to run {m} on {n} {g}?", {"recommend", "@m"}},
@@ -145,6 +150,8 @@ TEST(Question, AboutGpusAloneKeepsTheirNames) {
       {"we pay $3.90 per hour for each {0}, are we overpaying?", "prices --paid=3.9 {0}"},
       {"why is my {0} gpu idle", "profile"},
       {"why is my training slow on {0}", "profile"},
+      {"my {0} utilization is stuck at 35%, what should I check", "profile"},
+      {"my training is slow on {0}, where is the bottleneck", "profile"},
   };
   const Checked<catalog::Catalog> facts = catalog::load_hardware("");
   ASSERT_TRUE(facts);
@@ -167,6 +174,56 @@ TEST(Question, AboutGpusAloneKeepsTheirNames) {
       for (const std::string& word : wanted)
         EXPECT_TRUE(std::ranges::find(words, word) != words.end()) << line << ": " << word;
       EXPECT_EQ(words.front(), wanted.front()) << line;
+    }
+  }
+}
+
+Typed answered(const std::string& line) {
+  Typed typed = meant_command({line}, command_names());
+  const Result<CommandInfo> command = describe_command(typed.words.front());
+  if (!command) return typed;
+  return meant_work(meant_flags(std::move(typed), command->flags), command->flags);
+}
+
+// A number with any unit is a setting or is named as ignored, but never a model.
+TEST(Question, TakesNoNumberForAModel) {
+  const char* const forms[] = {
+      "spot vs on-demand for a {} training job on 8 A100s, what do I save",
+      "what does a {} training job of llama-3.1-8b on 8 H100s cost",
+      "my GPU utilization is stuck at {} during training, what should I check first?",
+      "how fast is qwen2.5-32b on 2 H100s with {} please",
+      "is it cheaper to buy 8 H100s for $260k or to rent them if we use them {} of the time?",
+  };
+  Random random(13);
+  for (const char* form : forms) {
+    for (const char* unit :
+         {"", "%", " %", " day", "-day", " days", " hour", "-hour", " hours", "h", " week", "-week"}) {
+      const std::string number = std::to_string(2 + static_cast<int>(random.uniform() * 60));
+      const std::string line = fmt::format(fmt::runtime(form), number + unit);
+      const Typed meant = answered(line);
+      const std::string shown =
+          fmt::format("{}: {} ({})", line, fmt::join(meant.words, " "), fmt::join(meant.notes, "; "));
+      for (std::size_t i = 1; i < meant.words.size(); ++i)
+        EXPECT_FALSE(meant.words[i].starts_with(number) || meant.words[i] == "--model=" + number) << shown;
+      const bool hours = shown.find("--hours=") != shown.npos || shown.find("--busy-share=") != shown.npos;
+      EXPECT_TRUE(hours || shown.find(number, line.size()) != shown.npos || !meant.unread.empty()) << shown;
+    }
+  }
+}
+
+// How long a machine is there, and how much of that it works, are two quantities.
+TEST(Question, BuyingKeepsTheTimeApartFromTheUse) {
+  for (const int years : {1, 3, 5}) {
+    for (const int hours : {6, 14, 18}) {
+      const std::string use = fmt::format("--busy-share={:.4g}", hours / 24.0);
+      for (const char* form :
+           {"rent or buy 8 H100s at 260000 dollars, {} hours a day for {} years",
+            "should we buy 8 H100s at 260000 dollars or rent them {} hours every day for {} years"}) {
+        const Typed meant = answered(fmt::format(fmt::runtime(form), hours, years));
+        const std::string shown = fmt::format("{}", fmt::join(meant.words, " "));
+        EXPECT_NE(shown.find(use), shown.npos) << shown;
+        EXPECT_NE(shown.find(fmt::format("--hours={}h", years * 8760)), shown.npos) << shown;
+      }
     }
   }
 }

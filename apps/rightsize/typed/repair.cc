@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/url.h"
 #include "presets/hub_names.h"
+#include "rightsize/call.h"
 #include "rightsize/typed/foreign_file.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/typed.h"
@@ -431,11 +432,26 @@ class Repair {
   static constexpr double kNamed = 1, kExample = 0.5, kReplaced = 0.5, kDropped = 2, kAdded = 5, kUnasked = 6;
 };
 
+// The command that an unknown flag names, with the rest of the line.
+std::optional<std::vector<std::string>> command_of_flag(const std::vector<std::string>& words,
+                                                        const std::deque<FlagInfo>& declared, const Trial& trial) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (!words[i].starts_with("--") || find_flag(declared, words[i].substr(0, words[i].find('='))) != nullptr) continue;
+    std::vector<std::string> line = words;
+    line.erase(line.begin() + static_cast<std::ptrdiff_t>(i));
+    line.front() = words[i].substr(2);
+    line = meant_command(std::move(line), command_names()).words;
+    if (holds(command_names(), line.front()) && line.front() != words.front() && !trial(line)) return line;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::vector<std::string>> repaired(const std::vector<std::string>& words,
                                                  const std::deque<FlagInfo>& declared, const Trial& trial) {
   if (words.empty()) return std::nullopt;
+  if (auto other = command_of_flag(words, declared, trial)) return other;
   return Repair(words, declared, trial).run();
 }
 

@@ -19,7 +19,8 @@ using Trial = std::function<std::optional<Errors>(const std::vector<std::string>
 
 // Changes as little as possible until the command runs, led by the errors of each attempt and their hints: replaces
 // values that are out of range or misspelt, a wrong file by the flags that it contains, adds missing flags, drops flags
-// that do not belong. Empty if no change helps.
+// that do not belong. An unknown flag may name another command: `gpus a100 --mig` is `mig a100`. Empty if no change
+// helps.
 std::optional<std::vector<std::string>> repaired(const std::vector<std::string>& words,
                                                  const std::deque<FlagInfo>& declared, const Trial& trial);
 

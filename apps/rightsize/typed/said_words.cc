@@ -186,7 +186,7 @@ bool WordReader::take_bare() {
   }
   // `window 300k/day`: its items.
   if (amount && amount->per && amount->thing.empty() && has("--volume")) thing = Thing::kItem;
-  if (!amount || thing == Thing::kNone) return false;
+  if (!amount || thing == Thing::kNone) return skip_number(word);
   if (together && thing == Thing::kRequest && !amount->per)
     out_.concurrency = amount->count;
   else
@@ -483,6 +483,18 @@ bool WordReader::skip_word(const std::string& word) {
   constexpr std::size_t kSentence = 6;
   if (!model_given && (in_.size() < kSentence || kind_of_word(word) != WordKind::kOther)) return false;
   ignore(word);
+  return true;
+}
+
+bool WordReader::skip_number(const std::string& word) {
+  const std::size_t unit = word.find_first_not_of("0123456789.,");
+  const bool percent = unit != std::string::npos && word.substr(unit) == "%";
+  const bool apart = at_ + 1 < in_.size() && parse_duration(word + " " + in_[at_ + 1]);
+  if (!has("--model") || (!out_.sentence && out_.rest.asked.empty()) || is_size(word) || model::is_known_name(word) ||
+      !(unit == std::string::npos || percent || apart || parse_duration(word)))
+    return false;
+  ignore(word);
+  if (apart) ++at_, ignore(in_[at_]);
   return true;
 }
 

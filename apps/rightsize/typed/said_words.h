@@ -68,6 +68,8 @@ class WordReader {
   bool take_audio(const std::string& word);
   // A word without a meaning next to a model: `estimate throughput llama-3.1-8b`. Paths and numbers are kept.
   bool skip_word(const std::string& word);
+  // An unused number in a sentence is never a model: "a 3 day job", "35%".
+  bool skip_number(const std::string& word);
   // A GPU or a number format in any position: `memory deepseek-v3 fp8 8xH200`.
   bool take_name(const std::string& word);
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/amount.h"
+#include "base/parse_units.h"
 #include "base/text.h"
 #include "catalog/words.h"
 #include "rightsize/typed/amounts.h"
@@ -128,6 +129,15 @@ std::vector<std::string> split_sentences(std::vector<std::string> words) {
     if (!is_flag_word(out[i]) && !value) out[i] = without_punctuation(out[i]);
   }
   std::erase(out, "");
+  // "a 3-day job"; "3-year" alone names terms.
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::size_t dash = out[i].find('-');
+    if (dash == 0 || dash == std::string::npos || !is_digits(out[i].substr(0, dash))) continue;
+    const std::string unit = out[i].substr(dash + 1);
+    if (is_digits(unit.substr(0, 1)) || catalog::read_purchase(out[i]) || !parse_duration("1 " + unit)) continue;
+    out[i].resize(dash);
+    out.insert(out.begin() + static_cast<std::ptrdiff_t>(i + 1), unit);
+  }
   write_digits(out);
   return out;
 }

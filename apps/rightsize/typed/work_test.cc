@@ -170,6 +170,7 @@ TEST(Repair, FindsTheNearestCommandThatRuns) {
                                              {"memory", "lama-3.1-8b"},
                                              {"memory", "--batch", "4"},
                                              {"memory", "llama-3.1-8b", "--job", "serve", "--method", "lora"},
+                                             {"memory", "llama-3.1-8b", "--models"},
                                              {"memory", "llama-3.1-8b", "--zero", "3"}}) {
     ASSERT_TRUE(trial(words)) << as_typed(words);
     const auto found = repaired(words, command.flags, trial);
