@@ -47,10 +47,12 @@ Result<> check_number(RequestsPerSecond rate, Seconds all) {
   constexpr double kFewest = 1, kMost = 50e6;
   const double requests = in_requests(rate * all);
   if (requests >= kFewest && requests <= kMost) return {};
-  const Seconds possible = all * (std::clamp(requests, kFewest, kMost) / std::max(requests, 1e-12));
+  // In tenths of an hour that are within the limits, as --duration takes them.
+  const double tenths = 10 * in_hours(all) * (std::clamp(requests, kFewest, kMost) / std::max(requests, 1e-12));
+  const double possible = (requests < kFewest ? std::ceil(tenths) : std::floor(tenths)) / 10;
   return fail(bad_input(fmt::format("{:.3g} requests in {}; between 1 and {} can be simulated", requests,
                                     format_duration(all), format_count(kMost)))
-                  .with_hint(requests > 0 ? fmt::format("use --duration {}", format_duration(possible)) : ""));
+                  .with_hint(requests > 0 ? fmt::format("use --duration {:g}h", possible) : ""));
 }
 
 // A trace has its own lengths and its own end; synthetic requests last for --duration, or for a day.
