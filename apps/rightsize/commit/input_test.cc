@@ -1,11 +1,13 @@
 #include "rightsize/commit/input.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "catalog/test_catalog.h"
+#include "rightsize/call.h"
 
 namespace rightsize::app {
 namespace {
@@ -70,6 +72,30 @@ TEST(CommitInput, ADiscountAppliesToTheOnDemandPrice) {
   CommitFlags wrong;
   wrong.gpu = gpu->name, wrong.base = "8", wrong.one_year = "130%";
   EXPECT_FALSE(candidates(wrong, book, gpu));
+}
+
+// Without a price on file, the answer is the break-even discount, and a plan at that discount agrees with it.
+TEST(CommitReport, AMissingPriceIsNoVerdict) {
+  for (const int share : {20, 30, 65}) {
+    const std::string base = "16,peak=40,share=" + std::to_string(share / 100.0);
+    const auto answer = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), {"--base", base, "--on-demand", "4", "--years", "1", "--increment", "1"});
+      return call("commit", more).value().report;
+    };
+    const std::string text = report::render(answer({}), report::Format::kText);
+    EXPECT_EQ(text.find("Stay on demand"), std::string::npos) << text;
+    EXPECT_NE(text.find("No 1-year price"), std::string::npos) << text;
+    EXPECT_NE(text.find("--one-year"), std::string::npos) << text;
+    for (const auto& [discount, gpus] : {std::pair{1, "16"}, {99 - share, "16"}, {101 - share, "40"}}) {
+      const report::Report priced = answer({"--one-year", std::to_string(discount) + "%"});
+      EXPECT_EQ(priced.document.find("one_year_gpus")->dump(), gpus) << base << " " << discount;
+    }
+    std::string words = text;
+    std::replace(words.begin(), words.end(), '\n', ' ');
+    EXPECT_NE(words.find("16 GPUs at any discount"), std::string::npos) << text;
+    EXPECT_NE(words.find("all 40 at a discount above " + std::to_string(100 - share) + " %"), std::string::npos)
+        << text;
+  }
 }
 
 }  // namespace

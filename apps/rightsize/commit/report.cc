@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/format.h"
+#include "catalog/words.h"
 #include "report/fields.h"
 
 namespace rightsize::app {
@@ -178,19 +179,57 @@ void add_futures(CommitView& view, const market::Demand& demand, std::vector<Fut
   }
 }
 
+bool has_term(const CommitPlan& plan) { return plan.prices.one_year || plan.prices.three_years; }
+
+// The smallest discount from on-demand at which the best mix commits to this many GPUs.
+double break_even_discount(const CommitPlan& plan, const market::Demand& demand, const std::vector<Future>& futures,
+                           bool three_years, double gpus) {
+  double low = 0, high = 1;
+  for (int i = 0; i < 20; ++i) {
+    const double middle = (low + high) / 2;
+    market::CommitmentPrices prices = plan.prices;
+    (three_years ? prices.three_years : prices.one_year) = (1 - middle) * prices.on_demand;
+    const market::CommitmentMix mix = CommitmentPlanner(demand, prices, futures).best();
+    ((three_years ? mix.three_years : mix.one_year) >= gpus * (1 - 1e-9) ? high : low) = middle;
+  }
+  return high;
+}
+
+// Without a price on file there is no verdict, only the discount from which a commitment pays off.
+std::string without_price(const std::vector<CommitPlan>& plans, const CommitFlags& flags, const market::Demand& demand,
+                          const std::vector<Future>& futures) {
+  const CommitPlan& best = plans.front();
+  const Result<std::vector<catalog::Purchase>> asked = catalog::read_purchases(flags.purchase);
+  const bool three = asked && !asked->empty() && std::ranges::count(*asked, catalog::Purchase::kThreeYears) > 0 &&
+                     std::ranges::count(*asked, catalog::Purchase::kOneYear) == 0;
+  const char* term = three ? "3-year" : "1-year";
+  const bool others = std::ranges::any_of(plans, has_term);
+  const std::string of = best.provider == kOwnPrices ? "" : " of " + best.provider;
+  std::string text = fmt::format(
+      "{}o {} price{} on file. On demand it costs {}/GPU-h, {} over {}.",
+      others ? "On demand from " + best.provider + " costs less than every commitment on file, but there is n" : "N",
+      term, of, format_usd_per_hour(best.prices.on_demand), format_usd(usd(best.expected())), length_of(best));
+  double base = 0, peak = 0;
+  for (const double gpus : demand.gpus) {
+    if (gpus > 0 && (base == 0 || gpus < base)) base = gpus;
+    peak = std::max(peak, gpus);
+  }
+  if (!(peak > 0)) return text;
+  const auto pays = [&](double gpus) {
+    const double discount = break_even_discount(best, demand, futures, three, gpus);
+    return discount < 0.005 ? std::string("at any discount") : "at a discount above " + percent(discount);
+  };
+  text += fmt::format(" A {} commitment pays off for {:.4g} GPU{} {}", term, base, base == 1 ? "" : "s", pays(base));
+  if (peak > base) text += fmt::format(", for all {:.4g} {}", peak, pays(peak));
+  return text + fmt::format(". Add the price or the discount that you are offered, for example {} 40%.",
+                            three ? "--three-years" : "--one-year");
+}
+
 // "Commit to 8 GPUs for three years from gcp: ..."
 std::string conclusion(const CommitPlan& best) {
-  const std::string cost =
-      fmt::format("over {}, weighted over the scenarios below: {}", length_of(best), format_usd(usd(best.expected())));
-  if (!commits(best)) {
-    if (best.prices.one_year || best.prices.three_years)
-      return fmt::format("Stay on demand: demand is too low for the commitments of {}. Expected cost {}.",
-                         best.provider, cost);
-    return fmt::format(
-        "Stay on demand: {} is cheapest at {}/GPU-h and has no commitment price on file; add yours with --one-year, "
-        "--three-years or --discount. Expected cost {}.",
-        best.provider, format_usd_per_hour(best.prices.on_demand), cost);
-  }
+  if (!commits(best))
+    return fmt::format("Stay on demand: demand is too low for the commitments of {}. Expected cost over {}: {}.",
+                       best.provider, length_of(best), format_usd(usd(best.expected())));
   std::vector<std::string> terms;
   for (const auto& [gpus, length] :
        {std::pair{best.mix.one_year, "one year"}, std::pair{best.mix.three_years, "three years"}})
@@ -240,7 +279,7 @@ std::string passed_over(const std::vector<CommitPlan>& plans) {
 std::string not_on_file(const std::vector<CommitPlan>& plans, const catalog::Catalog& catalog) {
   std::vector<std::string> names;
   for (const CommitPlan& plan : plans) {
-    if (plan.prices.one_year || plan.prices.three_years || plan.provider == kOwnPrices) continue;
+    if (has_term(plan) || plan.provider == kOwnPrices) continue;
     const catalog::ProviderFacts* facts = catalog.find_provider(plan.provider);
     const bool said = facts != nullptr && !facts->commitment.empty();
     names.push_back(plan.provider + (said ? fmt::format(" ({})", facts->commitment) : ""));
@@ -266,8 +305,8 @@ report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitF
   const auto show = [&](std::string title, report::Table table) {
     if (!table.rows.empty()) report.show(std::move(title), std::move(table));
   };
-  for (const std::string& line :
-       {conclusion(best), passed_over(plans), usage_line(best, usage, demand), draws_line(best)}) {
+  for (const std::string& line : {has_term(best) ? conclusion(best) : without_price(plans, flags, demand, futures),
+                                  passed_over(plans), usage_line(best, usage, demand), draws_line(best)}) {
     if (!line.empty()) report.say(line);
   }
   show(fmt::format("What to buy now, {}", from(best)),
