@@ -208,6 +208,18 @@ std::vector<Configuration> mixtures(const BatchInput& input, const std::vector<d
   return all;
 }
 
+// The best setting is a row of the table, in place of those that cost as much and are slower.
+void add_best_row(capacity::ConfigurationSearch& found, const capacity::Service& service) {
+  const capacity::Assessment best = *found.best;
+  const double price = best.configuration.price, excess = best.excess(service);
+  std::erase_if(found.frontier, [&](const capacity::Assessment& a) {
+    return a.configuration.price >= price && a.excess(service) >= excess;
+  });
+  const auto later = std::ranges::find_if(found.frontier,
+                                          [&](const capacity::Assessment& a) { return a.configuration.price > price; });
+  found.frontier.insert(later, best);
+}
+
 // Every type of GPU alone, then cheaper mixtures of two.
 Checked<Outcome> run_search(const BatchInput& input) {
   const capacity::Planner planner = planner_of(input);
@@ -229,6 +241,7 @@ Checked<Outcome> run_search(const BatchInput& input) {
     found.considered += more.considered, found.unstable += more.unstable, found.bounded += more.bounded;
     found.simulated += more.simulated, found.confirmed += more.confirmed;
     if (more.best) found.best = more.best;
+    add_best_row(found, input.service);
   }
   return searched_outcome(input, found, since(start));
 }

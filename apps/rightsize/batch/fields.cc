@@ -293,8 +293,12 @@ const Fields<BatchPlan> kBatchPlanFields = {
     // Columns of the frontier.
     {"gpu_name", "GPU", "the GPU and GPUs per replica",
      [](const BatchPlan& p) {
-       const BatchOffer& offer = first_offer(*p.input, setting(p));
-       return offer.replica.gpu.empty() ? std::string() : offer.name();
+       std::string names;
+       for (const capacity::ReplicaGroup& group : setting(p).groups) {
+         const BatchOffer& offer = p.input->offers[group.replica];
+         if (!offer.replica.gpu.empty()) names += (names.empty() ? "" : " + ") + offer.name();
+       }
+       return names;
      },
      report::kTableOnly},
     {"delay", "delay", "how long a batch waits for more requests",

@@ -68,7 +68,7 @@ std::string gpus_shown(const BatchInput& input, const Configuration& c) {
     const BatchOffer& offer = input.offers[group.replica];
     const std::string kind = offer.replica.gpu.empty() ? "GPU" : offer.replica.gpu;
     text += text.empty() ? "" : " and ";
-    text += offer.replica.gpus > 1
+    text += offer.replica.gpus > 1 || c.groups.size() > 1
                 ? fmt::format("{} replica{} of {} {}", group.count, plural(group.count), offer.replica.gpus, kind)
                 : fmt::format("{} {}{}", group.count, kind, offer.replica.gpu.empty() ? plural(group.count) : "");
   }

@@ -114,6 +114,14 @@ const Fields<SpotRow> kSpotFields = {
      kTableOnly},
     {"hours", "hours", "expected time", [](const SpotRow& r) { return r.cost.time.total(); },
      [](Seconds s) { return fmt::format("{:.1f}", in_hours(s)); }, kTableOnly},
+    {"on_demand_usd_per_gpu", "on-demand", "cost on demand, per GPU",
+     [](const SpotRow& r) { return r.cost.on_demand ? std::optional(*r.cost.on_demand / r.gpus()) : std::nullopt; },
+     [](Usd usd) { return format_usd(usd); }, kTableOnly},
+    {"leave_above_usd_per_gpu_hour", "leave above $/GPU-h", "spot price of a GPU above which on demand is cheaper",
+     [](const SpotRow& r) {
+       return r.cost.leave_above ? std::optional(*r.cost.leave_above / r.offer.machine->gpus) : std::nullopt;
+     },
+     [](UsdPerMachineSecond rate) { return format_usd_per_hour(rate); }, kTableOnly},
     {"mean_usd", "cost", "expected cost", [](const SpotRow& r) { return r.cost.mean; }, cost_words, kTableOnly},
 };
 
@@ -201,25 +209,25 @@ Checked<Outcome> plan_on_spot(PricesFlags flags) {
                          "No spot offer matches, or interruptions are too frequent to make progress.");
   }
   outcome.report.say(conclusion);
-  report::Table table = report::table_of(
-      kSpotFields, answer.offers,
-      {"provider", "instance", "gpus", "gpu", renamed("region", "region", "where"),
-       spare(renamed("likely_usd_per_hour", "usd_per_hour")), "usd_per_gpu",
-       spare(renamed("checkpoint_interval_seconds", "checkpoint_interval")), spare("hours"),
-       spare(renamed("mean_usd", "usd")), "on_demand_usd", spare("chance_cheaper"), "leave_above_usd_per_hour"});
+  report::Table table = report::table_of(kSpotFields, answer.offers,
+                                         {"provider", "instance", "gpus", "gpu", renamed("region", "region", "where"),
+                                          spare(renamed("likely_usd_per_hour", "usd_per_hour")), "usd_per_gpu",
+                                          spare(renamed("checkpoint_interval_seconds", "checkpoint_interval")),
+                                          spare("hours"), spare(renamed("mean_usd", "usd")), "on_demand_usd_per_gpu",
+                                          spare("chance_cheaper"), "leave_above_usd_per_gpu_hour"});
   table.most_shown = flags.top ? 0 : 15;
   outcome.report.blocks.emplace_back(std::move(table));
+  const bool doubted = std::ranges::any_of(answer.offers, [](const SpotRow& row) { return !row.outlook.may_lead(); });
   const bool assumed = std::ranges::any_of(answer.offers, [](const SpotRow& row) { return !row.known; });
   outcome.report.say(fmt::format(
       "{:g} hours of work on {}, cheapest first, start-up included; cost is the mean with the 10th "
-      "and 90th percentile. "
-      "Switch to on-demand when the spot price exceeds the last column. '?': in doubt, over 60 days old without a "
-      "second "
-      "source, or a launch price.{}",
+      "and 90th percentile; on-demand is per GPU, too. Switch to on-demand when the spot price exceeds the last "
+      "column.{}{}",
       in_hours(*flags.hours),
       flags.gpus            ? fmt::format("{} GPUs", *flags.gpus)
       : flags.machines == 1 ? "1 machine"
                             : fmt::format("{} machines", flags.machines),
+      doubted ? " '?': in doubt, over 60 days old without a second source, or a launch price." : "",
       assumed ? " Interruptions are assumed at 0.05/h where neither --interruptions nor the spot advisor gives a rate."
               : ""));
   return outcome;

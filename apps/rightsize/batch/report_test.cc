@@ -1,0 +1,36 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "rightsize/call.h"
+
+namespace rightsize::app {
+namespace {
+
+// The recommended setting is a row of the table, also if it mixes two types of replicas.
+TEST(BatchReport, TheBestSettingIsARowOfTheTable) {
+  for (const char* rate : {"3", "5", "9"}) {
+    for (const char* slo : {"ttft-p95=800ms", "ttft-p95=600ms,tpot-p95=100ms"}) {
+      const Checked<Outcome> answer =
+          call("batch", {"--model", "mistral-7b", "--gpu", "l4", "--arrivals", std::string("poisson:") + rate, "--isl",
+                         "800", "--osl", "150", "--slo", slo, "--requests", "5000"});
+      ASSERT_TRUE(answer) << describe(answer.error());
+      const Json& document = answer->report.document;
+      const auto number = [](const Json& json, const char* name) { return std::stod(json.find(name)->dump()); };
+      int rows = 0;
+      double before = 0;
+      for (const Json& row : *document.find("frontier")->items()) {
+        bool same = true;
+        for (const char* field : {"gpus", "max_batch", "usd_per_month", "value_ms"})
+          same = same && number(row, field) == number(*document.find("plan"), field);
+        rows += same ? 1 : 0;
+        EXPECT_GT(number(row, "usd_per_month"), before) << rate << slo;
+        before = number(row, "usd_per_month");
+      }
+      EXPECT_EQ(rows, 1) << rate << slo;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::app
