@@ -30,8 +30,8 @@ class Sizing {
     result_.traffic = *std::move(traffic);
     if (Result<> fits = check_lengths(); !fits) return fail(std::move(fits).error());
     RIGHTSIZE_TRY(plan::Request request, make_request());
-    service_ = plan::service_of(request, perf::work_of(model_.shape), result_.traffic.requests_per_second);
-    service_.one_to_spare = spare();
+    set_service(request);
+    if (options_.slos.empty()) hold_today(request);
     if (result_.traffic.lengths_assumed)
       result_.notes.emplace_back(
           "the engine publishes no histogram of lengths; they are assumed to vary as in public traces");
@@ -76,16 +76,56 @@ class Sizing {
     return job;
   }
 
+  void set_service(const plan::Request& request) {
+    service_ = plan::service_of(request, perf::work_of(model_.shape), result_.traffic.requests_per_second);
+    service_.one_to_spare = spare();
+  }
+
+  static void limit(plan::Request& request, const capacity::Slo& slo) {
+    (slo.quantity == Quantity::kTpot ? request.limits.tpot : request.limits.ttft) = slo.limit;
+  }
+
+  // Without SLOs, no plan may be slower than today: as measured, or as simulated for this traffic if that is slower.
+  void hold_today(plan::Request& request) {
+    constexpr double kNoticed = 1.05;  // smaller differences between two simulations are noise
+    std::optional<capacity::Assessment> now;
+    if (options_.what_if.as_it_is() && d_.gpu != nullptr) {
+      if (Result<capacity::Replica> today = replica_of(d_.gpus_per_replica))
+        now = assess(capacity::Planner(service_, {*std::move(today)}));
+    }
+    const auto hold = [&](Quantity quantity, const Percentiles& spread, bool comparable) {
+      std::optional<Seconds> most;
+      if (now) most = now->value(quantity, options_.percentile) * kNoticed;
+      if (const auto shown = measured(spread); shown && (comparable || !most))
+        most = most ? std::max(*most, *shown) : shown;
+      if (!most || !std::isfinite(in_seconds(*most)) || !(*most > Seconds{})) return;
+      result_.held.push_back({quantity, options_.percentile, *most});
+      limit(request, result_.held.back());
+    };
+    hold(Quantity::kTtft, d_.ttft, true);
+    hold(Quantity::kTpot, d_.tpot, d_.tpot_source == Signal::kTpot);  // single gaps vary more than their mean
+    set_service(request);
+  }
+
+  // At the percentile of the SLOs; not set if the histogram does not cover it.
+  std::optional<Seconds> measured(const Percentiles& spread) const {
+    const std::optional<Quantile> q = options_.percentile == capacity::Statistic::kP50   ? spread.p50
+                                      : options_.percentile == capacity::Statistic::kP95 ? spread.p95
+                                      : options_.percentile == capacity::Statistic::kP99 ? spread.p99
+                                                                                         : std::nullopt;
+    return q && std::isfinite(q->value) ? std::optional(seconds(q->value)) : std::nullopt;
+  }
+
+  Result<capacity::Replica> replica_of(int tensor) const {
+    const perf::ModelWork work = perf::work_of(model_.shape);
+    model::Job as = job();
+    as.parallel.tensor = tensor;
+    return capacity::token_replica({constants_, model_.shape, work}, as, *d_.gpu, perf::gpu_speed(constants_, *d_.gpu),
+                                   perf::default_cluster(*d_.gpu));
+  }
+
   // On the current GPUs: the fewest replicas that meet the SLOs, the fewest in each hour, and fewer GPUs per replica.
   void size_here() {
-    const perf::ModelWork work = perf::work_of(model_.shape);
-    const capacity::Predictor predictor{constants_, model_.shape, work};
-    const auto replica_of = [&](int tensor) {
-      model::Job as = job();
-      as.parallel.tensor = tensor;
-      return capacity::token_replica(predictor, as, *d_.gpu, perf::gpu_speed(constants_, *d_.gpu),
-                                     perf::default_cluster(*d_.gpu));
-    };
     Result<capacity::Replica> today = replica_of(d_.gpus_per_replica);
     if (!today) {
       result_.notes.push_back(fmt::format("the current GPUs cannot be planned for: {}", today.error().message));
@@ -135,20 +175,14 @@ class Sizing {
 
   // Measured compliance takes precedence over the simulation, which has only approximate request lengths.
   bool kept_today() const {
-    return options_.what_if.as_it_is() && result_.as_is && !d_.slos.empty() &&
+    return options_.what_if.as_it_is() && result_.as_is && !(d_.slos.empty() && result_.held.empty()) &&
            std::all_of(d_.slos.begin(), d_.slos.end(), [](const SloVerdict& v) { return v.kept == true && v.sure; });
   }
 
   void add_today(const CurrentGpus& here) {
     SizedPlan& p = add_here(SizeChange::kReplicas, here, *result_.as_is, replicas_today());
-    const auto measured = [&](const Percentiles& spread, Seconds simulated) {
-      const std::optional<Quantile> q = options_.percentile == capacity::Statistic::kP50   ? spread.p50
-                                        : options_.percentile == capacity::Statistic::kP95 ? spread.p95
-                                        : options_.percentile == capacity::Statistic::kP99 ? spread.p99
-                                                                                           : std::nullopt;
-      return q && std::isfinite(q->value) ? seconds(q->value) : simulated;
-    };
-    p.ttft = measured(d_.ttft, p.ttft), p.tpot = measured(d_.tpot, p.tpot);
+    p.ttft = measured(d_.ttft).value_or(p.ttft), p.tpot = measured(d_.tpot).value_or(p.tpot);
+    if (!result_.held.empty()) return;
     result_.notes.emplace_back(
         "the current replicas meet the SLOs by measurement; the simulation alone would need more");
   }
@@ -156,11 +190,19 @@ class Sizing {
   int replicas_today() const { return std::max({1, d_.replicas, replicas_at_peak()}); }
 
   void assess_today(const capacity::Planner& planner) {
+    const double most_rate = planner.capacity(today()) * capacity::kMostLoad;
+    result_.headroom = std::clamp(1 - d_.peak_hour * options_.what_if.traffic / most_rate, 0.0, 1.0);
+    result_.as_is = assess(planner);
+  }
+
+  capacity::Configuration today() const {
     capacity::Configuration today;
     today.groups = {{0, replicas_today()}};
-    const double most_rate = planner.capacity(today) * capacity::kMostLoad;
-    result_.headroom = std::clamp(1 - d_.peak_hour * options_.what_if.traffic / most_rate, 0.0, 1.0);
-    result_.as_is = planner.assess(today, {30'000, 1});
+    return today;
+  }
+
+  std::optional<capacity::Assessment> assess(const capacity::Planner& planner) const {
+    return planner.assess(today(), {30'000, 1});
   }
 
   int replicas_at_peak() const {
@@ -251,8 +293,7 @@ class Sizing {
     request->work.trace = result_.traffic.trace;
     request->top = options_.top;
     request->limits.slo_percentile = options_.percentile;
-    for (const capacity::Slo& slo : options_.slos)
-      (slo.quantity == Quantity::kTpot ? request->limits.tpot : request->limits.ttft) = slo.limit;
+    for (const capacity::Slo& slo : options_.slos) limit(*request, slo);
     if (!given("allow-single")) request->limits.allow_single = !spare();
     // Only changes that an operator can make today: other layouts are a different architecture, and not every engine
     // supports them.

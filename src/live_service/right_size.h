@@ -50,6 +50,7 @@ struct RightSize {
   std::optional<double> headroom;             // unused share of the current replicas' capacity in the busiest hour
   std::optional<capacity::Assessment> as_is;  // simulation of the current replicas
   std::optional<LargerCache> larger_cache = {};
+  std::vector<capacity::Slo> held;          // without SLOs: today's latency, which every plan keeps
   std::string unexplained;                  // why the plans cannot be trusted; empty: they can
   std::vector<SizedPlan> plans;             // cheapest first; all meet every SLO
   std::optional<std::size_t> first_change;  // the cheapest on the current GPUs, if it saves money

@@ -65,6 +65,12 @@ const Fields<SloVerdict> kSloFields = {
     {"sure", "whether that holds for both bounds", &SloVerdict::sure},
 };
 
+const Fields<capacity::Slo> kHeldFields = {
+    {"quantity", "TTFT or TPOT", &capacity::Slo::quantity},
+    {"at", "the statistic", [](const capacity::Slo& slo) { return capacity::name_of(slo.at); }},
+    {"limit_seconds", "the limit", &capacity::Slo::limit},
+};
+
 const Fields<GaugeUse> kGaugeFields = {
     {"mean", "mean", &GaugeUse::mean},
     {"p95", "95th percentile", &GaugeUse::p95},
@@ -191,6 +197,8 @@ const Fields<SizedService> kServiceFields = {
     {"kv_use", "share of the KV cache in use", kGaugeFields, gauge<Signal::kKvUse>},
     {"slo_kept", "whether every SLO was met", [](const SizedService& s) { return s.description.slo_kept; }},
     {"slo", "every SLO", kSloFields, [](const SizedService& s) { return s.description.slos; }},
+    {"latency_kept?", "without SLOs: today's latency, which every plan keeps", kHeldFields,
+     [](const SizedService& s) { return s.sized ? s.sized->held : std::vector<capacity::Slo>{}; }},
     {"unexplained", "why the plans cannot be trusted",
      [](const SizedService& s) {
        return when(s.sized && !s.sized->unexplained.empty(), s.sized ? s.sized->unexplained : std::string());

@@ -26,5 +26,25 @@ TEST(ServicePlansOnly, HasTheCheapestPlansOfTheFullAnswer) {
           << slo << traffic;
 }
 
+// Without SLOs, no plan is slower than the service is today.
+TEST(ServiceWithoutSlo, PlansKeepTodaysLatency) {
+  for (const char* gpu : {"h200-sxm", "h100-sxm", "l40s"}) {
+    const Checked<Outcome> answer = call(
+        "service", {"--from", RIGHTSIZE_SOURCE_DIR "/examples/service/metrics.txt.gz", "--gpu", gpu, "--plans-only"});
+    const Json& service = answer.value().report.document.find("services")->items()->front();
+    const std::string words = report::render(answer->report, report::Format::kText);
+    EXPECT_NE(words.find("today's latency"), std::string::npos) << words;
+    EXPECT_EQ(words.find("meet every SLO"), std::string::npos);
+    ASSERT_FALSE(service.find("latency_kept")->items()->empty());
+    for (const Json& kept : *service.find("latency_kept")->items()) {
+      const char* quantity = *kept.find("quantity")->text() == "TTFT" ? "ttft_seconds" : "tpot_seconds";
+      for (const Json& plan : *service.find("plans")->items()) {
+        EXPECT_LE(std::stod(plan.find(quantity)->dump()), 1.01 * std::stod(kept.find("limit_seconds")->dump()))
+            << gpu << quantity;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::app

@@ -40,6 +40,9 @@ std::string saving(const SizedService& one, const SizedPlan& p) {
   return fmt::format("{}/month less", likely) + (least == most ? "" : fmt::format(" ({} to {})", least, most));
 }
 
+bool holds_today(const SizedService& one) { return one.sized && !one.sized->held.empty(); }
+const char* meets(const SizedService& one) { return holds_today(one) ? "keeps today's latency" : "meets the SLOs"; }
+
 std::string advice(const SizedService& one) {
   if (!one.reading.timed)
     return "Latencies and lengths are those since the engine started; running requests and the KV cache are those of "
@@ -58,10 +61,10 @@ std::string advice(const SizedService& one) {
     text = fmt::format("Best: {}, {}: {}/month, {}.", what(best), machines_shown(best), format_usd(best.month),
                        saving(one, best));
   } else if (s.plans.empty()) {
-    text = "No plan meets the SLOs.";
+    text = fmt::format("No plan {}.", meets(one));
   } else {
     const SizedPlan& least = s.plans.front();
-    text = fmt::format("No plan that meets the SLOs costs less. The cheapest is {}, {}: {}/month.", what(least),
+    text = fmt::format("No plan that {} costs less. The cheapest is {}, {}: {}/month.", meets(one), what(least),
                        machines_shown(least), format_usd(least.month));
   }
   if (s.first_change && s.first_change != s.best) {
@@ -84,9 +87,16 @@ std::string cost_line(const SizedService& one) {
   return text + ".";
 }
 
-std::string slo_line(const live_service::Description& d) {
-  if (d.slos.empty()) return "No SLO given; pass --slo ttft=0.5s,tpot=25ms.";
+std::string slo_line(const SizedService& one) {
+  const live_service::Description& d = one.description;
   std::string text;
+  if (holds_today(one)) {
+    for (const capacity::Slo& slo : one.sized->held)
+      text += fmt::format("{}{} {}", text.empty() ? "" : " and ", capacity::describe(slo), format_duration(slo.limit));
+    return fmt::format("No SLO given, so plans keep today's latency: {}. Other limits: --slo ttft=0.5s,tpot=25ms.",
+                       text);
+  }
+  if (d.slos.empty()) return "No SLO given; pass --slo ttft=0.5s,tpot=25ms.";
   for (const live_service::SloVerdict& v : d.slos) {
     text += fmt::format("{}{} {}: ", text.empty() ? "" : "; ", capacity::describe(v.slo), format_duration(v.slo.limit));
     if (!v.kept)
@@ -185,7 +195,10 @@ Table plans_table(const SizedService& one, capacity::Statistic at) {
                          {"rank", "change", "replicas", report::renamed("gpus_shown", "gpus"), "precision",
                           report::cut("machines", 34), report::renamed("ttft_seconds", "ttft_seconds", ttft),
                           report::renamed("tpot_seconds", "tpot_seconds", tpot), "utilization", "usd_per_month"});
-  table.title = "Plans that meet every SLO, simulated with the service's busiest hour";
+  table.title = fmt::format("Plans{}, simulated with the service's busiest hour",
+                            holds_today(one)               ? " that keep today's latency"
+                            : one.description.slos.empty() ? ""
+                                                           : " that meet every SLO");
   return table;
 }
 
@@ -226,7 +239,7 @@ void add_service(const ServiceInput& input, const SizedService& one, report::Rep
       report::Heading{one.reading.name() + (one.reading.model.empty() ? "" : ": " + one.reading.model)});
   report.say(advice(one));
   report.say(cost_line(one));
-  report.say(slo_line(one.description));
+  report.say(slo_line(one));
   report.blocks.emplace_back(description_table(one));
   if (one.promise)
     report.show(fmt::format("{}: its autoscaling, predicted and measured", full_name(one.promise->decision)),
