@@ -79,7 +79,7 @@ void add_memory(std::vector<std::string>& evidence, const Summary& summary, cons
   if (!used) return;
   std::optional<double> total = summary.mean(Metric::kMemoryTotal);
   if (!total && hardware.memory) total = in_bytes(*hardware.memory);
-  std::string text = fmt::format("memory held: {}", format_bytes(bytes(used->max)));
+  std::string text = fmt::format("memory used: {}", format_bytes(bytes(used->max)));
   if (total && *total > 0) text += fmt::format(" of {} ({})", format_bytes(bytes(*total)), percent(used->max / *total));
   evidence.push_back(std::move(text));
 }

@@ -20,7 +20,7 @@ Diagnosis of(const Level& level) {
 TEST(Evidence, NamesTheCountersBehindTheVerdict) {
   const Diagnosis copy = of({0.99, 0.98, 0.88, 0, 30});
   EXPECT_THAT(copy.evidence, Contains(HasSubstr("DRAM 88 %")));
-  EXPECT_THAT(copy.evidence, Contains(HasSubstr("memory held: 16 GiB")));
+  EXPECT_THAT(copy.evidence, Contains(HasSubstr("memory used: 16 GiB")));
 }
 
 TEST(Actions, EveryVerdictThatCanBeActedOnHasOne) {

@@ -74,17 +74,22 @@ SpeedElsewhere speed_on(const WatchedWork& work, const Slowdown& slow) {
   // 1.
   constexpr double kDevice = 0.3;
   const Pace likely = pace_of(work, slow, kDevice);
-  SpeedElsewhere there{likely.speed, likely.speed, likely.speed, likely.busy, likely.busy, 1, slow.basis};
+  SpeedElsewhere there{likely.speed, likely.speed, likely.speed, likely.busy, likely.busy, 1, 1, 1, slow.basis};
   const double now = 1 - work.shares.wait;
-  double slowest_time = likely.time;
+  double slowest_time = likely.time, fastest_time = likely.time;
   for (const double device : {0.0, 1.0}) {
     const Pace slowest = pace_of(work, scaled(slow, std::exp(slow.width)), device);
     there.low = std::min(there.low, slowest.speed);
     there.busy_high = std::max(there.busy_high, slowest.busy);
     slowest_time = std::max(slowest_time, slowest.time);
-    there.high = std::max(there.high, pace_of(work, scaled(slow, std::exp(-slow.width)), device).speed);
+    const Pace fastest = pace_of(work, scaled(slow, std::exp(-slow.width)), device);
+    there.high = std::max(there.high, fastest.speed);
+    fastest_time = std::min(fastest_time, fastest.time);
   }
-  if (now > 0) there.growth = slowest_time / now;
+  if (now > 0 && fastest_time > 0) {
+    there.growth = slowest_time / now;
+    there.active = now / likely.time, there.active_high = now / fastest_time;
+  }
   return there;
 }
 

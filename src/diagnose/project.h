@@ -30,6 +30,7 @@ struct SpeedElsewhere {
   double low = 1, likely = 1, high = 1;
   double busy = 0, busy_high = 0;              // share of the time it would be busy: likely, and at the slow end
   double growth = 1;                           // factor of the active time at the slow end
+  double active = 1, active_high = 1;          // speed while it works: likely, and at the fast end; 1 / growth is the low
   perf::Basis basis = perf::Basis::kMeasured;  // the weaker of the two GPUs'
 };
 

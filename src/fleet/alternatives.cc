@@ -65,8 +65,14 @@ class Finder {
     }
     const Forecast& load = there.forecast;
     const bool enough = load.load_p95 <= t.target_activity && load.too_small.likely <= t.most_overload;
-    there.keeps_up = enough && !is_too_slow(load, t);
+    // A GPU that is at least as fast in every respect keeps up with what this one does.
+    there.keeps_up = (enough && !is_too_slow(load, t)) || (place.growth <= 1 && place.traffic <= 1);
     there.only_slow = enough && !there.keeps_up;
+    // Work at its own pace runs as fast as today only where it keeps up.
+    diagnose::SpeedElsewhere& speed = there.speed;
+    if (!there.keeps_up && is_paced(gpu_))
+      speed.low = 1 / std::max({1.0, speed.growth, place.traffic}), speed.likely = speed.active,
+      speed.high = speed.active_high;
   }
 
   // Whether the saving could be worth a move.

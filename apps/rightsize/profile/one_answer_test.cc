@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <random>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -74,6 +75,8 @@ void expect_true_sentence(const Json& profile, const std::string& report) {
     const bool cheaper = offered && number(there, "cost_ratio").value_or(1) < 1;
     if (none) RC_ASSERT(!cheaper);
     keeps_up = keeps_up || (cheaper && *number(there, "keeps_up") == 1);
+    if (offered && *number(there, "keeps_up") == 0 && *number(profile, "paced") == 1)
+      RC_ASSERT(*number(there, "low") < 1);
   }
   // A smaller GPU is proposed only if there is one.
   if (report.find("cheaper GPU does the same work") != std::string::npos && number(profile, "usd_per_hour"))
@@ -115,6 +118,33 @@ RC_GTEST_PROP(OneAnswer, ProfileFleetAndRecommendAgree, ()) {
       call("recommend", {"--profile", document, "--gpu-hours", fmt::format("{}h", kMonthHours), "--plans-only"});
   RC_ASSERT(plans.has_value());
   expect_same_cost(gpu, plans->report.document.find("plans")->items()->front());
+}
+
+// A GPU that does nothing for most of the time does not need faster arithmetic.
+RC_GTEST_PROP(OneAnswer, WaitingComesBeforeTheBoundOfTheRest, ()) {
+  const std::string recording = std::filesystem::path(testing::TempDir()) / "waiting.csv";
+  const int busy = *rc::gen::inRange(5, 45), memory = *rc::gen::inRange(0, 90);  // percent
+  std::ofstream file(recording);
+  file << "t_s,gpu,gpu_util_pct,mem_util_pct,fb_used_mib,power_w,name\n";
+  std::minstd_rand random(static_cast<unsigned>(*rc::gen::inRange(1, 1000000)));
+  const auto up_to = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
+  int sum = 0;
+  for (int t = 0; t < 1200; t += 5) {
+    const int util = up_to(100) < busy ? 60 + up_to(40) : up_to(10);
+    sum += util;
+    file << fmt::format("{},0,{},{},21000,{},NVIDIA A100-SXM4-80GB\n", t, util, util * memory / 100, 70 + 2 * util);
+  }
+  RC_PRE(sum < 40 * 240);
+  file.close();
+  const Checked<Outcome> profile = call("profile", {"--replay", recording});
+  RC_ASSERT(profile.has_value());
+  const Json& gpu = profile->report.document.find("gpus")->items()->front();
+  const std::string verdict = text(gpu, "verdict");
+  RC_TAG(verdict);
+  if (verdict != "compute-bound" && verdict != "memory-bound" && verdict != "launch-bound") return;
+  const std::string first = report::render(profile->report, report::Format::kText);
+  RC_ASSERT(first.find("nothing runs") < first.find(verdict));
+  for (const Json& action : *gpu.find("actions")->items()) RC_ASSERT(text(action, "kind") != "quantize");
 }
 
 }  // namespace

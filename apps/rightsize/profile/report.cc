@@ -89,7 +89,10 @@ const Fields<Alternative> kProjectionFields = {
      [](const Alternative& p) { return p.forecast.load_p95; }, percent},
     {"keeps_up", "keeps up",
      "whether load and latency there are within the limits of 'fleet', and the work at most triples in time",
-     &Alternative::keeps_up, [](bool keeps_up) { return keeps_up ? "yes" : "no"; }},
+     &Alternative::keeps_up,
+     [](const Alternative& p) { return p.keeps_up               ? "yes"
+                                       : p.speed.likely < 0.995 ? "no"
+                                                                : "unsure"; }},
     {"fits", "the memory in use fits", &Alternative::fits},
     {"replaces", "same vendor, and no GeForce card for a data-centre GPU", &Alternative::replaces},
     {"usd_per_gpu_hour", "$/GPU-h", "price; null: none known",
@@ -152,6 +155,26 @@ std::optional<UsdPerSecond> saving_of(const GpuView& view) {
   return best && view.price ? std::optional(*view.price * *best->saved) : std::nullopt;
 }
 
+// The share of the recording in pauses, which the verdict leaves out; 0 if it is small.
+double pauses_of(const GpuProfile& gpu) {
+  constexpr double kSmall = 0.1;
+  const double share = diagnose::pause_share(gpu.phases);
+  return share < kSmall ? 0 : share;
+}
+
+// The share of the recording in which nothing runs.
+double waits_of(const GpuView& view) {
+  const double pauses = pauses_of(view.gpu);
+  return pauses + (1 - pauses) * view.found().shares.wait;
+}
+
+// The verdict is about the time in which the GPU works, but most of the time it does not.
+bool mostly_waits(const GpuView& view) {
+  const Verdict verdict = view.found().verdict;
+  return waits_of(view) > 0.5 &&
+         (verdict == Verdict::kComputeBound || verdict == Verdict::kMemoryBound || verdict == Verdict::kLaunchBound);
+}
+
 // Counters show that a smaller GPU would be enough; whether one costs less and keeps up is known only here.
 std::vector<diagnose::Action> actions_of(const GpuView& view) {
   std::vector<diagnose::Action> actions = view.found().actions;
@@ -161,6 +184,18 @@ std::vector<diagnose::Action> actions_of(const GpuView& view) {
   });
   if (promised && view.price && !exists)
     std::erase_if(actions, [](const diagnose::Action& action) { return action.kind == "smaller-gpu"; });
+  // Faster work only makes the waits longer.
+  if (mostly_waits(view)) {
+    std::erase_if(actions, [](const diagnose::Action& action) {
+      return action.kind == "quantize" || action.kind == "smaller-gpu" || action.kind == "power" ||
+             action.kind == "graphs" || action.kind == "batch";
+    });
+    if (std::ranges::find(actions, "data-loading", &diagnose::Action::kind) == actions.end())
+      actions.insert(actions.begin(),
+                     {"data-loading", fmt::format("find what the GPU waits for (data, the host, other GPUs, requests): "
+                                                  "nothing runs {} of the time",
+                                                  percent(waits_of(view)))});
+  }
   return actions;
 }
 
@@ -405,19 +440,14 @@ std::string best_elsewhere(const GpuView& view) {
                      falls_behind(*behind, other.paced));
 }
 
-// The share of the recording in pauses, which the verdict leaves out; 0 if it is small.
-double pauses_of(const GpuProfile& gpu) {
-  constexpr double kSmall = 0.1;
-  const double share = diagnose::pause_share(gpu.phases);
-  return share < kSmall ? 0 : share;
-}
-
 // The verdict, the wasted time and money, and the cost of the work on other GPUs.
 std::string first_screen(const GpuView& view) {
   const Diagnosis& found = view.found();
-  std::string text =
-      fmt::format("{}: {}{} (confidence {:.0f} %): {}.", title_of(view.gpu), found.confidence >= 0.5 ? "" : "probably ",
-                  name_of(found.verdict), found.confidence * 100, explain(found.verdict));
+  std::string text = fmt::format(
+      "{}: {}{}{} (confidence {:.0f} %): {}.", title_of(view.gpu),
+      mostly_waits(view) ? fmt::format("nothing runs {} of the time. While it works: ", percent(waits_of(view))) : "",
+      found.confidence >= 0.5 ? "" : "probably ", name_of(found.verdict), found.confidence * 100,
+      explain(found.verdict));
   const auto money = [&](double share) {
     if (!view.price) return std::string(".");
     const std::string all = format_usd_per_hour(*view.price), part = format_usd_per_hour(*view.price * share);
