@@ -46,9 +46,11 @@ Seconds screened_value(const Replica& replica, const sim::RequestShape& lengths,
                        const Slo& slo) {
   if (slo.quantity == Quantity::kTpot) return means.tpot;
   if (slo.quantity == Quantity::kLatency) return means.ttft + means.tpot * (lengths.output_at(slo.at) - 1);
-  const double prompt =
-      (lengths.varies() ? kPercentileOfRun : 1) * lengths.size_at(slo.at) * (1 - lengths.cached / lengths.size);
-  return std::max(means.ttft * (slo.at == Statistic::kP50 ? kMedianOfMean : 1), from_ns(lone_ttft(replica, prompt)));
+  const Seconds mean = means.ttft * (slo.at == Statistic::kP50 ? kMedianOfMean : 1);
+  // Only a run knows how much of a long prompt a prefix cache finds: the longest conversations have the most hits.
+  if (lengths.cached > 0) return mean;
+  const double prompt = (lengths.varies() ? kPercentileOfRun : 1) * lengths.size_at(slo.at);
+  return std::max(mean, from_ns(lone_ttft(replica, prompt)));
 }
 
 }  // namespace

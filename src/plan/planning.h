@@ -120,13 +120,19 @@ class Planning {
     });
   }
 
-  // The plan with the least new money, whatever its rank; extrapolations only if there is nothing else. Null: none.
+  // The plan with the least new money, whatever its rank; a doubtful price only of a GPU without a sound one, and
+  // extrapolations only if there is nothing else. Null: none.
   const PricedOption* cheapest() {
     return checked([&]() -> const PricedOption* {
       const PricedOption* least = nullptr;
-      const auto key = [](const PricedOption& c) { return std::tuple(c.is_extrapolated(), in_usd(c.due())); };
+      std::set<const catalog::Gpu*> sound;
       for (const PricedOption& c : candidates_)
-        if (c.price->may_lead() && (least == nullptr || key(c) < key(*least))) least = &c;
+        if (c.price->may_lead()) sound.insert(c.machines->gpu);
+      const auto key = [](const PricedOption& c) { return std::tuple(c.is_extrapolated(), in_usd(c.due())); };
+      for (const PricedOption& c : candidates_) {
+        const bool counts = c.price->may_lead() || !sound.contains(c.machines->gpu);
+        if (counts && (least == nullptr || key(c) < key(*least))) least = &c;
+      }
       return least;
     });
   }
@@ -395,8 +401,10 @@ class Planning {
     for (const PricedOption& c : candidates_) {
       if (c.option->sized || c.is_extrapolated() || !c.price->may_lead()) continue;
       const auto known = needed_share_.find(c.machines->gpu);
-      const double machines =
-          serving_->fewest_machines(*c.option, known == needed_share_.end() ? usual : known->second);
+      // Formulas that ignore which prompts a prefix cache finds are off by a different factor for every layout.
+      const bool cached = request_.work.trace && request_.work.trace->prompts;
+      const double share = cached ? 0 : known == needed_share_.end() ? usual : known->second;
+      const double machines = serving_->fewest_machines(*c.option, share);
       const double cost = c.ranked_cost(request_) * machines / c.option->machines;
       if (cost < least) least = cost, best = &c;
     }

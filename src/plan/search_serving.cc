@@ -311,8 +311,11 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   // Mean loads may overestimate the machines; this margin lets such options still be sized.
   const double may_take = asked > 0 ? 1.2 : 1;
   const auto groups_for = [&](double each) { return std::max(1.0, std::ceil(asked / each - 1e-9)); };
-  const double by_means = takes * option.replicas_each, wanted = groups_for(may_take * by_means);
-  if (wanted * option.replicas_each > counts.most) {
+  const double by_means = takes * option.replicas_each;
+  double wanted = groups_for(may_take * by_means);
+  // Means say little about a simulated prefix cache: the run decides whether the allowed machines are enough.
+  if (planner_.service().cache_block > 0) wanted = std::min(wanted, 1.0 * (counts.most / option.replicas_each));
+  if (wanted < 1 || wanted * option.replicas_each > counts.most) {
     const double gpus = groups_for(by_means) * machines.gpus * option.machines_each;
     result_.reject(machines, RejectionStage::kLayout, gpus,
                    {.kind = Shortfall::Kind::kGpus,

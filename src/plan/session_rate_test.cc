@@ -50,6 +50,38 @@ TEST(SessionRate, ChangesOfTheRequestSettleTheirOwnTraffic) {
   EXPECT_EQ(in_usd(rerun.best()->cost), in_usd(change->plan.cost));
 }
 
+// A limit that the answer meets does not change it, and a tighter one finds nothing cheaper: the formulas, which know
+// only mean prompts, must not drop a plan that the simulated prefix cache makes possible.
+TEST(SessionRate, LimitsThatThePlanMeetsDoNotChangeIt) {
+  struct Asked {
+    const char *model, *sessions, *ttft, *tpot;
+  };
+  constexpr Asked kAsked[] = {
+      {"qwen3-coder-480b-a35b", "users=150,turns=25,think=20s,system=12000,turn-in=2000,turn-out=500", "3s", "40ms"},
+      {"llama-3.3-70b", "users=300,turns=15,think=25s,system=8000,turn-in=1500,turn-out=400", "2s", "40ms"},
+      {"glm-4.5-air", "users=400,turns=20,think=25s,system=10000,turn-in=1500,turn-out=400", "2s", "30ms"}};
+  for (const Asked& asked : kAsked) {
+    const auto best = [&](const Given& limits) {
+      Given given{
+          {"job", "serve"},         {"model", asked.model},   {"precision", "fp8"}, {"sessions", asked.sessions},
+          {"ttft-slo", asked.ttft}, {"tpot-slo", asked.tpot}, {"regions", "us"}};
+      given.insert(given.end(), limits.begin(), limits.end());
+      Request request = settled(request_of(given), built_in_prices(), built_in_constants());
+      request.plans_only = true;
+      return recommend(request, built_in_prices(), built_in_constants());
+    };
+    const Recommendation found = best({});
+    ASSERT_FALSE(found.plans.empty()) << asked.model;
+    const Recommendation same = best({{"max-gpus", std::to_string(found.best()->gpus)}});
+    ASSERT_FALSE(same.plans.empty()) << asked.model;
+    EXPECT_LE(in_usd(same.best()->cost), in_usd(found.best()->cost)) << asked.model;
+    const Recommendation less = best({{"budget", std::to_string(static_cast<int>(in_usd(found.best()->cost)) - 1)}});
+    constexpr double kTie = 1.02;  // within it, merits decide
+    const bool other_standing = less.plans.empty() || !less.best()->price.may_lead() || less.best()->extrapolated;
+    EXPECT_TRUE(other_standing || less.best()->cost * kTie > found.best()->cost) << asked.model;
+  }
+}
+
 TEST(SessionRate, AGivenRateIsKept) {
   const Request request = users_with("40ms", "2s");
   Request open = request;
