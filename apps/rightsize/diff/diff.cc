@@ -147,7 +147,7 @@ Checked<Outcome> run(Flags flags) {
     if (change.before) name_as_typed(change.before->request, flags);
     if (flags.all || change.differs()) result.rows.push_back({std::move(change)});
   }
-  add_up(result, perf::SpeedTable(facts.catalog, facts.constants));
+  add_up(result, facts.constants);
   return Outcome{diff_report(result), result.passed() ? kDone : kCheckFailed};
 }
 

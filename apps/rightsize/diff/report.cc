@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "perf/job_time.h"
+#include "presets/presets.h"
 #include "report/fields.h"
 
 namespace rightsize::app {
@@ -88,8 +90,10 @@ const Fields<ModelFit> kFitFields = {
 };
 
 const Fields<WorkCost> kWorkFields = {
-    {"compute_bound", "cost of the same work relative to before where arithmetic limits it", &WorkCost::compute},
-    {"memory_bound", "the same where memory bandwidth limits it", &WorkCost::memory},
+    {"compute_bound", "cost of the same work relative to before where arithmetic limits it: training",
+     &WorkCost::compute},
+    {"memory_bound", "the same where memory bandwidth limits it: output tokens of one request", &WorkCost::memory},
+    {"model", "the model that the speeds are estimated for", &WorkCost::model},
     {"basis", "of the speeds: measured, calibrated, transferred or specification",
      [](const WorkCost& w) { return std::string(perf::name_of(w.basis)); }},
 };
@@ -185,8 +189,9 @@ std::vector<std::string> remarks_of(const DiffRow& row) {
   if (row.fit) remarks.push_back(row.fit->words);
   if (row.work) {
     remarks.push_back(fmt::format(
-        "the same work costs {} where compute limits it, {} where memory bandwidth does, at sustained rates",
-        relative(row.work->compute), relative(row.work->memory)));
+        "the same work costs {} where compute limits it (training), {} where memory bandwidth does (decoding): {}, "
+        "speeds of 'rightsize estimate', {}",
+        relative(row.work->compute), relative(row.work->memory), row.work->model, perf::name_of(row.work->basis)));
   }
   if (row.change.before) old = remarks_of(*row.change.before);
   for (const std::string& remark : old) {
@@ -212,16 +217,36 @@ std::string summary_of(const DiffResult& r) {
   return text;
 }
 
-std::optional<WorkCost> work_cost(const Side& before, const Side& after, const perf::SpeedTable& speeds) {
-  const manifests::Cost &a = before.cost, &b = after.cost;
+// The time of a step on one GPU by the speed model of 'estimate': training, or an output token of one request.
+std::optional<Seconds> step_time(const std::string& model, model::JobKind kind, const perf::Constants& constants,
+                                 const catalog::Gpu& gpu) {
+  const auto shape = model::find_model(model);
+  if (!shape) return std::nullopt;
+  model::Job job;
+  job.kind = kind;
+  job.sequence = 2048;
+  job.serve.concurrency = 1;
+  if (kind == model::JobKind::kServe) job.stack = model::Stack::kVllm;
+  const Result<perf::JobTime> time = perf::job_time(constants, *shape, job, gpu);
+  return time ? std::optional(time->step) : std::nullopt;
+}
+
+std::optional<WorkCost> work_cost(const DiffRow& row, const perf::Constants& constants) {
+  const manifests::Cost &a = row.change.before->cost, &b = row.change.after->cost;
   if (a.gpu == nullptr || b.gpu == nullptr || a.gpu == b.gpu || !a.rate || !b.rate) return std::nullopt;
   if (!a.gpus || !b.gpus || *a.gpus <= 0 || *b.gpus <= 0 || *a.rate <= UsdPerSecond{}) return std::nullopt;
-  const perf::SustainedRates *from = speeds.find(*a.gpu), *to = speeds.find(*b.gpu);
-  if (from == nullptr || to == nullptr) return std::nullopt;
-  const std::optional<perf::Slowdown> slow = perf::slowdown(*from, *to, catalog::NumberFormat::kBf16);
-  if (!slow) return std::nullopt;
+  WorkCost cost;
+  if (row.fit) cost.model = row.fit->model;
   const double price = (*b.rate / *b.gpus) / (*a.rate / *a.gpus);
-  return WorkCost{price * slow->arithmetic, price * slow->memory, slow->basis};
+  for (const auto& [job, factor] :
+       {std::pair{model::JobKind::kTrain, &cost.compute}, {model::JobKind::kServe, &cost.memory}}) {
+    const std::optional<Seconds> before = step_time(cost.model, job, constants, *a.gpu),
+                                 after = step_time(cost.model, job, constants, *b.gpu);
+    if (!before || !after || !(*before > Seconds{})) return std::nullopt;
+    *factor = price * (*after / *before);
+  }
+  cost.basis = std::max(perf::gpu_speed(constants, *a.gpu).basis, perf::gpu_speed(constants, *b.gpu).basis);
+  return cost;
 }
 
 }  // namespace
@@ -236,7 +261,7 @@ std::optional<UsdPerSecond> DiffRow::difference() const {
   return sum;
 }
 
-void add_up(DiffResult& result, const perf::SpeedTable& speeds) {
+void add_up(DiffResult& result, const perf::Constants& constants) {
   for (DiffRow& row : result.rows) {
     const std::optional<Side>&before = row.change.before, &after = row.change.after;
     if (row.difference()) {
@@ -247,8 +272,8 @@ void add_up(DiffResult& result, const perf::SpeedTable& speeds) {
     }
     result.jobs_all_month |= (before && before->cost.all_month_assumed) || (after && after->cost.all_month_assumed);
     if (!after) continue;
-    if (before) row.work = work_cost(*before, *after, speeds);
     row.fit = model_fit(after->request, after->cost);
+    if (before) row.work = work_cost(row, constants);
     if (!after->cost.misfits.empty() || (row.fit && !row.fit->fits)) ++result.misfits;
   }
 }

@@ -14,8 +14,8 @@ namespace rightsize::app {
 
 // The cost of the same work after a change of the GPU type, relative to before: 0.8 means 20 % cheaper.
 struct WorkCost {
-  double compute = 1,
-         memory = 1;  // if compute-bound (training, prompts); if bandwidth-bound (decoding)
+  std::string model = "llama-3.1-8b";  // of the estimates, if the file does not name one
+  double compute = 1, memory = 1;      // if compute-bound (training); if bandwidth-bound (decoding)
   perf::Basis basis = perf::Basis::kSpecification;
 };
 
@@ -49,7 +49,7 @@ struct DiffResult {
   bool passed() const { return !over_limit() && !(strict && incomplete()); }
 };
 
-void add_up(DiffResult& result, const perf::SpeedTable& speeds);
+void add_up(DiffResult& result, const perf::Constants& constants);
 report::Report diff_report(const DiffResult& result);
 
 }  // namespace rightsize::app

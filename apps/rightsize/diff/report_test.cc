@@ -113,5 +113,32 @@ TEST(Diff, OneFileMayHoldBothVersions) {
   EXPECT_NEAR(patch.second / patch.first, 4, 0.5);
 }
 
+// The cost of the same work follows from the prices and the times of 'estimate'.
+TEST(Diff, TheSameWorkCostsWhatEstimateSays) {
+  const auto write = [](const char* name, const std::string& gpu) {
+    const std::string path = testing::TempDir() + name;
+    std::ofstream(path) << fmt::format("#!/bin/bash\n#SBATCH --job-name=a\n#SBATCH --gres=gpu:{}:8\n", gpu);
+    return path;
+  };
+  const auto number = [](const Json& json, const char* name) { return std::stod(json.find(name)->dump()); };
+  const auto tpot = [&](const std::string& gpu) {
+    const Checked<Outcome> outcome =
+        call("estimate", {"llama-3.1-8b", "--job", "serve", "--concurrency", "1", "--gpu", gpu});
+    EXPECT_TRUE(outcome) << gpu;
+    const Json& document = outcome->report.document;
+    return number(document, "tpot_seconds");
+  };
+  const std::pair<const char*, const char*> pairs[] = {
+      {"a100-40gb-sxm", "h100-sxm"}, {"a100-80gb-sxm", "h100-sxm"}, {"a10g", "l4"}, {"h100-sxm", "h200-sxm"}};
+  for (const auto& [before, after] : pairs) {
+    const Checked<Outcome> outcome =
+        call("diff", {write("diff_work_a.sbatch", before), write("diff_work_b.sbatch", after), "--price",
+                      std::string(before) + "=2", "--price", std::string(after) + "=3"});
+    ASSERT_TRUE(outcome) << describe(outcome.error());
+    const Json& work = *outcome->report.document.find("changes")->items()->front().find("work");
+    EXPECT_NEAR(number(work, "memory_bound"), 1.5 * tpot(after) / tpot(before), 1e-3) << before << " " << after;
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::app
