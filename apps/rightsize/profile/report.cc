@@ -163,10 +163,7 @@ double pauses_of(const GpuProfile& gpu) {
 }
 
 // The share of the recording in which nothing runs.
-double waits_of(const GpuView& view) {
-  const double pauses = pauses_of(view.gpu);
-  return pauses + (1 - pauses) * view.found().shares.wait;
-}
+double waits_of(const GpuView& view) { return 1 - (1 - pauses_of(view.gpu)) * (1 - view.found().shares.wait); }
 
 // The verdict is about the time in which the GPU works, but most of the time it does not.
 bool mostly_waits(const GpuView& view) {
@@ -187,8 +184,7 @@ std::vector<diagnose::Action> actions_of(const GpuView& view) {
   // Faster work only makes the waits longer.
   if (mostly_waits(view)) {
     std::erase_if(actions, [](const diagnose::Action& action) {
-      return action.kind == "quantize" || action.kind == "smaller-gpu" || action.kind == "power" ||
-             action.kind == "graphs" || action.kind == "batch";
+      return action.kind != "data-loading" && action.kind != "rl-layout" && action.kind != "consolidate";
     });
     if (std::ranges::find(actions, "data-loading", &diagnose::Action::kind) == actions.end())
       actions.insert(actions.begin(),
