@@ -81,7 +81,8 @@ class PlanReader {
       return nullptr;
     }
     if (pick_.plan < 1 || static_cast<std::size_t>(pick_.plan) > count) {
-      note(found->value, fmt::format("there is no {} {}: it has {}", noun, pick_.plan, count));
+      note(found->value, fmt::format("there is no {} {}: it has {}", noun, pick_.plan, count),
+           fmt::format("use --plan {}", count));
       return nullptr;
     }
     return &found->value.items[static_cast<std::size_t>(pick_.plan) - 1];

@@ -47,8 +47,9 @@ Result<> check_number(RequestsPerSecond rate, Seconds all) {
   constexpr double kFewest = 1, kMost = 50e6;
   const double requests = in_requests(rate * all);
   if (requests >= kFewest && requests <= kMost) return {};
-  // In tenths of an hour that are within the limits, as --duration takes them.
-  const double tenths = 10 * in_hours(all) * (std::clamp(requests, kFewest, kMost) / std::max(requests, 1e-12));
+  // In tenths of an hour, as --duration takes them. The most that is possible would take minutes.
+  constexpr double kQuick = kMost / 20;
+  const double tenths = 10 * in_hours(all) * (std::clamp(requests, kFewest, kQuick) / std::max(requests, 1e-12));
   const double possible = (requests < kFewest ? std::ceil(tenths) : std::floor(tenths)) / 10;
   return fail(bad_input(fmt::format("{:.3g} requests in {}; between 1 and {} can be simulated", requests,
                                     format_duration(all), format_count(kMost)))
