@@ -120,9 +120,9 @@ class Planning {
     });
   }
 
-  // The plan with the least new money, whatever its rank; a doubtful price only of a GPU without a sound one, and
-  // extrapolations only if there is nothing else. Null: none.
-  const PricedOption* cheapest() {
+  // The plan with the least new money, whatever its rank; extrapolations only if there is nothing else. With
+  // `doubtful`, also at a doubtful price of a GPU without a sound one. Null: none.
+  const PricedOption* cheapest(bool doubtful) {
     return checked([&]() -> const PricedOption* {
       const PricedOption* least = nullptr;
       std::set<const catalog::Gpu*> sound;
@@ -130,7 +130,7 @@ class Planning {
         if (c.price->may_lead()) sound.insert(c.machines->gpu);
       const auto key = [](const PricedOption& c) { return std::tuple(c.is_extrapolated(), in_usd(c.due())); };
       for (const PricedOption& c : candidates_) {
-        const bool counts = c.price->may_lead() || !sound.contains(c.machines->gpu);
+        const bool counts = c.price->may_lead() || (doubtful && !sound.contains(c.machines->gpu));
         if (counts && (least == nullptr || key(c) < key(*least))) least = &c;
       }
       return least;

@@ -341,7 +341,7 @@ void add_changes(Recommendation& result, std::vector<Explored>& explored) {
     // A budget is the least that is enough.
     const bool budget =
         one.change->kind == RequestChangeKind::kNoBudget || one.change->kind == RequestChangeKind::kTwoChanges;
-    const PricedOption* least = budget ? one.planning->cheapest() : nullptr;
+    const PricedOption* least = budget ? one.planning->cheapest(result.plans.empty()) : nullptr;
     const PricedOption& best = least != nullptr ? *least : one.planning->kinds().front();
     const bool has_bf16 = best.machines->gpu->peak(catalog::NumberFormat::kBf16).supported;
     if (one.change->kind == RequestChangeKind::kPureBf16 && !has_bf16) continue;
