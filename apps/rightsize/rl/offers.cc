@@ -1,36 +1,50 @@
 #include "rightsize/rl/offers.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "base/threads.h"
 
 namespace rightsize::app {
 
 std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan& first, const market::PriceBook& book,
                                const perf::Constants& constants) {
-  std::vector<RlOffer> offers;
-  const auto add = [&](const char* what, const char* flags, auto change) {
+  struct Change {
+    const char *what, *flags;
+    std::function<void(rl::RlRequest&)> apply;
+  };
+  const market::OfferFilter& filter = request.request.filter;
+  const bool spot =
+      std::find(filter.purchases.begin(), filter.purchases.end(), catalog::Purchase::kSpot) != filter.purchases.end();
+  std::vector<Change> changes;
+  if (!filter.regions.empty())
+    changes.push_back({"any region", "no --regions", [](rl::RlRequest& r) { r.request.filter.regions.clear(); }});
+  if (!filter.providers.empty())
+    changes.push_back({"any provider", "no --providers", [](rl::RlRequest& r) { r.request.filter.providers.clear(); }});
+  if (!filter.purchases.empty() && !spot && !request.has_other_machines())
+    changes.push_back(
+        {"spot", "--purchase spot", [](rl::RlRequest& r) { r.request.filter.purchases = {catalog::Purchase::kSpot}; }});
+  if (request.job.reference)
+    changes.push_back({"no reference model", "--reference no", [](rl::RlRequest& r) { r.job.reference = false; }});
+
+  std::vector<std::optional<RlOffer>> cheaper(changes.size());
+  for_each_index(changes.size(), std::thread::hardware_concurrency(), [&](std::size_t i) {
     rl::RlRequest changed = request;
     changed.request.top = 1, changed.request.plans_only = true;
-    change(changed);
+    changes[i].apply(changed);
     const rl::RlRecommendation found = rl::recommend_rl(changed, book, constants);
     if (found.plans.empty()) return;
     const rl::RlPlan& plan = found.plans.front();
     const market::Offer& offer = *plan.priced.offer;
     if (!plan.priced.price->may_lead() || !(plan.priced.cost < first.priced.cost)) return;
-    offers.push_back({what, flags, offer.machine->provider, offer.gpu->name, plan.job.layout.gpus(),
-                      plan.priced.time.total(), plan.priced.cost});
-  };
-  const market::OfferFilter& filter = request.request.filter;
-  const auto asked = [&](catalog::Purchase terms) {
-    return std::find(filter.purchases.begin(), filter.purchases.end(), terms) != filter.purchases.end();
-  };
-  if (!filter.regions.empty())
-    add("any region", "no --regions", [](rl::RlRequest& r) { r.request.filter.regions.clear(); });
-  if (!filter.providers.empty())
-    add("any provider", "no --providers", [](rl::RlRequest& r) { r.request.filter.providers.clear(); });
-  if (!filter.purchases.empty() && !asked(catalog::Purchase::kSpot) && !request.has_other_machines())
-    add("spot", "--purchase spot", [](rl::RlRequest& r) { r.request.filter.purchases = {catalog::Purchase::kSpot}; });
-  if (request.job.reference)
-    add("no reference model", "--reference no", [](rl::RlRequest& r) { r.job.reference = false; });
+    cheaper[i] = {changes[i].what,        changes[i].flags,         offer.machine->provider, offer.gpu->name,
+                  plan.job.layout.gpus(), plan.priced.time.total(), plan.priced.cost};
+  });
+  std::vector<RlOffer> offers;
+  for (std::optional<RlOffer>& one : cheaper)
+    if (one) offers.push_back(*std::move(one));
   return offers;
 }
 
