@@ -161,7 +161,7 @@ class BlockReader {
     if (way.size() > 40) return;
     read_node(way, base);
     each_inner(*way.back(), [&](const std::string& name, const HclValue& inner) {
-      if (name == "guest_accelerators") return;  // part of the machine around it
+      if (is_accelerators(name)) return;  // part of the machine around it
       GpuRequest below = base;
       if (way.size() > 1 || !inner.is_block || name.find("pool") != std::string::npos) below.part = part_of(base, name);
       // Pools of a list have no key, but a name.
@@ -289,6 +289,11 @@ class BlockReader {
     types.push_back("tpu-" + type->text);
   }
 
+  static bool is_accelerators(std::string_view name) {
+    return is_any(name,
+                  {"guest_accelerator", "guest_accelerators", "accelerator_config", "accelerators", "accelerator"});
+  }
+
   // guest_accelerator { type = "nvidia-l4", count = 1 }, as a block or an object; accelerator_type and
   // accelerator_count in the maps of modules.
   bool read_accelerators(const HclValue& here, GpuRequest& request) {
@@ -302,9 +307,7 @@ class BlockReader {
       request.unresolved.push_back(fmt::format("{} = {}", name, value->text));
     }
     each_inner(here, [&](const std::string& name, const HclValue& inner) {
-      if (!is_any(name,
-                  {"guest_accelerator", "guest_accelerators", "accelerator_config", "accelerators", "accelerator"}))
-        return;
+      if (!is_accelerators(name)) return;
       const HclValue* type = inner.find("type");
       if (type == nullptr) type = inner.find("accelerator_type");
       if (type == nullptr) {
@@ -397,9 +400,13 @@ class BlockReader {
     if (!counted && node.find("node_count_dynamic_max") != nullptr) request.units = 0, counted = true;
     if (!inner) return counted;
     each_inner(node, [&](const std::string& name, const HclValue& below) {
-      if (is_any(name,
-                 {"scaling_config", "autoscaling", "scaling", "autoscaling_policy", "scale_settings", "auto_scaling"}))
+      if (is_any(name, {"scaling_config", "autoscaling", "scaling", "autoscaling_policy", "scale_settings",
+                        "auto_scaling"})) {
+        // The least number of an autoscaler does not replace the number to start with.
+        const std::optional<double> start = counted ? request.units : std::nullopt;
         counted = count_in(below, request, false) || counted;
+        if (start) request.units = start;
+      }
       // Oracle's node pools have their number of nodes there.
       const HclValue* size = name == "node_config_details" ? below.find("size") : nullptr;
       if (size == nullptr) return;

@@ -138,8 +138,9 @@ class ObjectWalk {
     for (const char* field : {"parallelism", "numOfHosts", "numNodes"}) {
       if (!is_mapping(value.find(field))) where.times(doc_, value.find(field), field);
     }
-    // Dynamo: nodes of one worker.
-    if (const YamlValue* nodes = find_path(value, {"multinode", "nodeCount"})) where.times(doc_, nodes, "nodeCount");
+    // Dynamo: nodes of one worker; Kubeflow's training runtimes: nodes of a job.
+    where.times(doc_, find_path(value, {"multinode", "nodeCount"}), "nodeCount");
+    where.times(doc_, find_path(value, {"mlPolicy", "numNodes"}), "numNodes");
     if (const YamlValue* limit = value.find("activeDeadlineSeconds"); base.job && limit != nullptr) {
       if (const auto length = doc_.number(limit, "activeDeadlineSeconds", base)) base.time_limit = seconds(*length);
     }

@@ -138,7 +138,10 @@ bool asks_for_gpus(const std::string& content, bool batch) {
       begin = end + 1;
     }
   }
-  if (batch) return contains_any(content, {"--gres=gpu", "--gres gpu", "--gpus", "resource.gpu.amount"});
+  if (batch)
+    return contains_any(content, {"--gres=gpu", "--gres gpu", "--gpus", "--gpu-request", "--gpu-devices-request",
+                                  "resource.gpu.amount"}) ||
+           (content.starts_with("runai ") && content.find(" submit") != std::string::npos);
   return has_gpu_key(content);
 }
 

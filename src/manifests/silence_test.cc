@@ -52,9 +52,8 @@ const std::vector<Form>& forms() {
          return fmt::format(
              "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      "
              "containers:\n      - resources: {{limits: {{nvidia.com/gpu: {}}}}}\n---\napiVersion: "
-             "autoscaling/v2\nkind: "
-             "HorizontalPodAutoscaler\nmetadata: {{name: b}}\nspec:\n  minReplicas: {}\n  maxReplicas: 99\n  "
-             "scaleTargetRef: {{apiVersion: apps/v1, kind: Deployment, name: a}}\n",
+             "autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {{name: b}}\nspec:\n  minReplicas: {}\n  "
+             "maxReplicas: 99\n  scaleTargetRef: {{apiVersion: apps/v1, kind: Deployment, name: a}}\n",
              w.gpus, w.copies);
        },
        pods},
@@ -72,11 +71,9 @@ const std::vector<Form>& forms() {
          return fmt::format(
              "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {{name: t}}\nspec:\n  spec:\n    "
              "devices:\n      requests:\n      - name: g\n        exactly:\n          deviceClassName: "
-             "gpu.nvidia.com\n   "
-             "       count: {}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  replicas: "
-             "{}\n  template:\n    spec:\n      resourceClaims:\n      - name: g\n        resourceClaimTemplateName: "
-             "t\n "
-             "     containers: [{{name: c}}]\n",
+             "gpu.nvidia.com\n          count: {}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: "
+             "a}}\nspec:\n  replicas: {}\n  template:\n    spec:\n      resourceClaims:\n      - name: g\n        "
+             "resourceClaimTemplateName: t\n      containers: [{{name: c}}]\n",
              w.gpus, w.copies);
        },
        pods},
@@ -84,9 +81,8 @@ const std::vector<Form>& forms() {
        [](const Wish& w) {
          return fmt::format(
              "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {{name: l}}\nspec:\n  "
-             "replicas: {}\n  parallelism: {{data: 1, tensor: {}}}\n  template:\n    containers:\n    - name: main\n   "
-             "   "
-             "resources: {{limits: {{nvidia.com/gpu: {}}}}}\n",
+             "replicas: {}\n  parallelism: {{data: 1, tensor: {}}}\n  template:\n    containers:\n    - name: main\n  "
+             "    resources: {{limits: {{nvidia.com/gpu: {}}}}}\n",
              w.copies, w.gpus, w.gpus);
        },
        pods},
@@ -106,8 +102,7 @@ const std::vector<Form>& forms() {
        [](const Wish& w) {
          return fmt::format(
              "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {{name: d}}\nspec:\n  "
-             "services:\n  "
-             "  Worker:\n      replicas: {}\n      resources:\n        limits:\n          gpu: \"{}\"\n",
+             "services:\n    Worker:\n      replicas: {}\n      resources:\n        limits:\n          gpu: \"{}\"\n",
              w.copies, w.gpus);
        },
        pods},
@@ -203,10 +198,9 @@ const std::vector<Form>& forms() {
       {"locals.tf",
        [](const Wish& w) {
          return fmt::format(
-             "locals {{\n  base = {{ cpu = {{ instance_types = [\"m5.large\"], desired_size = 2 }} }}\n  gpu = {{\n    "
-             "gpu "
-             "= {{\n      instance_types = [\"{}\"]\n      desired_size   = {}\n    }}\n  }}\n}}\nmodule \"eks\" {{\n  "
-             "source = \"terraform-aws-modules/eks/aws\"\n  eks_managed_node_groups = merge(local.base, "
+             "locals {{\n  base = {{ cpu = {{ instance_types = [\"m5.large\"], desired_size = 2 }} }}\n  gpu = {{\n   "
+             " gpu = {{\n      instance_types = [\"{}\"]\n      desired_size   = {}\n    }}\n  }}\n}}\nmodule \"eks\" "
+             "{{\n  source = \"terraform-aws-modules/eks/aws\"\n  eks_managed_node_groups = merge(local.base, "
              "local.gpu)\n}}\n",
              w.machine, w.copies);
        },
@@ -231,21 +225,18 @@ const std::vector<Form>& forms() {
       {"partly.tf",
        [](const Wish& w) {
          return fmt::format(
-             "variable \"more\" {{}}\nmodule \"eks\" {{\n  source = \"x\"\n  eks_managed_node_groups = merge(var.more, "
-             "{{\n    "
-             "gpu = {{ instance_types = [\"{}\"], desired_size = {} }}\n  }})\n}}\n",
+             "variable \"more\" {{}}\nmodule \"eks\" {{\n  source = \"x\"\n  eks_managed_node_groups = "
+             "merge(var.more, {{\n    gpu = {{ instance_types = [\"{}\"], desired_size = {} }}\n  }})\n}}\n",
              w.machine, w.copies);
        },
        nodes},
       {"gke.tf",
        [](const Wish& w) {
          return fmt::format(
-             "module \"gke\" {{\n  source = \"terraform-google-modules/kubernetes-engine/google\"\n  node_pools = [\n  "
-             "  {{ name "
-             "= \"cpu\", machine_type = \"e2-medium\", accelerator_count = 0, accelerator_type = \"\" }},\n    {{ name "
-             "= "
-             "\"gpu\", machine_type = \"n1-standard-8\", node_count = {}, accelerator_count = {}, accelerator_type = "
-             "\"nvidia-tesla-t4\" }},\n  ]\n}}\n",
+             "module \"gke\" {{\n  source = \"terraform-google-modules/kubernetes-engine/google\"\n  node_pools = [\n "
+             "   {{ name = \"cpu\", machine_type = \"e2-medium\", accelerator_count = 0, accelerator_type = \"\" "
+             "}},\n    {{ name = \"gpu\", machine_type = \"n1-standard-8\", node_count = {}, accelerator_count = {}, "
+             "accelerator_type = \"nvidia-tesla-t4\" }},\n  ]\n}}\n",
              w.copies, w.gpus);
        },
        pods},
@@ -283,12 +274,11 @@ const std::vector<Form>& forms() {
       {"stack.yaml",
        [](const Wish& w) {
          return fmt::format(
-             "AWSTemplateFormatVersion: '2010-09-09'\nParameters:\n  Type: {{Type: String, Default: {}}}\nResources:\n "
-             " "
-             "Template:\n    Type: AWS::EC2::LaunchTemplate\n    Properties:\n      LaunchTemplateData:\n        "
-             "InstanceType: !Ref Type\n  Group:\n    Type: AWS::AutoScaling::AutoScalingGroup\n    Properties:\n      "
-             "MinSize: 0\n      MaxSize: 50\n      DesiredCapacity: {}\n      LaunchTemplate:\n        "
-             "LaunchTemplateId: !Ref Template\n",
+             "AWSTemplateFormatVersion: '2010-09-09'\nParameters:\n  Type: {{Type: String, Default: "
+             "{}}}\nResources:\n  Template:\n    Type: AWS::EC2::LaunchTemplate\n    Properties:\n      "
+             "LaunchTemplateData:\n        InstanceType: !Ref Type\n  Group:\n    Type: "
+             "AWS::AutoScaling::AutoScalingGroup\n    Properties:\n      MinSize: 0\n      MaxSize: 50\n      "
+             "DesiredCapacity: {}\n      LaunchTemplate:\n        LaunchTemplateId: !Ref Template\n",
              w.machine, w.copies);
        },
        nodes},
@@ -319,9 +309,8 @@ const std::vector<Form>& forms() {
        [](const Wish& w) {
          return fmt::format(
              "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: f}}\nspec:\n  source:\n    "
-             "helm:\n      "
-             "values: |\n        replicaCount: {}\n        resources:\n          limits:\n            nvidia.com/gpu: "
-             "{}\n",
+             "helm:\n      values: |\n        replicaCount: {}\n        resources:\n          limits:\n            "
+             "nvidia.com/gpu: {}\n",
              w.copies, w.gpus);
        },
        pods},
@@ -329,8 +318,7 @@ const std::vector<Form>& forms() {
        [](const Wish& w) {
          return fmt::format(
              "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: f}}\nspec:\n  source:\n    "
-             "helm:\n      "
-             "parameters:\n      - name: resources.limits.nvidia\\.com/gpu\n        value: \"{}\"\n",
+             "helm:\n      parameters:\n      - name: resources.limits.nvidia\\.com/gpu\n        value: \"{}\"\n",
              w.gpus);
        },
        nullptr},
@@ -356,8 +344,7 @@ const std::vector<Form>& forms() {
        [](const Wish& w) {
          return fmt::format(
              "workerPoolSpecs:\n- machineSpec:\n    machineType: a2-highgpu-1g\n    acceleratorType: "
-             "NVIDIA_TESLA_A100\n    "
-             "acceleratorCount: 1\n  replicaCount: {}\n",
+             "NVIDIA_TESLA_A100\n    acceleratorCount: 1\n  replicaCount: {}\n",
              w.copies);
        },
        nodes},
@@ -407,11 +394,10 @@ const std::vector<Form>& forms() {
       {"batch-job.yaml",
        [](const Wish& w) {
          return fmt::format(
-             "Resources:\n  Train:\n    Type: AWS::Batch::JobDefinition\n    Properties:\n      Type: multinode\n      "
-             "NodeProperties:\n        NumNodes: {}\n        NodeRangeProperties:\n        - Container:\n            "
-             "ResourceRequirements:\n            - Type: VCPU\n              Value: 8\n            - Type: GPU\n       "
-             "  "
-             "     Value: {}\n",
+             "Resources:\n  Train:\n    Type: AWS::Batch::JobDefinition\n    Properties:\n      Type: multinode\n     "
+             " NodeProperties:\n        NumNodes: {}\n        NodeRangeProperties:\n        - Container:\n            "
+             "ResourceRequirements:\n            - Type: VCPU\n              Value: 8\n            - Type: GPU\n      "
+             "        Value: {}\n",
              w.copies, w.gpus);
        },
        pods},
@@ -451,11 +437,9 @@ const std::vector<Form>& forms() {
       {"category.yaml",
        [](const Wish& w) {
          return fmt::format(
-             "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: gpu}}\nspec:\n  template:\n    spec:\n    "
-             "  "
-             "requirements:\n      - key: eks.amazonaws.com/instance-category\n        operator: In\n        values:\n "
-             "  "
-             "     - {}\n      taints:\n      - key: nvidia.com/gpu\n",
+             "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: gpu}}\nspec:\n  template:\n    spec:\n   "
+             "   requirements:\n      - key: eks.amazonaws.com/instance-category\n        operator: In\n        "
+             "values:\n        - {}\n      taints:\n      - key: nvidia.com/gpu\n",
              w.machine.substr(0, 1));
        },
        nullptr},
@@ -471,10 +455,22 @@ const std::vector<Form>& forms() {
       {"submit.sh",
        [](const Wish& w) {
          return fmt::format(
-             "spark-submit --conf spark.executor.instances={} --conf "
-             "spark.executor.resource.gpu.amount={}\n",
+             "spark-submit --conf spark.executor.instances={} --conf spark.executor.resource.gpu.amount={}\n", w.copies,
+             w.gpus);
+       },
+       nullptr},
+      {"runtime.yaml",
+       [](const Wish& w) {
+         return fmt::format(
+             "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainingRuntime\nmetadata: {{name: t}}\nspec:\n  "
+             "mlPolicy: "
+             "{{numNodes: {}}}\n  template:\n    spec:\n      containers: [{{resources: {{limits: {{nvidia.com/gpu: "
+             "{}}}}}}}]\n",
              w.copies, w.gpus);
        },
+       pods},
+      {"runai.sh",
+       [](const Wish& w) { return fmt::format("runai training submit a -g {} \\\n --workers {}\n", w.gpus, w.copies); },
        nullptr},
       {"main.bicep",
        [](const Wish& w) { return fmt::format("param gpuCount int = {}\nparam n int = {}\n", w.gpus, w.copies); },

@@ -93,7 +93,10 @@ TEST(Terraform, GoogleMachinesAcceleratorsAndPools) {
   EXPECT_TRUE(vm.spot);
   const GpuRequest pool = only(R"(resource "google_container_node_pool" "gpu" {
   node_count = 3
-  autoscaling { max_node_count = 9 }
+  autoscaling {
+    min_node_count = 0
+    max_node_count = 9
+  }
   node_config {
     machine_type = "a3-highgpu-8g"
     spot         = true
@@ -103,6 +106,10 @@ TEST(Terraform, GoogleMachinesAcceleratorsAndPools) {
   EXPECT_EQ(pool.total(), 24);
   EXPECT_EQ(pool.most_units, 9);
   EXPECT_TRUE(pool.spot);
+  EXPECT_EQ(only("resource \"x_node_pool\" \"p\" {\n  initial_node_count = 2\n  accelerator {\n"
+                 "    accelerator_type = \"nvidia-tesla-p100\"\n    accelerator_count = \"2\"\n  }\n}\n")
+                .total(),
+            4);
   const GpuRequest tpl = only(
       "resource \"google_compute_instance_template\" \"t\" { machine_type = \"g2-standard-8\" }\n"
       "resource \"google_compute_instance_group_manager\" \"m\" {\n  target_size = 4\n"
