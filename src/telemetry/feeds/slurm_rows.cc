@@ -59,7 +59,7 @@ void split_mig(GpuAllocation& allocation) {
   while (!model.empty() && (model.back() == '_' || model.back() == '-' || model.back() == '.')) model.pop_back();
 }
 
-std::uint64_t hash_of(std::string_view id, TimePoint start) {
+std::uint64_t hash_of(std::string_view id, TimePoint start = {}) {
   std::uint64_t hash = 1469598103934665603ULL;
   for (char c : id) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   const auto second = static_cast<std::uint64_t>(std::llround(in_unix_seconds(start)));
@@ -216,32 +216,35 @@ void JobRows::take_job(const JobFacts& facts, const SlurmUsage& usage, std::size
 void JobRows::take_step(std::string_view id, std::optional<TimePoint> start, std::optional<Seconds> elapsed,
                         const SlurmUsage& usage) {
   if (!usage.utilization && !usage.memory) return;
-  steps_[std::string(id.substr(0, id.find('.')))].push_back({start, elapsed.value_or(seconds(0)), usage});
+  const auto small = [](std::optional<double> value) {
+    return static_cast<float>(value.value_or(SlurmJob::kUnmeasured));
+  };
+  steps_.push_back({hash_of(id.substr(0, id.find('.'))), start.value_or(TimePoint{}),
+                    static_cast<float>(in_seconds(elapsed.value_or(seconds(0)))), small(usage.utilization),
+                    small(usage.memory)});
 }
 
 // A job's utilization is the time-weighted mean over its steps; batch and extern steps have no value.
 void JobRows::add_steps(SlurmJob& job) const {
-  const auto found = steps_.find(std::string(job.id));
-  if (found == steps_.end()) return;
-  double weight = 0, busy = 0, memory = -1;
-  for (const StepUsage& step : found->second) {
+  double weight = 0, busy = 0;
+  float memory = SlurmJob::kUnmeasured;
+  for (const StepUsage& step : std::ranges::equal_range(steps_, hash_of(job.id), {}, &StepUsage::job)) {
     // A requeued job's runs share the id: a step belongs to the run it began in.
-    if (step.start && (*step.start < job.start || *step.start > job.end)) continue;
-    memory = std::max(memory, step.usage.memory.value_or(-1));
-    if (!step.usage.utilization) continue;
-    const double by = std::max(1.0, in_seconds(step.elapsed));
-    busy += by * *step.usage.utilization;
+    if (step.start > TimePoint{} && (step.start < job.start || step.start > job.end)) continue;
+    memory = std::max(memory, step.bytes);
+    if (step.utilization < 0) continue;
+    const double by = std::max(1.0F, step.elapsed);
+    busy += by * static_cast<double>(step.utilization);
     weight += by;
   }
   if (weight > 0 && job.utilization < 0) job.utilization = static_cast<float>(busy / weight);
-  if (memory >= 0 && job.used_bytes < 0) job.used_bytes = static_cast<float>(memory);
+  if (memory >= 0 && job.used_bytes < 0) job.used_bytes = memory;
 }
 
 JobTable JobRows::finish() {
-  if (!steps_.empty()) {
-    for (SlurmJob& job : table_.jobs) {
-      if (!job.measured()) add_steps(job);
-    }
+  std::ranges::sort(steps_, {}, &StepUsage::job);
+  for (SlurmJob& job : table_.jobs) {
+    if (!steps_.empty() && !job.measured()) add_steps(job);
   }
   table_.texts.push_back(std::move(arena_));
   return std::move(table_);

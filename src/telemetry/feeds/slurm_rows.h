@@ -50,11 +50,12 @@ class JobRows {
   JobTable finish();
 
  private:
-  // A step's row, until its job's row is known: steps may come first in a sorted or merged log.
+  // A step's row, until all jobs are known: steps may come first in a sorted or merged log. Logs have millions of them.
   struct StepUsage {
-    std::optional<TimePoint> start;
-    Seconds elapsed;
-    SlurmUsage usage;
+    std::uint64_t job = 0;     // hash of its ID
+    TimePoint start;           // 0: unknown
+    float elapsed = 0;         // seconds
+    float utilization, bytes;  // SlurmJob::kUnmeasured if missing
   };
   // Words are looked up once per text and column.
   Word word(std::string_view text);
@@ -68,7 +69,7 @@ class JobRows {
   std::unordered_map<std::string_view, std::string_view> names_;           // those that repeat
   std::vector<std::uint64_t> seen_ = std::vector<std::uint64_t>(1024, 0);  // a hash table of runs; 0 is free
   std::size_t seen_count_ = 0;
-  std::unordered_map<std::string, std::vector<StepUsage>> steps_;
+  std::vector<StepUsage> steps_;
 };
 
 // sacct --json.
