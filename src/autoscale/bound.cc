@@ -28,7 +28,7 @@ double by_replicas(const std::vector<double>& demand, double width, double start
   const auto states = static_cast<std::size_t>(most) + 1;
   std::vector<double> cost(states, 0.0), next(states);
   for (const double needed : demand) {
-    std::fill(next.begin(), next.end(), kInfinity);
+    std::ranges::fill(next, kInfinity);
     const int whole = static_cast<int>(needed / width);
     for (int from = 0; from <= most; ++from) {
       for (int to = 0; to <= most; ++to) {
@@ -48,7 +48,7 @@ double by_replicas(const std::vector<double>& demand, double width, double start
     }
     cost.swap(next);
   }
-  return *std::min_element(cost.begin(), cost.end());
+  return *std::ranges::min_element(cost);
 }
 
 // For many replicas: each level of the demand is treated by itself, as a fraction of a replica. Between two intervals
@@ -142,7 +142,7 @@ double least_work(const sim::StepCost& cost, const sim::ContinuousConfig& engine
 }
 
 double least_supply(const std::vector<double>& demand, double width, double startup, double may_miss) {
-  const double peak = demand.empty() ? 0 : *std::max_element(demand.begin(), demand.end()) / width;
+  const double peak = demand.empty() ? 0 : *std::ranges::max_element(demand) / width;
   constexpr double kMostWhole = 16;
   double best = 0;
   for (const double price : {1.0, 2.0, 6.0, 24.0, 256.0}) {

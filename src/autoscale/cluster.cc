@@ -177,7 +177,7 @@ class Cluster final : public sim::RequestWatcher {
   void give_up() {
     run_.unserved = in_flight_;
     const auto miss = [&](const Arrival& request) { ++slot_of(request.at).requests, ++slot_of(request.at).over; };
-    std::for_each(router_.begin(), router_.end(), miss);
+    std::ranges::for_each(router_, miss);
     for (const Replica& replica : replicas_)
       for (const Arrival& request : replica.engine->abandon()) miss(request);
   }
@@ -235,7 +235,7 @@ class Cluster final : public sim::RequestWatcher {
     --paid_;
     replicas_[slot].state = State::kGone;
     if (config_.prompts) replicas_[slot].engine->abandon();  // the next replica in this slot starts with an empty cache
-    order_.erase(std::find(order_.begin(), order_.end(), slot));
+    order_.erase(std::ranges::find(order_, slot));
     update(slot);
   }
 
@@ -246,8 +246,7 @@ class Cluster final : public sim::RequestWatcher {
     auto last = in_state(State::kStarting);
     if (last != order_.rend()) {
       const std::size_t slot = *last;
-      starting_.erase(
-          std::find_if(starting_.begin(), starting_.end(), [&](const auto& s) { return s.second == slot; }));
+      starting_.erase(std::ranges::find_if(starting_, [&](const auto& s) { return s.second == slot; }));
       return stop(slot);
     }
     last = in_state(State::kReady);
@@ -264,7 +263,7 @@ class Cluster final : public sim::RequestWatcher {
   void fail_oldest() {
     config_.failure.reset();
     const auto oldest =
-        std::find_if(order_.begin(), order_.end(), [&](std::size_t i) { return replicas_[i].state == State::kReady; });
+        std::ranges::find_if(order_, [&](std::size_t i) { return replicas_[i].state == State::kReady; });
     if (oldest == order_.end()) return;
     const std::size_t slot = *oldest;
     const std::vector<Arrival> lost = replicas_[slot].engine->abandon();

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/parse_units.h"
 #include "base/suggest.h"
@@ -31,9 +30,8 @@ template <class T>
 Result<> read_number(std::string_view text, T& to, double least, double most) {
   const Result<double> value = parse_number(text);
   const bool whole = !std::is_integral_v<T> || (value && *value == std::floor(*value));
-  if (!value || !whole || !(*value >= least && *value <= most)) {
+  if (!value || !whole || !(*value >= least && *value <= most))
     return wrong(text, fmt::format("a {}number from {} to {}", std::is_integral_v<T> ? "whole " : "", least, most));
-  }
   to = static_cast<T>(*value);
   return {};
 }
@@ -57,7 +55,7 @@ std::string show_time(SimTime t) {
 
 template <class Choice, std::size_t N>
 Result<> read_choice(std::string_view text, const std::array<std::string_view, N>& names, Choice& to) {
-  const auto found = std::find(names.begin(), names.end(), text);
+  const auto found = std::ranges::find(names, text);
   if (found == names.end()) return wrong(text, fmt::format("one of {}", fmt::join(names, ", ")));
   to = static_cast<Choice>(found - names.begin());
   return {};
@@ -183,9 +181,7 @@ const std::vector<Key>& keys() {
   return kKeys;
 }
 
-bool applies(const Key& key, Kind kind) {
-  return std::find(key.kinds.begin(), key.kinds.end(), kind) != key.kinds.end();
-}
+bool applies(const Key& key, Kind kind) { return std::ranges::find(key.kinds, kind) != key.kinds.end(); }
 
 std::vector<std::string> names_for(Kind kind) {
   std::vector<std::string> names;
@@ -221,7 +217,7 @@ Result<> check(const Policy& p) {
   if (zero && !scales_from_zero && p.kind != Kind::kFixed && p.kind != Kind::kSchedule)
     return fail(
         bad_input(fmt::format("{} cannot start from 0 replicas; use min=1, or keda or knative", name_of(p.kind))));
-  if (p.kind == Kind::kSchedule && *std::max_element(p.plan.begin(), p.plan.end()) < 1)
+  if (p.kind == Kind::kSchedule && *std::ranges::max_element(p.plan) < 1)
     return fail(bad_input("the plan has no replicas"));
   return {};
 }
@@ -240,18 +236,17 @@ int Policy::first_replicas() const {
 Result<Policy> parse_policy(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string name(trim(text.substr(0, colon)));
-  const auto found = std::find(kKinds.begin(), kKinds.end(), name);
-  if (found == kKinds.end()) {
+  const auto found = std::ranges::find(kKinds, name);
+  if (found == kKinds.end())
     return fail(bad_input(fmt::format("unknown policy '{}'; use {}", name, fmt::join(kKinds, ", ")))
                     .with_hint(did_you_mean(name, std::vector<std::string>(kKinds.begin(), kKinds.end()))));
-  }
   Policy policy = usual(static_cast<Kind>(found - kKinds.begin()));
   const std::string_view rest = colon == std::string_view::npos ? "" : text.substr(colon + 1);
   for (std::string_view part : split_list(rest, ',')) {
     const std::size_t equals = part.find('=');
     const std::string_view key = trim(part.substr(0, equals));
-    const auto row = std::find_if(keys().begin(), keys().end(),
-                                  [&](const Key& k) { return k.name == key && applies(k, policy.kind); });
+    const auto row =
+        std::ranges::find_if(keys(), [&](const Key& k) { return k.name == key && applies(k, policy.kind); });
     if (row == keys().end() || equals == std::string_view::npos) {
       return fail(bad_input(fmt::format("policy '{}' has no key '{}'; use {}", name, key,
                                         fmt::join(names_for(policy.kind), ", ")))

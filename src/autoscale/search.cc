@@ -31,7 +31,7 @@ std::vector<std::size_t> cheapest_of_kinds(const ClusterConfig& config, const De
   }
   std::vector<std::size_t> order;
   for (const auto& [kind, at] : best) order.push_back(at);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return paid(a) < paid(b); });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return paid(a) < paid(b); });
   return order;
 }
 
@@ -111,8 +111,8 @@ class Search {
       try_best();
     }
     for (auto& [kind, policy] : best_) found_.best.push_back(std::move(policy));
-    std::sort(found_.best.begin(), found_.best.end(),
-              [&](const SimulatedPolicy& a, const SimulatedPolicy& b) { return better(a, b, config_.slo); });
+    std::ranges::sort(found_.best,
+                      [&](const SimulatedPolicy& a, const SimulatedPolicy& b) { return better(a, b, config_.slo); });
     return std::move(found_);
   }
 
@@ -144,7 +144,7 @@ class Search {
     constexpr int kRounds = 6;
     const auto leader = [&] {
       const auto less = [&](const auto& a, const auto& b) { return better(a.second, b.second, config_.slo); };
-      return std::min_element(best_.begin(), best_.end(), less)->second;
+      return std::ranges::min_element(best_, less)->second;
     };
     SimulatedPolicy best = leader();
     for (int round = 0; round < kRounds; ++round) {

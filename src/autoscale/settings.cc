@@ -39,11 +39,11 @@ class Settings {
         running_(replica_.running_within(config.slo.tpot)),
         rate_(std::min(most_rate, replica_.rate(running_))) {
     const std::vector<double> minutes = needed(demand, whole_seconds(60), rate_);
-    const double peak = minutes.empty() ? 1 : *std::max_element(minutes.begin(), minutes.end());
+    const double peak = minutes.empty() ? 1 : *std::ranges::max_element(minutes);
     most_ = static_cast<int>(std::ceil(1.5 * peak)) + 2;
     const std::vector<double> hours = needed(demand, whole_seconds(3600), rate_);
-    base_ = std::max(1, static_cast<int>(hours.empty() ? 1 : *std::min_element(hours.begin(), hours.end())));
-    idle_ = std::count(minutes.begin(), minutes.end(), 0.0) >= kIdleMinutes;
+    base_ = std::max(1, static_cast<int>(hours.empty() ? 1 : *std::ranges::min_element(hours)));
+    idle_ = std::ranges::count(minutes, 0.0) >= kIdleMinutes;
     const std::vector<double> slots = needed(demand, whole_seconds(600), rate_);
     first_ = slots.empty() ? 1 : static_cast<int>(std::ceil(slots.front() / kFirstUse));
   }

@@ -1,12 +1,10 @@
 #include "autoscale/startup.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/csv.h"
 #include "base/embedded.h"
@@ -113,33 +111,22 @@ Result<StartupOptions> parse_startup(std::string_view text) {
   for (std::string_view word : split_list(text, ',')) {
     const std::size_t equals = word.find('=');
     const std::string name(trim(word.substr(0, equals)));
-    const auto part = std::find_if(parts().begin(), parts().end(), [&](const Part& p) { return p.name == name; });
+    const auto part = std::ranges::find_if(parts(), [&](const Part& p) { return p.name == name; });
     if (equals == std::string_view::npos || part == parts().end())
       return fail(bad_input(fmt::format("unknown part '{}' of a start-up", word)).with_hint(kExample));
     const std::string value(trim(word.substr(equals + 1)));
-    const auto found = std::find(part->values.begin(), part->values.end(), value);
-    if (found == part->values.end()) {
+    const auto found = std::ranges::find(part->values, value);
+    if (found == part->values.end())
       return fail(bad_input(fmt::format("{}: '{}' must be one of {}", name, value, fmt::join(part->values, ", ")))
                       .with_hint(did_you_mean(value, part->values)));
-    }
     part->set(options, static_cast<std::size_t>(found - part->values.begin()), value);
   }
   return options;
 }
 
-Seconds Startup::total() const {
+Seconds Startup::sum(Seconds Stage::*of) const {
   Seconds sum;
-  for (const Stage& s : stages) sum += s.time;
-  return sum;
-}
-Seconds Startup::low() const {
-  Seconds sum;
-  for (const Stage& s : stages) sum += s.low;
-  return sum;
-}
-Seconds Startup::high() const {
-  Seconds sum;
-  for (const Stage& s : stages) sum += s.high;
+  for (const Stage& stage : stages) sum += stage.*of;
   return sum;
 }
 

@@ -37,9 +37,10 @@ struct Stage {
 struct Startup {
   std::vector<Stage> stages;
 
-  Seconds total() const;
-  Seconds low() const;
-  Seconds high() const;
+  Seconds sum(Seconds Stage::*of) const;
+  Seconds total() const { return sum(&Stage::time); }
+  Seconds low() const { return sum(&Stage::low); }
+  Seconds high() const { return sum(&Stage::high); }
 };
 
 // The replica: its published weights, its layers and the GPUs that share it.

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -51,6 +52,13 @@ Result<> write_file(const std::string& path, const std::string& content) {
     return fail(cannot("write", path, reason));
   }
   return {};
+}
+
+std::string user_path(const char* variable, const char* fallback, const char* name) {
+  if (const char* base = std::getenv(variable); base != nullptr && *base == '/')
+    return fmt::format("{}/rightsize/{}", base, name);
+  const char* home = std::getenv("HOME");
+  return home == nullptr || *home == '\0' ? "" : fmt::format("{}/{}/rightsize/{}", home, fallback, name);
 }
 
 }  // namespace rightsize

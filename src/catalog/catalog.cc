@@ -6,8 +6,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "base/list_of.h"
 #include "base/suggest.h"
 #include "base/text.h"
 
@@ -46,18 +46,13 @@ std::optional<FlopsPerSecond> Gpu::half_rate() const {
   return bf16.supported && bf16.dense ? bf16.dense : peak(NumberFormat::kFp16).dense;
 }
 
-std::vector<std::string> Catalog::gpu_names() const {
-  std::vector<std::string> names;
-  for (const Gpu& gpu : gpus) names.push_back(gpu.name);
-  return names;
-}
+std::vector<std::string> Catalog::gpu_names() const { return list_of(gpus, &Gpu::name); }
 
 namespace {
 
 bool is_named(const Gpu& gpu, const std::string& folded) {
   if (fold_name(gpu.name) == folded) return true;
-  return std::any_of(gpu.aliases.begin(), gpu.aliases.end(),
-                     [&](const std::string& alias) { return fold_name(alias) == folded; });
+  return std::ranges::any_of(gpu.aliases, [&](const std::string& alias) { return fold_name(alias) == folded; });
 }
 
 // "a100" means every a100-..., "a100-80gb" its sxm and pcie forms, "4090" the rtx-4090, "4070ti" the rtx-4070-ti; "a10"
@@ -148,20 +143,19 @@ Result<const Gpu*> Catalog::find_gpu(std::string_view name) const {
 }
 
 const Machine* Catalog::find_machine(std::string_view provider, std::string_view instance) const {
-  auto found = std::find_if(machines.begin(), machines.end(), [&](const Machine& machine) {
-    return machine.instance == instance && machine.provider == provider;
-  });
+  auto found = std::ranges::find_if(
+      machines, [&](const Machine& machine) { return machine.instance == instance && machine.provider == provider; });
   return found == machines.end() ? nullptr : &*found;
 }
 
 const Source* Catalog::find_source(std::string_view key) const {
-  auto found = std::find_if(sources.begin(), sources.end(), [&](const Source& source) { return source.key == key; });
+  auto found = std::ranges::find_if(sources, [&](const Source& source) { return source.key == key; });
   return found == sources.end() ? nullptr : &*found;
 }
 
 const ProviderFacts* Catalog::find_provider(std::string_view name) const {
-  auto found = std::find_if(providers.begin(), providers.end(),
-                            [&](const ProviderFacts& provider) { return provider.provider == name; });
+  auto found =
+      std::ranges::find_if(providers, [&](const ProviderFacts& provider) { return provider.provider == name; });
   return found == providers.end() ? nullptr : &*found;
 }
 
@@ -172,7 +166,7 @@ Result<ExchangeRate> Catalog::exchange_rate(std::string_view name, Date day) con
   const ExchangeRate* best = nullptr;
   std::vector<std::string> names{std::string(kDollars)};
   for (const ExchangeRate& rate : exchange_rates) {
-    if (std::find(names.begin(), names.end(), rate.currency) == names.end()) names.push_back(rate.currency);
+    if (std::ranges::find(names, rate.currency) == names.end()) names.push_back(rate.currency);
     if (rate.currency != currency) continue;
     // A rate from the month before the day; if there is none, the nearest.
     constexpr int kRecent = 31;

@@ -30,7 +30,7 @@ void FactRow::inherit(const FactRow& built_in, const FactSchema& schema) {
 
 bool FactRow::inherits(std::string_view column) const {
   return inherited_csv_ != nullptr && !csv_->column(column) &&
-         std::find(schema_->own.begin(), schema_->own.end(), column) == schema_->own.end();
+         std::ranges::find(schema_->own, column) == schema_->own.end();
 }
 
 std::string_view FactRow::cell(std::string_view column) const {
@@ -44,7 +44,7 @@ Place FactRow::place(std::string_view column) const {
 void FactTable::check_header(const Csv& csv) {
   for (std::size_t i = 0; i < csv.header().size(); ++i) {
     const std::string& name = csv.header()[i];
-    if (std::find(schema_.columns.begin(), schema_.columns.end(), name) != schema_.columns.end()) continue;
+    if (std::ranges::find(schema_.columns, name) != schema_.columns.end()) continue;
     errors_.push_back(bad_input(fmt::format("unknown column '{}'", name))
                           .at(csv.header_place(i))
                           .with_hint(did_you_mean(name, schema_.columns))
@@ -103,7 +103,7 @@ std::string FactReader::required_text(std::string_view column) {
 
 std::string FactReader::choice(std::string_view column, const std::vector<std::string>& words) {
   std::string value = required_text(column);
-  if (!value.empty() && std::find(words.begin(), words.end(), value) == words.end()) {
+  if (!value.empty() && std::ranges::find(words, value) == words.end()) {
     mistake(column, bad_input(fmt::format("'{}' is not a known {}", value, column))
                         .with_hint(did_you_mean(value, words))
                         .with_hint(words.size() > 30 ? "" : fmt::format("known: {}", fmt::join(words, ", "))));

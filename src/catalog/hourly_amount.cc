@@ -20,8 +20,7 @@ constexpr std::pair<std::string_view, std::string_view> kNames[] = {
 };
 
 bool is_code(std::string_view text) {
-  return text.size() == 3 &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+  return text.size() == 3 && std::ranges::all_of(text, [](unsigned char c) { return std::isalpha(c) != 0; });
 }
 
 // Removes the hour from "EUR/h", "EUR per hour", "/hr".

@@ -15,6 +15,7 @@
 #include "base/embedded.h"
 #include "base/file.h"
 #include "base/format.h"
+#include "base/list_of.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -68,8 +69,7 @@ Peak read_peak(FactReader& reader, NumberFormat format) {
   peak.supported = true;
   peak.dense = read_rate(reader, name);
   const std::string sparse = "sparse_" + name;
-  if (std::find(kGpus.columns.begin(), kGpus.columns.end(), sparse) != kGpus.columns.end() &&
-      reader.text(sparse) != "none") {
+  if (std::ranges::find(kGpus.columns, sparse) != kGpus.columns.end() && reader.text(sparse) != "none") {
     peak.sparse = read_rate(reader, sparse);
   }
   if (format == NumberFormat::kBf16) peak.measured = read_rate(reader, "measured_bf16");
@@ -89,10 +89,9 @@ Gpu read_gpu(FactReader reader) {
   gpu.bandwidth = reader.required_quantity<BytesPerSecond>("bandwidth", parse_bandwidth, gb_per_s(10),
                                                            gb_per_s(100'000), format_bandwidth);
   for (int i = 0; i < kNumberFormats; ++i) gpu.peaks[i] = read_peak(reader, static_cast<NumberFormat>(i));
-  if (reader.text("nvlink") != "none") {
+  if (reader.text("nvlink") != "none")
     gpu.nvlink =
         reader.quantity<BytesPerSecond>("nvlink", parse_bandwidth, gb_per_s(10), gb_per_s(20'000), format_bandwidth);
-  }
   gpu.nvlink_kind = reader.text("nvlink_kind");
   gpu.pcie = reader.text("pcie");
   gpu.tdp = reader.quantity<Watts>("tdp", parse_power, watts(10), watts(5000), format_power);
@@ -107,7 +106,7 @@ Gpu read_gpu(FactReader reader) {
 
 void check_gpu(FactReader& reader, const std::string& name, const Catalog& catalog) {
   auto known = [&](const Gpu& gpu) { return gpu.name == name; };
-  if (name.empty() || std::any_of(catalog.gpus.begin(), catalog.gpus.end(), known)) return;
+  if (name.empty() || std::ranges::any_of(catalog.gpus, known)) return;
   reader.mistake("gpu",
                  bad_input(fmt::format("unknown GPU '{}'", name)).with_hint(did_you_mean(name, catalog.gpu_names())));
 }
@@ -239,11 +238,8 @@ void read_amount(FactReader& reader, const Catalog& catalog, Price& price) {
 }
 
 Price read_price(FactReader reader, const std::string& provider, const Catalog& catalog, const MachineIndex& machines) {
-  static const std::vector<std::string> kPurchaseNames = [] {
-    std::vector<std::string> names;
-    for (Purchase purchase : kPurchases) names.emplace_back(name_of(purchase));
-    return names;
-  }();
+  static const auto kPurchaseNames =
+      list_of<std::string>(kPurchases, [](Purchase purchase) { return name_of(purchase); });
   Price price;
   price.provider = provider;
   price.instance = reader.required_text("instance");
@@ -356,7 +352,7 @@ class Loader {
     if (!overlay_.empty()) {
       for (const auto& entry : fs::directory_iterator(fs::path(overlay_) / "prices", ignored)) add(entry.path());
     }
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
   }
@@ -379,13 +375,13 @@ Catalog read_hardware(Loader& loader) {
   }
   FactTable machines = loader.table(kMachines, "machines.csv");
   for (const FactRow& row : machines.rows()) catalog.machines.push_back(read_machine({row, loader.errors}, catalog));
+  FactTable rates = loader.table(kRates, "exchange_rates.csv");
+  for (const FactRow& row : rates.rows()) catalog.exchange_rates.push_back(read_rate_row({row, loader.errors}));
   return catalog;
 }
 
 // The tables that prices need besides the machines.
 void read_market(Loader& loader, Catalog& catalog) {
-  FactTable rates = loader.table(kRates, "exchange_rates.csv");
-  for (const FactRow& row : rates.rows()) catalog.exchange_rates.push_back(read_rate_row({row, loader.errors}));
   FactTable regions = loader.table(kGpuRegions, "gpu_regions.csv");
   for (const FactRow& row : regions.rows()) {
     for (GpuRegion& one : read_gpu_regions({row, loader.errors}, catalog))
@@ -429,7 +425,7 @@ std::vector<std::string> words(std::string_view list) {
 // mistake.
 std::optional<std::vector<Price>> read_built_in_prices(const std::string& provider, std::string_view text) {
   std::vector<Price> prices;
-  prices.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
+  prices.reserve(static_cast<std::size_t>(std::ranges::count(text, '\n')));
   const std::string file = "data/prices/" + provider + ".csv";
   std::string_view source_text, date_text;  // of the previous row; they seldom change
   std::vector<std::string> sources;
@@ -484,18 +480,7 @@ const char* environment(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// rightsize/catalog under the XDG configuration folder; empty without a home.
-std::string usual_overlay() {
-  fs::path config;
-  if (const char* xdg = environment("XDG_CONFIG_HOME")) {
-    config = xdg;
-  } else if (const char* home = environment("HOME")) {
-    config = fs::path(home) / ".config";
-  } else {
-    return {};
-  }
-  return (config / "rightsize" / "catalog").string();
-}
+std::string usual_overlay() { return user_path("XDG_CONFIG_HOME", ".config", "catalog"); }
 
 }  // namespace
 

@@ -28,9 +28,8 @@ std::string version_of(const Catalog& catalog) {
     for (const Peak& peak : g.peaks) row += fmt::format("|{}", peak.dense ? in_flop_per_s(*peak.dense) : 0.0);
     add(row, g.provenance);
   }
-  for (const Machine& m : catalog.machines) {
+  for (const Machine& m : catalog.machines)
     add(fmt::format("{}|{}|{}|{}|{}", m.provider, m.instance, m.gpu, m.gpus, m.retired), m.provenance);
-  }
   for (const Price& p : catalog.prices) {
     add(fmt::format("{}|{}|{}|{}|{}|{}", p.provider, p.instance, p.region, p.zone, name_of(p.purchase),
                     in_usd_per_machine_hour(p.machine_price)),

@@ -51,13 +51,6 @@ constexpr NameRow kWholeNames[] = {
     {"middle-east", "me-west1"},
 };
 
-// In Europe, but neither in the EU nor in the EEA: the UK, Switzerland and Serbia. Places anywhere in a region's name,
-// codes that it begins with or lists, and whole names of regions that only tell their part of the world.
-constexpr std::string_view kPlacesOutsideEu =
-    "uksouth ukwest london cardiff switzerland zurich geneva serbia jovanovac";
-constexpr std::string_view kCodesOutsideEu = "uk gb ch lon lhr rs";
-constexpr std::string_view kRegionsOutsideEu = "eu-gb eu-west-2 eu-central-2 europe-west2 europe-west6";
-
 // Common names for the parts of the world.
 constexpr NameRow kPartNames[] = {
     {"us", "us usa unitedstates america"},
@@ -71,11 +64,14 @@ constexpr NameRow kPartNames[] = {
     {"latin-america", "sa latam southamerica latinamerica"},
 };
 
-// Countries, states and cities: what people call them, the words and codes of their regions' names, and the regions of
-// large clouds there.
+// Countries, states and cities: what people call them, words anywhere in a region's name, codes that it begins with or
+// lists, and the regions of large clouds there.
 struct PlaceRow {
   std::string_view names, inside, codes, regions;
 };
+// In Europe, but neither in the EU nor in the EEA: the UK, Switzerland and Serbia.
+constexpr PlaceRow kOutsideEu = {"", "uksouth ukwest london cardiff switzerland zurich geneva serbia jovanovac",
+                                 "uk gb ch lon lhr rs", "eu-gb eu-west-2 eu-central-2 europe-west2 europe-west6"};
 constexpr PlaceRow kPlaces[] = {
     {"germany de deutschland", "germany frankfurt", "de fra", "eu-central-1 europe-west3 europe-west10 eu-de"},
     {"france fr", "france paris", "fr gra sbg", "eu-west-3 europe-west9"},
@@ -153,7 +149,7 @@ std::string_view meaning_of(const NameRow (&table)[N], const std::string& word) 
 
 // The first run of letters: "us" of "us-east-1", "tor" of "tor1".
 std::string first_word(const std::string& name) {
-  const auto end = std::find_if_not(name.begin(), name.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+  const auto end = std::ranges::find_if_not(name, [](unsigned char c) { return std::isalpha(c) != 0; });
   return {name.begin(), end};
 }
 
@@ -179,46 +175,36 @@ std::optional<int> as_count(std::string_view text) {
   return whole && count >= 1 && count <= 65536 ? std::optional(count) : std::nullopt;
 }
 
+std::set<std::string> in_prices(const Catalog& catalog, std::string Price::*field) {
+  std::set<std::string> names;
+  const std::string* last = nullptr;  // rows with the same value are adjacent
+  for (const Price& price : catalog.prices) {
+    if (last == nullptr || *last != price.*field) names.insert(price.*field);
+    last = &(price.*field);
+  }
+  return names;
+}
+
 // Sockets before slots, then by how many machines have it.
 auto usualness(const Catalog& catalog, const Gpu& gpu) {
-  const auto machines = std::count_if(catalog.machines.begin(), catalog.machines.end(),
-                                      [&](const Machine& machine) { return machine.gpu == gpu.name; });
+  const auto machines =
+      std::ranges::count_if(catalog.machines, [&](const Machine& machine) { return machine.gpu == gpu.name; });
   return std::pair(gpu.name.ends_with("-sxm"), machines);
-}
-
-bool is_outside_eu(const std::string& name) {
-  const auto any_of = [](std::string_view names, const auto& matches) {
-    const std::vector<std::string_view> all = split_list(names, ' ');
-    return std::any_of(all.begin(), all.end(), matches);
-  };
-  const std::string folded = fold_name(name);
-  const std::vector<std::string_view> parts = split_list(name, ',');
-  return any_of(kRegionsOutsideEu, [&](std::string_view whole) { return name == whole; }) ||
-         any_of(kPlacesOutsideEu, [&](std::string_view word) { return folded.find(word) != std::string::npos; }) ||
-         any_of(kCodesOutsideEu, [&](std::string_view code) {
-           return first_word(name) == code || std::find(parts.begin(), parts.end(), code) != parts.end();
-         });
-}
-
-// Whether a region is in a part of the world of kPartNames: "eu" is part of "europe".
-bool is_in(std::string_view region, std::string_view part) {
-  if (part != "eu") return part_of_world(region) == part;
-  return part_of_world(region) == "europe" && !is_outside_eu(to_lower(trim(region)));
 }
 
 const PlaceRow* place_of(const std::string& word) {
   const auto found = std::find_if(std::begin(kPlaces), std::end(kPlaces), [&](const PlaceRow& row) {
     const std::vector<std::string_view> names = split_list(row.names, ' ');
-    return std::find(names.begin(), names.end(), word) != names.end();
+    return std::ranges::find(names, word) != names.end();
   });
   return found == std::end(kPlaces) ? nullptr : found;
 }
 
-bool is_in_place(const std::string& region, const PlaceRow& place) {
+bool is_in_place(std::string_view region, const PlaceRow& place) {
   const std::string name = to_lower(trim(region)), folded = fold_name(name);
   const auto any = [](std::string_view names, const auto& matches) {
     const std::vector<std::string_view> all = split_list(names, ' ');
-    return std::any_of(all.begin(), all.end(), matches);
+    return std::ranges::any_of(all, matches);
   };
   // Marketplaces write "Frankfurt, DE, EU".
   std::vector<std::string_view> parts = split_list(name, ',');
@@ -226,8 +212,13 @@ bool is_in_place(const std::string& region, const PlaceRow& place) {
   parts.emplace_back(first);
   return any(place.regions, [&](std::string_view whole) { return name == whole; }) ||
          any(place.inside, [&](std::string_view word) { return folded.find(word) != std::string::npos; }) ||
-         any(place.codes,
-             [&](std::string_view code) { return std::find(parts.begin(), parts.end(), code) != parts.end(); });
+         any(place.codes, [&](std::string_view code) { return std::ranges::find(parts, code) != parts.end(); });
+}
+
+// Whether a region is in a part of the world of kPartNames: "eu" is part of "europe".
+bool is_in(std::string_view region, std::string_view part) {
+  if (part != "eu") return part_of_world(region) == part;
+  return part_of_world(region) == "europe" && !is_in_place(region, kOutsideEu);
 }
 
 }  // namespace
@@ -249,13 +240,10 @@ std::string_view part_of_world(std::string_view region) {
   return ends_in_us(name) ? "us" : "";
 }
 
+std::set<std::string> known_providers(const Catalog& catalog) { return in_prices(catalog, &Price::provider); }
+
 std::set<std::string> known_regions(const Catalog& catalog) {
-  std::set<std::string> names;
-  const std::string* last = nullptr;  // rows of one region are adjacent
-  for (const Price& price : catalog.prices) {
-    if (last == nullptr || *last != price.region) names.insert(price.region);
-    last = &price.region;
-  }
+  std::set<std::string> names = in_prices(catalog, &Price::region);
   for (const GpuRegion& row : catalog.gpu_regions) names.insert(row.region);
   return names;
 }
@@ -305,8 +293,7 @@ Result<std::vector<std::string>> match_providers(std::string_view words, const s
   for (std::string_view word : split_list(words, ',')) {
     std::string wanted = fold_name(word);
     if (const std::string_view ours = meaning_of(kCompanies, wanted); !ours.empty()) wanted = ours;
-    const auto found =
-        std::find_if(known.begin(), known.end(), [&](const std::string& name) { return fold_name(name) == wanted; });
+    const auto found = std::ranges::find_if(known, [&](const std::string& name) { return fold_name(name) == wanted; });
     if (found == known.end()) return fail(unknown("provider", word, known));
     chosen.push_back(*found);
   }
@@ -378,9 +365,8 @@ CountedGpu split_gpu_count(std::string_view text) {
 
 Result<UsualGpu> usual_gpu(const Catalog& catalog, std::string_view name) {
   RIGHTSIZE_TRY(const std::vector<const Gpu*> found, catalog.match_gpus(name));
-  const Gpu* usual = *std::max_element(found.begin(), found.end(), [&](const Gpu* a, const Gpu* b) {
-    return usualness(catalog, *a) < usualness(catalog, *b);
-  });
+  const Gpu* usual = *std::ranges::max_element(
+      found, [&](const Gpu* a, const Gpu* b) { return usualness(catalog, *a) < usualness(catalog, *b); });
   UsualGpu chosen{usual, {}};
   for (const Gpu* gpu : found) {
     if (gpu != usual) chosen.others.push_back(gpu->name);

@@ -19,6 +19,9 @@ std::string_view part_of_world(std::string_view region);
 // The region of a price that is the same everywhere.
 inline constexpr std::string_view kAnyRegion = "any";
 
+// Every provider with a price.
+std::set<std::string> known_providers(const Catalog& catalog);
+
 // Every region that a price or Catalog::gpu_regions names.
 std::set<std::string> known_regions(const Catalog& catalog);
 

@@ -48,9 +48,8 @@ Result<TimePoint> parse_time(std::string_view text) {
   const Result<Date> day = parse_date(text.substr(0, middle));
   const std::optional<double> clock =
       middle == std::string_view::npos ? std::optional(0.0) : parse_clock(text.substr(middle + 1));
-  if (!day || !clock) {
+  if (!day || !clock)
     return fail(bad_input(fmt::format("'{}' is not a time", text)).with_hint("for example 2026-11-15T09:30:00Z"));
-  }
   return TimePoint(days(day->day) + seconds(*clock));
 }
 

@@ -44,7 +44,7 @@ JudgedMetric judge_peak(JudgedMetric v, const std::vector<double>& values) {
     v.reason = "the plan gives neither an interval nor a limit";
     return v;
   }
-  const double worst = *std::max_element(values.begin(), values.end());
+  const double worst = *std::ranges::max_element(values);
   v.measured.typical = worst;
   v.measured.low = v.measured.high = worst;
   if (worst > *limit) {
@@ -139,9 +139,8 @@ std::optional<MeasuredCost> cost_of_run(const Decision& decision, const std::vec
 }
 
 std::optional<MeasuredCost> measured_cost(const Decision& decision, const std::vector<MeasuredValue>& samples) {
-  if (const std::vector<double> bills = values_of(samples, kUsd); !bills.empty()) {
+  if (const std::vector<double> bills = values_of(samples, kUsd); !bills.empty())
     return MeasuredCost{usd(mean_of(bills)), fmt::format("the mean of {} bills", bills.size())};
-  }
   return decision.summary.per == Per::kMonth ? cost_of_month(decision, samples) : cost_of_run(decision, samples);
 }
 
@@ -211,7 +210,7 @@ Verification verify(const Decision& decision, const std::vector<MeasuredValue>& 
     found.metrics.push_back(std::move(v));
   }
   const std::vector<double> ooms = values_of(samples, kOom);
-  if (std::any_of(ooms.begin(), ooms.end(), [](double count) { return count > 0; })) any_broken = true;
+  if (std::ranges::any_of(ooms, [](double count) { return count > 0; })) any_broken = true;
   found.outcome = any_broken ? Judgement::kBroken : speed && all ? Judgement::kKept : Judgement::kInconclusive;
   found.cost = measured_cost(decision, samples);
   if (found.cost && decision.summary.before) found.saved = *decision.summary.before - found.cost->cost;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "base/list_of.h"
 #include "base/located_json.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
@@ -141,9 +142,7 @@ store::Where where(const Filter& filter) {
   where.among("team", {filter.team});
   where.among("author", {filter.author});
   where.among("gpu", {filter.gpu});
-  std::vector<std::string> statuses;
-  for (const DecisionStatus status : filter.statuses) statuses.push_back(text_of(status));
-  where.among("status", statuses);
+  where.among("status", list_of(filter.statuses, [](DecisionStatus status) { return text_of(status); }));
   if (filter.since) where.compare("decided_at >=", seconds_of(*filter.since));
   if (filter.until) where.compare("decided_at <", seconds_of(*filter.until));
   return where;
@@ -172,9 +171,8 @@ std::string Ledger::url(std::string_view flag) {
 }
 
 Result<Ledger> Ledger::open(const std::string& url, store::Access access, Seconds wait) {
-  if (url.empty()) {
+  if (url.empty())
     return fail(bad_input("there is no home folder for the ledger of decisions").with_hint("name one with --ledger"));
-  }
   RIGHTSIZE_TRY(const bool exists, store::exists(url));
   if (access == store::Access::kRead && !exists) return no_ledger(url);
   RIGHTSIZE_TRY(store::OpenStore opened, store::open(url, access, kSchema, wait));
@@ -244,10 +242,9 @@ Result<Decision> Ledger::find(std::string_view name) {
     d.summary = summary_of(row);
     d.superseded_by = row.integer(19);
   });
-  if (done && d.summary.id == 0) {
+  if (done && d.summary.id == 0)
     return fail(bad_input(fmt::format("there is no decision {}", label(id)))
                     .with_hint("'rightsize decisions list' shows them all"));
-  }
   if (done) {
     done = database_->query(
         "SELECT why, what, command, catalogue, program, way_back, cost_low, cost_high, saving_low, saving_high, "
@@ -330,10 +327,9 @@ Result<> Ledger::change_rollout(std::int64_t decision,
     RIGHTSIZE_TRY(const std::vector<std::optional<DecisionStatus>> status,
                   store::rows(*database_, "SELECT status FROM decision WHERE id = $1", {decision},
                               [](const Row& row) { return parse<DecisionStatus>(row.text(0)); }));
-    if (!status.empty() && status[0] && !is_live(*status[0])) {
+    if (!status.empty() && status[0] && !is_live(*status[0]))
       return fail(bad_input(fmt::format("{} is {}: nothing to roll out", label(decision), name_of(*status[0])))
                       .with_hint("'rightsize decide' makes a new decision"));
-    }
     RIGHTSIZE_TRY(const std::vector<StageRecord> so_far, stages(decision));
     return change(so_far);
   });
@@ -361,10 +357,9 @@ Result<> Ledger::set_status(std::int64_t decision, DecisionStatus status, std::o
 
 Result<> Ledger::start_stage(std::int64_t decision, RolloutStage stage, TimePoint now, const std::string& by) {
   return change_rollout(decision, [&](const std::vector<StageRecord>& so_far) -> Result<> {
-    if (const StageRecord* current = running_stage(so_far)) {
+    if (const StageRecord* current = running_stage(so_far))
       return fail(bad_input(fmt::format("{}: stage '{}' is already running", label(decision), name_of(current->stage)))
                       .with_hint(fmt::format("'rightsize rollout confirm {}' ends it", label(decision))));
-    }
     return begin_stage(decision, so_far.size(), stage, now, by).and_then([&] {
       return set_status(decision, DecisionStatus::kRollingOut, std::nullopt);
     });
@@ -374,10 +369,9 @@ Result<> Ledger::start_stage(std::int64_t decision, RolloutStage stage, TimePoin
 Result<> Ledger::pass_stage(std::int64_t decision, RolloutStage stage, TimePoint now, const StageRecord& how) {
   return change_rollout(decision, [&](const std::vector<StageRecord>& so_far) -> Result<> {
     const StageRecord* current = running_stage(so_far);
-    if (current == nullptr || current->stage != stage) {
+    if (current == nullptr || current->stage != stage)
       return fail(bad_input(fmt::format("{}: stage '{}' is no longer running", label(decision), name_of(stage)))
                       .with_hint("another person confirmed it or rolled it back"));
-    }
     return end_stage(decision, StageState::kPassed, now, how).and_then([&] {
       if (stage == RolloutStage::kAll) return set_status(decision, DecisionStatus::kInForce, std::nullopt);
       return begin_stage(decision, so_far.size(), next_stage(stage), now, how.by);

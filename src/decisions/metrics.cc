@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/list_of.h"
 #include "base/parse_units.h"
 
 namespace rightsize::decisions {
@@ -69,10 +70,6 @@ const MetricInfo* find_metric(std::string_view name) {
   return found == std::end(kMetrics) ? nullptr : found;
 }
 
-std::vector<std::string> metric_names() {
-  std::vector<std::string> names;
-  for (const MetricInfo& metric : kMetrics) names.emplace_back(metric.name);
-  return names;
-}
+std::vector<std::string> metric_names() { return list_of<std::string>(kMetrics, &MetricInfo::name); }
 
 }  // namespace rightsize::decisions

@@ -183,9 +183,8 @@ class PlanReader {
     decision_.what = head.get_string("what").value_or("");
     decision_.catalogue = head.get_string("catalogue").value_or("");
     if (const JsonMember* request = from->find("request")) {
-      for (const JsonMember& setting : request->value.members) {
+      for (const JsonMember& setting : request->value.members)
         decision_.request.emplace_back(setting.name, setting.value.text);
-      }
     }
     read_choice(plan);
     const JsonObject factor = plan.get_object_or_empty("time_factor");
@@ -215,9 +214,8 @@ class PlanReader {
     decision_.request = {{"job", "serve"}, {"model", *model}};
     add("rate", number(service.get_object_or_empty("requests_per_second"), "peak_hour"), "/s");
     const auto tokens = [&](const char* setting) {
-      if (const auto mean = number(service.get_object_or_empty(setting), "mean")) {
+      if (const auto mean = number(service.get_object_or_empty(setting), "mean"))
         decision_.request.emplace_back(setting, fmt::format("{:.0f}", *mean));
-      }
     };
     tokens("isl");
     tokens("osl");
@@ -395,10 +393,9 @@ class PlanReader {
 }  // namespace
 
 Checked<Decision> read_plan(const std::string& file, std::string text, const PlanPick& pick) {
-  if (trim(text).empty()) {
+  if (trim(text).empty())
     return fail(bad_input(fmt::format("{} is empty: the command that was to write it failed", file))
                     .with_hint("run it again and read its error, or record a cost alone: --after 9200"));
-  }
   RIGHTSIZE_TRY(const LocatedJson document, LocatedJson::parse(file, std::move(text)));
   return PlanReader(document, pick).read();
 }

@@ -49,12 +49,12 @@ std::optional<Check> check_memory(const Decision& decision, const std::vector<Me
   const std::vector<double> ooms = values_of(samples, kOom), peaks = values_of(samples, kMemory);
   const PredictedMetric* predicted = decision.find(kMemory);
   if (!ooms.empty()) {
-    const bool any = std::any_of(ooms.begin(), ooms.end(), [](double count) { return count > 0; });
+    const bool any = std::ranges::any_of(ooms, [](double count) { return count > 0; });
     check.state = any ? CheckState::kFailed : CheckState::kPassed;
     check.words = any ? "out of memory was seen" : "no out-of-memory was seen";
   }
   if (!peaks.empty() && predicted != nullptr && predicted->limit) {
-    const double worst = *std::max_element(peaks.begin(), peaks.end());
+    const double worst = *std::ranges::max_element(peaks);
     const bool over = worst > *predicted->limit;
     if (ooms.empty()) check.state = CheckState::kPassed, check.words.clear();
     if (over) check.state = CheckState::kFailed;

@@ -1,9 +1,7 @@
 #include "families/config.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -107,9 +105,8 @@ Head Config::head(Head fallback) const {
 
 int Config::labels() const {
   // A dictionary from number to name; only its size matters.
-  if (const JsonMember* names = json_.find("id2label"); names && names->value.type == JsonType::kObject) {
+  if (const JsonMember* names = json_.find("id2label"); names && names->value.type == JsonType::kObject)
     return std::max<int>(1, static_cast<int>(names->value.members.size()));
-  }
   return count({"num_labels", "num_classes"}, 2, 1, kMostLabels);
 }
 
@@ -138,9 +135,8 @@ void read_sizes(const Config& config, const SizeFields& fields, ModelShape& shap
   if (!context.names.empty()) shape.context = config.size(context.names, context.value, kLongestContext);
   if (!activation.names.empty()) shape.activation = config.activation(activation.names, activation.value);
   if (!dropout.names.empty()) shape.dropout = config.dropout(dropout.names, dropout.value);
-  if (!attention_dropout.names.empty()) {
+  if (!attention_dropout.names.empty())
     shape.attention_dropout = config.dropout(attention_dropout.names, attention_dropout.value);
-  }
   shape.positions = positions;
 }
 

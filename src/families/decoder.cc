@@ -39,9 +39,8 @@ void read_decoder_sizes(const Config& config, const DecoderStyle& style, ModelSh
   int kv_default = style.kv_heads == 0 || shape.heads % style.kv_heads != 0 ? shape.heads : style.kv_heads;
   shape.kv_heads = config.count(kKvHeads, kv_default, 1, kMostHeads);
   shape.head_dim = config.count("head_dim", style.head_dim, 1, kWidestHead);
-  if (shape.head_dim == 0) {
+  if (shape.head_dim == 0)
     shape.head_dim = config.divide(shape.hidden, kHiddenSize, shape.heads, kHeads, " when 'head_dim' is absent");
-  }
   check_groups(config, shape, kHeads, kKvHeads);
   shape.intermediate = config.size("intermediate_size", style.intermediate, kWidestMlp);
   shape.vocabulary = config.size("vocab_size", style.vocabulary, kLargestVocabulary);
@@ -74,9 +73,8 @@ void read_experts(const Config& config, const ExpertFields& fields, ModelShape& 
     experts.per_token = experts.count;
   }
   experts.intermediate = shape.intermediate;
-  if (fields.intermediate > 0) {
+  if (fields.intermediate > 0)
     experts.intermediate = config.size("moe_intermediate_size", fields.intermediate, kWidestMlp);
-  }
   if (fields.shared_intermediate == 0) return;
   experts.shared = 1;
   experts.shared_intermediate = config.size({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size"},
@@ -94,12 +92,10 @@ void read_routed_experts(const Config& config, ExpertFields fields, int shared, 
 
 Decoder::Decoder(const Config& config, DecoderStyle style, ModelShape& shape)
     : FamilyWriter(config, shape), style_(std::move(style)) {
-  if (style_.rotary_parts == RotaryParts::kWhole && shape.rotary_dim > 0 && shape.rotary_dim < shape.head_dim) {
+  if (style_.rotary_parts == RotaryParts::kWhole && shape.rotary_dim > 0 && shape.rotary_dim < shape.head_dim)
     style_.rotary_parts = RotaryParts::kJoinLate;
-  }
-  if (style_.attention_bias) {
+  if (style_.attention_bias)
     style_.qkv_bias = style_.output_bias = config.flag("attention_bias", *style_.attention_bias);
-  }
 }
 
 // ---------------------------------------------------------------- weights
@@ -153,9 +149,8 @@ void Decoder::declare_experts(Layer& layer) {
   if (style_.router_last) router();
   if (experts.shared == 0) return;
   layer.shared = declare_mlp(style_.shared_name, experts.shared_intermediate);
-  if (style_.shared_switch) {
+  if (style_.shared_switch)
     layer.shared_switch = inventory_.linear("mlp.shared_expert_gate", WeightRole::kRouter, 1, shape_.hidden, false);
-  }
 }
 
 Decoder::Layer Decoder::declare_layer(const Run& run) {
@@ -169,9 +164,8 @@ Decoder::Layer Decoder::declare_layer(const Run& run) {
     layer.mlp = declare_mlp("mlp", shape_.intermediate);
   }
   std::vector<WeightRef> declared(style_.layer_norms.size());
-  for (std::size_t i = 0; style_.norm_weight && i < declared.size(); ++i) {
+  for (std::size_t i = 0; style_.norm_weight && i < declared.size(); ++i)
     declared[i] = inventory_.norm(style_.layer_norms[i], shape_.hidden, style_.norm_bias);
-  }
   for (std::size_t i = 0; i < declared.size(); ++i) layer.norms.push_back(declared[style_.norm_order[i]]);
   inventory_.end_block();
   return layer;
@@ -182,9 +176,8 @@ Decoder::Layer Decoder::declare_layer(const Run& run) {
 std::vector<Decoder::Run> Decoder::runs_of(const std::vector<Run>& each_layer) {
   std::vector<Run> runs;
   for (const Run& layer : each_layer) {
-    if (runs.empty() || runs.back().experts != layer.experts || runs.back().mixer != layer.mixer) {
+    if (runs.empty() || runs.back().experts != layer.experts || runs.back().mixer != layer.mixer)
       runs.push_back({0, layer.experts, layer.mixer});
-    }
     ++runs.back().layers;
   }
   return runs;
@@ -243,10 +236,9 @@ std::int32_t Decoder::write_layers(const std::vector<Run>& runs, const std::vect
     for (std::int64_t r = 0; r < runs[i].layers; ++r, ++number) {
       const std::int64_t window = window_of(number);
       auto [found, is_new] = by_window.try_emplace(window, std::int32_t{0});
-      if (is_new) {
+      if (is_new)
         found->second = f_.program({kResidual.times(shape_.hidden)},
                                    [&](std::span<Value> in) { return block(in[0], kinds[i], window); });
-      }
       programs.push_back(found->second);
     }
     f_.add_layers(stack, kinds[i].first, std::move(programs));

@@ -23,7 +23,7 @@ struct Family {
   std::string_view class_name = {};                // _class_name of diffusers, which has no model_type
 
   bool is_also(std::string_view spelling) const {
-    return std::find(other_names.begin(), other_names.end(), spelling) != other_names.end();
+    return std::ranges::find(other_names, spelling) != other_names.end();
   }
 };
 using Families = std::vector<Family>;

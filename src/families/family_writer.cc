@@ -108,9 +108,8 @@ DecoderHead FamilyWriter::declare_head(std::int64_t width, bool bias) {
 
 Value FamilyWriter::decoder_loss(const DecoderHead& head, WeightRef table, Value given, bool scaled_logits) {
   Value x = f_.gather_rows(std::move(given));
-  if (head.language) {
+  if (head.language)
     return f_.language_loss(std::move(x), {head.weight ? head.weight : table, head.bias, true, scaled_logits});
-  }
   f_.head();
   Value logits = f_.linear(head.weight, std::move(x));
   Value pooled = f_.index(std::move(logits), kSamples.times(shape_.labels));

@@ -44,10 +44,9 @@ void read_patches(const Config& config, ModelShape& shape, int patch) {
     config.json().fail_at("image_size",
                           fmt::format("this model has positions for images of {0}x{0} only", shape.image_size));
   }
-  if (shape.patch_size > shape.image_size) {
+  if (shape.patch_size > shape.image_size)
     config.json().fail_at("patch_size", fmt::format("'patch_size' ({}) must not exceed 'image_size' ({})",
                                                     shape.patch_size, shape.image_size));
-  }
 }
 
 Size image_grid(const ModelShape& shape, int scale) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/list_of.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "families/config.h"
@@ -14,11 +15,7 @@
 namespace rightsize::model {
 namespace {
 
-std::vector<std::string> family_names() {
-  std::vector<std::string> names;
-  for (const Family& family : all_families()) names.emplace_back(family.name);
-  return names;
-}
+std::vector<std::string> family_names() { return list_of<std::string>(all_families(), &Family::name); }
 
 std::string list_families() { return fmt::format("supported: {}", fmt::join(family_names(), " ")); }
 
@@ -136,9 +133,7 @@ const Family* find_family(std::string_view model_type) {
 }
 
 std::vector<ModelFamily> model_families() {
-  std::vector<ModelFamily> families;
-  for (const Family& family : all_families()) families.push_back({family.name, family.summary});
-  return families;
+  return list_of(all_families(), [](const Family& family) { return ModelFamily{family.name, family.summary}; });
 }
 
 Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& config, std::string name,

@@ -1,7 +1,6 @@
 #include "families/vision_tower.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <utility>
 

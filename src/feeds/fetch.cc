@@ -40,7 +40,7 @@ std::string filled(std::string pattern, const std::string& with) {
 
 std::string file_for(const Download& download, const std::string& folder) {
   std::string name = download.what;
-  std::replace(name.begin(), name.end(), ' ', '-');
+  std::ranges::replace(name, ' ', '-');
   return fmt::format("{}/{}-{:016x}", folder, name, std::hash<std::string>{}(download.url));
 }
 

@@ -91,7 +91,7 @@ Result<ResolvedGpu> resolve_gpu(const catalog::Catalog& catalog, const FeedRow& 
   }
   const bool assumed = formed.empty();
   const std::vector<const Gpu*>& candidates = assumed ? found : formed;
-  const Gpu* slowest = *std::min_element(candidates.begin(), candidates.end(), [](const Gpu* a, const Gpu* b) {
+  const Gpu* slowest = *std::ranges::min_element(candidates, [](const Gpu* a, const Gpu* b) {
     return std::pair(a->bandwidth, a->memory) < std::pair(b->bandwidth, b->memory);
   });
   return ResolvedGpu{slowest, assumed || candidates.size() > 1};

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/list_of.h"
 #include "feeds/gpu_names.h"
 
 namespace rightsize::feeds {
@@ -53,7 +54,7 @@ Price offer_of(const catalog::Price& price) {
 }
 
 double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const std::size_t n = values.size();
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
@@ -110,15 +111,13 @@ void Importer::take(InterruptionRow row) {
 
 void Importer::take(FeedRow row) {
   if (row.instance.empty() || row.region.empty()) return refuse("no machine or region", where(row), row.line);
-  if (!std::isfinite(row.usd_per_hour) || row.usd_per_hour < 0) {
+  if (!std::isfinite(row.usd_per_hour) || row.usd_per_hour < 0)
     return refuse("price is not a number from 0 up", where(row), row.line);
-  }
   if (row.usd_per_hour == 0) return refuse("price of $0: not offered", where(row), row.line);
   // One day ahead may be due to a time zone.
   if (row.date && *row.date - today() > 1) return refuse("date in the future", where(row), row.line);
-  if (row.gpus && (*row.gpus < 1 || *row.gpus != std::floor(*row.gpus))) {
+  if (row.gpus && (*row.gpus < 1 || *row.gpus != std::floor(*row.gpus)))
     return refuse("a fraction of a GPU", where(row), row.line);
-  }
   for (const std::string* name : {&row.provider, &row.instance, &row.region, &row.zone, &row.gpu}) {
     if (name->size() > kLongestText) return refuse("a name is longer than 200 characters", where(row), row.line);
   }
@@ -223,8 +222,8 @@ const Machine* Importer::new_machine(const FeedRow& row) {
 
 // Whether count and memory are plausible.
 bool Importer::is_plausible(const FeedRow& row, const Machine& machine) {
-  const auto gpu = std::find_if(catalog_.gpus.begin(), catalog_.gpus.end(),
-                                [&](const catalog::Gpu& one) { return one.name == machine.gpu; });
+  const auto gpu =
+      std::ranges::find_if(catalog_.gpus, [&](const catalog::Gpu& one) { return one.name == machine.gpu; });
   if (row.gpus && *row.gpus != machine.gpus) {
     refuse(fmt::format("GPU count contradicts the catalogue: {:g}, not {}", *row.gpus, machine.gpus), where(row),
            row.line);
@@ -346,9 +345,7 @@ void Importer::check_band() {
   }
   std::map<Terms, double> usual;
   for (const auto& [what, providers] : known) {
-    std::vector<double> each;
-    for (const auto& [provider, prices] : providers) each.push_back(median_of(prices));
-    usual[what] = median_of(each);
+    usual[what] = median_of(list_of(providers, [](const auto& prices) { return median_of(prices.second); }));
   }
   const auto ratio_of = [&](const Price& price) {
     const Machine& machine = machine_of(price);
@@ -377,9 +374,7 @@ void Importer::check_zones() {
   }
   for (const auto& [machine, rows] : spot) {
     if (rows.size() < 4) continue;
-    std::vector<double> all;
-    for (const Price* row : rows) all.push_back(row->usd_per_hour);
-    const double middle = median_of(all);
+    const double middle = median_of(list_of(rows, &Price::usd_per_hour));
     for (const Price* row : rows) {
       if (row->usd_per_hour < middle / 3 || row->usd_per_hour > middle * 3)
         suspect("one zone far from the others", *row);
@@ -392,10 +387,9 @@ void Importer::check_jumps() {
     const auto now = prices_.find(offer_of(before));
     if (now == prices_.end() || before.purchase == Purchase::kSpot) continue;
     const double ratio = now->usd_per_hour / dollars(before);
-    if (ratio < 0.67 || ratio > 1.5) {
+    if (ratio < 0.67 || ratio > 1.5)
       note(import_.audit.suspicious, "jump against the last price",
            fmt::format("{}, was ${:.4g}/h", where(*now), dollars(before)));
-    }
   }
 }
 
@@ -426,7 +420,7 @@ void Importer::settle_dates() {
   std::set<std::string_view> listed_before;                 // providers already listed by this source
   for (const catalog::Price& before : catalog_.prices) {
     const Price offer = offer_of(before);
-    const auto at = std::lower_bound(prices.begin(), prices.end(), offer, ByOffer());
+    const auto at = std::ranges::lower_bound(prices, offer, ByOffer());
     if (at != prices.end() && !ByOffer()(offer, *at)) known[static_cast<std::size_t>(at - prices.begin())] = &before;
     if (is_ours(before)) listed_before.insert(before.provider);
   }

@@ -1,13 +1,13 @@
 #include "feeds/price_store.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "base/list_of.h"
 #include "base/text.h"
 #include "store/schema.h"
 
@@ -61,9 +61,7 @@ store::Where where(const PriceFilter& filter) {
   where.among("o.instance", filter.instances);
   where.among("o.region", filter.regions);
   where.among("o.zone", filter.zones);
-  std::vector<std::string> purchases;
-  for (const Purchase purchase : filter.purchases) purchases.emplace_back(name_of(purchase));
-  where.among("o.purchase", purchases);
+  where.among("o.purchase", list_of<std::string>(filter.purchases, [](Purchase p) { return name_of(p); }));
   return where;
 }
 
@@ -126,7 +124,7 @@ class ImportWriter {
           const std::optional<Purchase> purchase = catalog::parse_purchase(row.text(5));
           if (!purchase) return;
           const Price offer{row.text(1), row.text(2), row.text(3), row.text(4), {}, *purchase};
-          const auto at = std::lower_bound(prices.begin(), prices.end(), offer, ByOffer());
+          const auto at = std::ranges::lower_bound(prices, offer, ByOffer());
           if (at != prices.end() && !ByOffer()(offer, *at))
             ids_[static_cast<std::size_t>(at - prices.begin())] = row.integer(0);
         });

@@ -175,10 +175,9 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
     wrong(fmt::format("{} has no attention heads to split", model.name), "use --tp 1");
   // Embeddings and loss may take the place of a layer at each end of a pipeline (405B: 126 layers in 16 x 8 stages).
   constexpr int kEnds = 2;
-  if (p.pipeline * p.pipeline_interleave > std::max(1, model.layers + model.encoder_layers) + kEnds) {
+  if (p.pipeline * p.pipeline_interleave > std::max(1, model.layers + model.encoder_layers) + kEnds)
     wrong(fmt::format("{} pipeline stages for {} layers", p.pipeline * p.pipeline_interleave, model.layers),
           "use fewer stages");
-  }
   if (job.train.compile && job.kind == model::JobKind::kTrain && model.image_size > 0)
     wrong("torch.compile of image models is not modelled", "drop --compile");
   if (p.expert > 1 && !model.experts) wrong(fmt::format("{} has no experts", model.name), "use --ep 1");
@@ -190,10 +189,9 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
                       model.experts->count),
           even ? "use a divisor" : "use at most as many groups as experts");
   }
-  if (p.attention_data > 1 && !model.experts) {
+  if (p.attention_data > 1 && !model.experts)
     wrong(fmt::format("attention data parallelism needs experts, and {} has none", model.name),
           "use more replicas: --gpus a multiple of --tp");
-  }
   if (job.serve.disaggregated && model.kind != model::ModelKind::kDecoder)
     wrong(fmt::format("{} does not generate tokens", model.name), "drop --disaggregated");
   return errors;

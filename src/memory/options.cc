@@ -174,12 +174,25 @@ std::vector<OptionSet> combinations_of(const ModelShape& model, const Job& job,
     combination.slowdown = slowdown_of(job, *changed, time_of);
     all.push_back(std::move(combination));
   }
-  std::stable_sort(all.begin(), all.end(), [](const OptionSet& a, const OptionSet& b) {
+  std::ranges::stable_sort(all, [](const OptionSet& a, const OptionSet& b) {
     constexpr double kUnknown = std::numeric_limits<double>::infinity();
     const double slow_a = a.slowdown.value_or(kUnknown), slow_b = b.slowdown.value_or(kUnknown);
     return slow_a != slow_b ? slow_a < slow_b : a.taken.size() < b.taken.size();
   });
   return all;
+}
+
+// One change is better than several: as many requests as the GPU holds, if it holds any.
+std::optional<OptionEffect> fewer_requests(const ModelShape& model, const Job& job, const catalog::Gpu& gpu,
+                                           const TimeOf& time_of) {
+  const auto room = trains(job) ? std::nullopt : estimate_memory(model, job, &gpu).max_concurrency;
+  if (!room || *room < 1 || *room >= job.serve.concurrency) return std::nullopt;
+  Job changed = job;
+  changed.serve.concurrency = *room;
+  const MemoryOption option{fmt::format("{} requests in flight", *room), OptionKind::kOther, "", nullptr, nullptr};
+  OptionEffect effect = effect_of(model, job, {{option}, changed, slowdown_of(job, changed, time_of)},
+                                  estimate_memory(model, job, nullptr));
+  return fits(effect.need, gpu).verdict == Verdict::kFits ? std::optional(std::move(effect)) : std::nullopt;
 }
 
 }  // namespace
@@ -206,27 +219,9 @@ std::vector<OptionEffect> each_option(const ModelShape& model, const Job& job, c
     option.apply(changed);
     effects.push_back(effect_of(model, job, {{option}, changed, slowdown_of(job, changed, time_of)}, before));
   }
-  std::stable_sort(effects.begin(), effects.end(),
-                   [](const OptionEffect& a, const OptionEffect& b) { return a.saved > b.saved; });
+  std::ranges::stable_sort(effects, [](const OptionEffect& a, const OptionEffect& b) { return a.saved > b.saved; });
   return effects;
 }
-
-namespace {
-
-// One change is better than several: as many requests as the GPU holds, if it holds any.
-std::optional<OptionEffect> fewer_requests(const ModelShape& model, const Job& job, const catalog::Gpu& gpu,
-                                           const TimeOf& time_of) {
-  const auto room = trains(job) ? std::nullopt : estimate_memory(model, job, &gpu).max_concurrency;
-  if (!room || *room < 1 || *room >= job.serve.concurrency) return std::nullopt;
-  Job changed = job;
-  changed.serve.concurrency = *room;
-  const MemoryOption option{fmt::format("{} requests in flight", *room), OptionKind::kOther, "", nullptr, nullptr};
-  OptionEffect effect = effect_of(model, job, {{option}, changed, slowdown_of(job, changed, time_of)},
-                                  estimate_memory(model, job, nullptr));
-  return fits(effect.need, gpu).verdict == Verdict::kFits ? std::optional(std::move(effect)) : std::nullopt;
-}
-
-}  // namespace
 
 std::optional<OptionEffect> cheapest_fit(const ModelShape& model, const Job& job, const catalog::Gpu& gpu,
                                          const TimeOf& time_of, bool same_result) {

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/format.h"
 #include "memory/kv_cache.h"
 #include "memory/launch.h"
 #include "memory/weight_bytes.h"
@@ -49,11 +48,9 @@ const EngineDefaults& engine_of(Stack stack) {
   return kEngines[0];
 }
 
-// Driver context and device memory of the libraries, plus communicators for several GPUs (NCCL buffers and kernels: 342
-// MB for two GPUs, 392 MB for more, from AIConfigurator's system files).
+// Driver context and device memory of the libraries, plus communicators for several GPUs.
 Bytes context_bytes(const Job& job) {
-  const int together = job.parallel.tensor * job.parallel.pipeline;
-  return mib(600) + (together > 2 ? mib(392) : together > 1 ? mib(342) : Bytes{});
+  return mib(600) + communicator_bytes(job.parallel.tensor * job.parallel.pipeline);
 }
 
 // Live tensors of one transformer layer over `tokens`: residual, normed input, the larger of qkv+out and
@@ -67,10 +64,9 @@ Bytes workspace_bytes(const ModelShape& model, const Job& job, const EngineDefau
   const double tensor = job.parallel.tensor, own = job.parallel.attention_tensor();
   const double attention = (2.0 * model.heads + 2.0 * model.kv_heads) * model.head_dim / own;
   double ffn = static_cast<double>(model.intermediate);
-  if (model.experts) {
+  if (model.experts)
     ffn = std::max(ffn, static_cast<double>(model.experts->intermediate * model.experts->per_token +
                                             model.experts->shared_intermediate));
-  }
   const double mlp = (model.gated_mlp ? 3.0 : 2.0) * ffn / tensor;
   return bytes(2 * tokens * (3 * hidden + std::max(attention, mlp)) +
                6 * sequences * static_cast<double>(model.vocabulary) / own);

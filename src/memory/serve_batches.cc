@@ -1,10 +1,7 @@
 // Memory of models that process a batch in one pass, or transcribe it token by token in plain PyTorch: weights, live
 // tensors of the layers, and the cache of an encoder-decoder.
 #include <algorithm>
-#include <cmath>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "memory/serve.h"
 #include "memory/weight_bytes.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "memory/kept_replays.h"
+#include "memory/serve.h"
 #include "memory/weight_bytes.h"
 
 namespace rightsize::memory {
@@ -12,12 +13,8 @@ using model::Job;
 using model::Stack;
 
 // Memory that nvidia-smi shows beyond the allocator: driver context, library kernels, cuDNN and cuBLAS handles.
-// Constant within 20 MiB over 132 runs on an H200 (driver 580, torch 2.11). NCCL communicators add 342 MB for two GPUs
-// and 392 MB for more (AIConfigurator's system files).
-Bytes runtime_bytes(const Job& job) {
-  const int gpus = job.parallel.gpus;
-  return gib(1.356) + (gpus > 2 ? mib(392) : gpus > 1 ? mib(342) : Bytes{});
-}
+// Constant within 20 MiB over 132 runs on an H200 (driver 580, torch 2.11).
+Bytes runtime_bytes(const Job& job) { return gib(1.356) + communicator_bytes(job.parallel.gpus); }
 
 // Plain image training loops (the ImageNet example, torchvision's reference scripts) zero the gradients between forward
 // and backward, so the previous gradients are in memory during the forward pass. Hugging Face's Trainer zeroes them
@@ -92,10 +89,9 @@ MemoryNeed estimate_training(const model::ModelShape& model, const Job& asked) {
   const IntervalFactors spread = spread_of(model, peak.exact, job);
   need.low = need.device * spread.low;
   need.high = need.device * spread.high;
-  if (!peak.exact) {
+  if (!peak.exact)
     need.warnings.push_back("no allocation tape for family '" + model.family +
                             "' yet; the closest one is used, and the range is wider");
-  }
   return need;
 }
 

@@ -98,10 +98,6 @@ WorkloadFile measured_on_fastest(const WorkloadFile& file, const std::vector<Gpu
   return scaled;
 }
 
-}  // namespace
-
-namespace {
-
 // A lower bound on any plan: the cheapest share of a GPU for each replica, by time or by memory; and the whole GPUs
 // that all shares, or the replicas that must be apart, need at the lowest price.
 UsdPerSecond least_shared(const sharing::Demand& demand, bool all_awake) {

@@ -1,7 +1,6 @@
 // Places units on a given number of GPUs of each type: a depth-first search in a fixed order.
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 #include "mig/assign.h"

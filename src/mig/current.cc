@@ -177,9 +177,8 @@ class CurrentReader {
       return;
     }
     const YamlValue* gpus = document->root().find("gpus");
-    if (gpus == nullptr || gpus->kind != YamlValue::Kind::kList) {
+    if (gpus == nullptr || gpus->kind != YamlValue::Kind::kList)
       return mistake(document->place(document->root()), "'gpus' must be a list");
-    }
     for (const YamlValue& entry : gpus->list) {
       RunningGpu gpu{std::to_string(fleet_.size()), {}};
       if (const YamlValue* name = entry.find("name"); name != nullptr && !name->scalar.empty()) gpu.name = name->scalar;
@@ -196,9 +195,8 @@ class CurrentReader {
 
   void read_yaml_instance(const YamlDocument& document, RunningGpu& gpu, const YamlValue& item) {
     const YamlValue *profile = item.find("profile"), *start = item.find("start"), *workload = item.find("workload");
-    if (profile == nullptr || start == nullptr) {
+    if (profile == nullptr || start == nullptr)
       return mistake(document.place(item), "an instance needs 'profile' and 'start'");
-    }
     read_instance(gpu, profile->scalar, start->scalar, workload == nullptr ? "" : workload->scalar,
                   document.place(item));
   }
@@ -319,10 +317,9 @@ Checked<std::vector<ListedProfile>> read_profile_list(const std::string& file, c
       }
     }
   }
-  if (profiles.empty() && errors.empty()) {
+  if (profiles.empty() && errors.empty())
     errors.push_back(
         bad_input(fmt::format("{} has no MIG profile", file)).with_hint("pass the output of 'nvidia-smi mig -lgip'"));
-  }
   if (!errors.empty()) return fail(std::move(errors));
   return profiles;
 }
@@ -349,10 +346,9 @@ std::vector<std::string> differences(const std::vector<ListedProfile>& listed, c
     if (std::abs(in_gib(theirs.memory) - in_gib(ours.memory)) > kRounding)
       differ("memory", format_bytes(theirs.memory), format_bytes(ours.memory));
     if (theirs.size > 0) differ("memory slices", theirs.size, ours.memory_slices);
-    if (!theirs.placements.empty()) {
+    if (!theirs.placements.empty())
       differ("placements", fmt::format("{}", fmt::join(theirs.placements, ",")),
              fmt::format("{}", fmt::join(ours.placements, ",")));
-    }
   }
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (!seen[i]) found.push_back(fmt::format("{}: in our table, not in the list", geometry.profiles()[i].profile));

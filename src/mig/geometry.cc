@@ -1,7 +1,6 @@
 #include "mig/geometry.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -46,6 +45,21 @@ std::uint64_t code_of(const std::vector<int>& counts) {
   return code;
 }
 
+// Whether instances of these sizes and starts fit together. `taken` has a bit per slice.
+struct Piece {
+  int size = 0;
+  const std::vector<int>* starts = nullptr;
+};
+bool lie_beside(const std::vector<Piece>& pieces, std::size_t left, std::uint64_t taken) {
+  if (left == 0) return true;
+  const Piece& piece = pieces[left - 1];
+  for (int start : *piece.starts) {
+    const std::uint64_t mine = ((std::uint64_t{1} << piece.size) - 1) << start;
+    if ((taken & mine) == 0 && lie_beside(pieces, left - 1, taken | mine)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<Geometry> Geometry::of(const catalog::Catalog& catalog, const catalog::Gpu& gpu) {
@@ -61,9 +75,8 @@ std::optional<Geometry> Geometry::of(const catalog::Catalog& catalog, const cata
     const MigProfile& profile = geometry.profiles_[i];
     if (!profile.media) geometry.plain_.push_back(static_cast<int>(i));
     geometry.compute_slices_ = std::max(geometry.compute_slices_, profile.compute_slices);
-    for (int start : profile.placements) {
+    for (int start : profile.placements)
       geometry.memory_slices_ = std::max(geometry.memory_slices_, start + profile.memory_slices);
-    }
   }
   if (geometry.plain_.empty()) return std::nullopt;
   geometry.combinations_ = geometry.find_combinations();
@@ -129,9 +142,8 @@ bool Geometry::may_join(const Layout& occupied, const Instance& candidate) const
 int Geometry::free_placements(const Layout& placed) const {
   int open = 0;
   for (int index : plain_) {
-    for (int start : profile(index).placements) {
+    for (int start : profile(index).placements)
       open += may_join(placed, {index, start}) ? profile(index).memory_slices : 0;
-    }
   }
   return open;
 }
@@ -178,25 +190,6 @@ std::optional<Layout> Geometry::place(const Layout& wanted, const Layout& occupi
   return result;
 }
 
-namespace {
-
-// Whether instances of these sizes and starts fit together. `taken` has a bit per slice.
-struct Piece {
-  int size = 0;
-  const std::vector<int>* starts = nullptr;
-};
-bool lie_beside(const std::vector<Piece>& pieces, std::size_t left, std::uint64_t taken) {
-  if (left == 0) return true;
-  const Piece& piece = pieces[left - 1];
-  for (int start : *piece.starts) {
-    const std::uint64_t mine = ((std::uint64_t{1} << piece.size) - 1) << start;
-    if ((taken & mine) == 0 && lie_beside(pieces, left - 1, taken | mine)) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 // place() without choosing the best way.
 bool Geometry::fits_together(const std::vector<int>& counts) const {
   std::vector<Piece> pieces;
@@ -234,9 +227,8 @@ std::vector<SliceSet> Geometry::find_combinations() const {
     maximal[std::vector<int>(counts.rbegin(), counts.rend())] = !more;
   }
   std::vector<SliceSet> combinations;
-  for (const std::vector<int>& key : known) {
+  for (const std::vector<int>& key : known)
     combinations.push_back({std::vector<int>(key.rbegin(), key.rend()), maximal[key]});
-  }
   return combinations;
 }
 

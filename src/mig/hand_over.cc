@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/list_of.h"
 #include "hand_over/template.h"
 
 namespace rightsize::mig {
@@ -43,9 +44,7 @@ std::vector<Facts> device_facts(const std::vector<SliceCounts>& devices) {
     for (const auto& [profile, count] : counts) slices.push_back(Facts().set("profile", profile).set("count", count));
     by_index[indices].set("indices", fmt::format("{}", fmt::join(indices, ", "))).set("slices", slices);
   }
-  std::vector<Facts> all;
-  for (auto& [indices, facts] : by_index) all.push_back(std::move(facts));
-  return all;
+  return list_of(by_index, [](const auto& entry) { return entry.second; });
 }
 
 // Nodes with the same slices share one configuration.
@@ -64,13 +63,11 @@ std::vector<Facts> config_facts(const SlicePlan& plan, const std::vector<Planned
   }
   std::vector<Facts> all;
   for (const auto& [devices, names] : configs) {
-    std::vector<Facts> of_nodes;
-    for (const std::string& node : names) of_nodes.push_back(Facts().set("node", node));
     all.push_back(Facts()
                       .set("config", configs.size() == 1 ? "planned" : fmt::format("planned-{}", all.size()))
                       .set("node_list", fmt::format("{}", fmt::join(names, ", ")))
                       .set("devices", device_facts(devices))
-                      .set("nodes", of_nodes));
+                      .set("nodes", list_of(names, [](const std::string& node) { return Facts().set("node", node); })));
   }
   return all;
 }
@@ -133,21 +130,18 @@ std::vector<Facts> use_facts(const SlicePlan& plan, const WorkloadFile& file, co
 
 std::string create_command(const Geometry& geometry, const Layout& layout, std::size_t device) {
   std::vector<std::string> words;
-  for (const Instance& instance : geometry.creation_order(layout)) {
+  for (const Instance& instance : geometry.creation_order(layout))
     words.push_back(fmt::format("{}:{}", geometry.profile(instance.profile).id, instance.start));
-  }
   return fmt::format("nvidia-smi mig -i {} -cgi {} -C", device, fmt::join(words, ","));
 }
 
 ToolFiles hand_over(const SlicePlan& plan, const WorkloadFile& file, const std::vector<GpuType>& types,
                     std::size_t gpus_per_node) {
   const std::vector<PlannedNode> nodes = nodes_of(plan, gpus_per_node);
-  std::vector<std::string> names;
-  for (const PlannedNode& node : nodes) names.push_back(node.name);
   Facts facts;
   facts.set("configs", config_facts(plan, nodes, types))
       .set("nodes", node_facts(plan, nodes, types))
-      .set("node_names", fmt::format("{}", fmt::join(names, " ")))
+      .set("node_names", fmt::format("{}", fmt::join(list_of(nodes, &PlannedNode::name), " ")))
       .set("uses", use_facts(plan, file, types))
       .set("patch", true);
   const auto written = [&](std::string_view name) { return hand_over::fill_in(name, facts); };

@@ -49,18 +49,16 @@ Result<std::vector<Instance>> read_word(std::string_view text, const Geometry& g
   if (!word.start.empty()) {
     const Result<std::int64_t> start = parse_integer(word.start);
     const std::vector<int>& legal = geometry.profile(profile).placements;
-    if (!start || std::ranges::find(legal, *start) == legal.end()) {
+    if (!start || std::ranges::find(legal, *start) == legal.end())
       return fail(bad_input(fmt::format("{} cannot start at slice '{}'", geometry.profile(profile).profile, word.start))
                       .with_hint(fmt::format("it may start at {}", fmt::join(legal, ", "))));
-    }
     instance.start = static_cast<int>(*start);
   }
   if (!word.count.empty()) {
     const Result<std::int64_t> given = parse_integer(word.count);
-    if (!given || *given < 1 || *given > kMostInstances) {
+    if (!given || *given < 1 || *given > kMostInstances)
       return fail(bad_input(fmt::format("'{}' is not a number of instances", word.count))
                       .with_hint(fmt::format("write a whole number from 1 to {}", kMostInstances)));
-    }
     count = *given;
   }
   return std::vector<Instance>(static_cast<std::size_t>(count), instance);

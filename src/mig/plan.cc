@@ -68,9 +68,8 @@ class SlicePlanner {
     Allowed allowed;
     for (const GpuType& type : types_) {
       allowed.emplace_back();
-      for (int profile : type.geometry->plain_profiles()) {
+      for (int profile : type.geometry->plain_profiles())
         allowed.back().push_back(misfit(workload, capacity_of(*type.geometry, profile), *type.gpu, speeds_).empty());
-      }
     }
     return allowed;
   }

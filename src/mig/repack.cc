@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "solve/mip.h"
 
@@ -61,14 +60,12 @@ class MoveModel {
     }
     const int compute = model_.add_row(-kInfinity, geometry_.compute_slices());
     std::map<int, int> limits;
-    for (const auto& [profile, row] : demand_rows) {
+    for (const auto& [profile, row] : demand_rows)
       limits[profile] = model_.add_row(-kInfinity, geometry_.profile(profile).instances);
-    }
     auto occupy = [&](int column, const Instance& where) {
       const catalog::MigProfile& profile = geometry_.profile(where.profile);
-      for (int s = where.start; s < where.start + profile.memory_slices; ++s) {
+      for (int s = where.start; s < where.start + profile.memory_slices; ++s)
         model_.add_entry(slices[static_cast<std::size_t>(s)], column, 1);
-      }
       model_.add_entry(compute, column, profile.compute_slices);
       model_.add_entry(limits[where.profile], column, 1);
       model_.add_entry(demand_rows.at(where.profile), column, 1);

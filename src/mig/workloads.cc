@@ -69,9 +69,8 @@ Resources capacity_of(const Gpu& gpu) { return {gpu.capacity(), 1, 1}; }
 std::string misfit(const Workload& workload, const Resources& capacity, const Gpu& gpu,
                    const perf::SpeedTable& speeds) {
   const Resources need = need_on(workload, gpu, speeds);
-  if (need.memory > capacity.memory) {
+  if (need.memory > capacity.memory)
     return fmt::format("needs {}, has {}", format_bytes(need.memory), format_bytes(capacity.memory));
-  }
   const auto too_little = [](const char* what, double needed, double offered) {
     return fmt::format("needs {} of the {} including headroom, has {}", format_percent(Ratio::fraction(needed)), what,
                        format_percent(Ratio::fraction(offered)));

@@ -5,8 +5,7 @@
 namespace rightsize::model {
 
 bool adapts_experts(const ModelShape& shape) {
-  return std::any_of(shape.weights.begin(), shape.weights.end(),
-                     [](const Weight& weight) { return weight.stacked && !weight.spared; });
+  return std::ranges::any_of(shape.weights, [](const Weight& weight) { return weight.stacked && !weight.spared; });
 }
 
 int adapter_ranks(const ModelShape& shape, const Weight& weight, LoraTargets targets, Stack stack) {

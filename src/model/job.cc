@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/list_of.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -45,7 +46,7 @@ SettingRule rule(const char* name, Apply apply) { return {name, std::move(apply)
 template <class Store>
 SettingRule choice(const char* name, EnumNames names, Store store) {
   return rule(name, [names, store](Job& job, const settings::Value& value) -> Result<> {
-    const auto found = std::find(names.begin(), names.end(), value.text);
+    const auto found = std::ranges::find(names, value.text);
     // The row of precision also accepts "auto", which commands replace before they parse the job.
     if (found == names.end()) return fail(bad_input(fmt::format("{} is not possible here", value.text)));
     store(job, static_cast<int>(found - names.begin()));
@@ -69,10 +70,9 @@ Result<ImageSize> parse_resolution(const std::string& text) {
   if (x != std::string::npos) {
     RIGHTSIZE_TRY(height, parse_count(text.substr(x + 1)));
   }
-  if (std::min(width, height) < kLeast || std::max(width, height) > kMost) {
+  if (std::min(width, height) < kLeast || std::max(width, height) > kMost)
     return fail(bad_input(
         fmt::format("a resolution of {} is not between {:.0f} and {:.0f} pixels per side", text, kLeast, kMost)));
-  }
   return ImageSize{static_cast<std::int64_t>(width), static_cast<std::int64_t>(height)};
 }
 
@@ -151,7 +151,7 @@ const std::vector<SettingRule>& rules() {
 }
 
 bool is_one_of(Precision precision, std::initializer_list<Precision> set) {
-  return std::find(set.begin(), set.end(), precision) != set.end();
+  return std::ranges::find(set, precision) != set.end();
 }
 
 // Collects contradictions, with the place of the wrong setting.
@@ -180,13 +180,11 @@ void check_train(const Job& job, Contradictions& wrong) {
                   ? "--method qlora keeps the frozen base in nf4; --job serve serves the model in 4 bits"
                   : "use bf16, amp-bf16, mixed-bf16, fp32, fp8 or fp4");
   }
-  if (job.precision == Precision::kFp4 && job.stack != Stack::kMegatron) {
+  if (job.precision == Precision::kFp4 && job.stack != Stack::kMegatron)
     wrong.add("precision", fmt::format("{} does not train in fp4", name_of(job.stack)), "use --stack megatron");
-  }
-  if (job.train.compile && job.stack != Stack::kHf && job.stack != Stack::kTorchTitan) {
+  if (job.train.compile && job.stack != Stack::kHf && job.stack != Stack::kTorchTitan)
     wrong.add("compile", fmt::format("{} already uses fused kernels; torch.compile does not apply", name_of(job.stack)),
               "drop --compile, or use --stack hf or torchtitan");
-  }
   if (job.train.method == Method::kQlora &&
       !is_one_of(job.precision, {Precision::kBf16, Precision::kAmpBf16, Precision::kAmpFp16})) {
     wrong.add("precision",
@@ -205,20 +203,17 @@ void check_train(const Job& job, Contradictions& wrong) {
     wrong.add("gradients", "only megatron reduces gradients in bf16, in bf16, mixed-bf16, fp8 and fp4",
               "leave --gradients out, or use --stack megatron");
   }
-  if (job.train.optimizer_in_backward && job.train.accumulation > 1) {
+  if (job.train.optimizer_in_backward && job.train.accumulation > 1)
     wrong.add("optimizer-in-backward", "an optimizer step inside the backward pass cannot accumulate gradients",
               "drop --accumulate or --optimizer-in-backward");
-  }
-  if (job.precision == Precision::kAmpFp16 && job.train.optimizer_in_backward) {
+  if (job.precision == Precision::kAmpFp16 && job.train.optimizer_in_backward)
     wrong.add("optimizer-in-backward", "loss scaling must see every gradient before the step", "use bf16");
-  }
 }
 
 void check_serve(const Job& job, Contradictions& wrong) {
-  if (is_one_of(job.precision, {Precision::kAmpBf16, Precision::kAmpFp16, Precision::kMixedBf16})) {
+  if (is_one_of(job.precision, {Precision::kAmpBf16, Precision::kAmpFp16, Precision::kMixedBf16}))
     wrong.add("precision", fmt::format("{} is a training precision", name_of(job.precision)),
               "serving takes bf16, fp16, fp8, int8, int4, nf4, fp4");
-  }
   if (job.serve.kv_precision &&
       !is_one_of(*job.serve.kv_precision,
                  {Precision::kBf16, Precision::kFp16, Precision::kFp8, Precision::kInt8, Precision::kFp4})) {
@@ -236,10 +231,9 @@ void check_served_groups(const Job& job, Contradictions& wrong) {
     wrong.add(setting, fmt::format("{} {} does not divide the {} of one copy (--tp)", setting, groups, copy),
               p.tensor == 1 ? fmt::format("add --tp {}", groups) : "use a divisor of --tp");
   }
-  if ((p.expert > 1 || p.attention_data > 1) && job.stack == Stack::kHf) {
+  if ((p.expert > 1 || p.attention_data > 1) && job.stack == Stack::kHf)
     wrong.add(p.expert > 1 ? "ep" : "attention-dp", "the hf stack supports neither --ep nor --attention-dp",
               "use --stack vllm, trtllm or sglang");
-  }
 }
 
 void check_disaggregated(const Job& job, const Disaggregated& d, Contradictions& wrong) {
@@ -248,10 +242,9 @@ void check_disaggregated(const Job& job, const Disaggregated& d, Contradictions&
               "use --stack vllm, trtllm or sglang");
   if (job.parallel.pipeline > 1)
     wrong.add("pp", "pipelines inside disaggregated workers are not modelled", "leave --pp out");
-  if (job.parallel.tensor != d.decode_tensor) {
+  if (job.parallel.tensor != d.decode_tensor)
     wrong.add("tp", fmt::format("--tp {} contradicts decode workers of {} GPUs", job.parallel.tensor, d.decode_tensor),
               "leave --tp out: it is the decode worker's");
-  }
   if (job.parallel.gpus != d.gpus()) {
     wrong.add("gpus",
               fmt::format("{} x {} and {} x {} are {} GPUs, not {}", d.prefill_workers, d.prefill_tensor,
@@ -290,9 +283,8 @@ void check_parallel(const Job& job, Contradictions& wrong) {
                           p.pipeline, p.context, model_gpus, p.gpus),
               fmt::format("use --gpus {} or a multiple", model_gpus));
   }
-  if (p.pipeline_interleave > 1 && p.pipeline == 1) {
+  if (p.pipeline_interleave > 1 && p.pipeline == 1)
     wrong.add("pp-interleave", "virtual stages need a pipeline", "set --pp too");
-  }
   const bool train_stack =
       job.stack == Stack::kTorchTitan || job.stack == Stack::kMegatron || job.stack == Stack::kLlmFoundry;
   if ((job.kind == JobKind::kServe && train_stack) || (job.kind == JobKind::kTrain && is_engine(job.stack))) {
@@ -305,11 +297,7 @@ void check_parallel(const Job& job, Contradictions& wrong) {
 }  // namespace
 
 const std::vector<std::string>& job_settings() {
-  static const std::vector<std::string> kAll = [] {
-    std::vector<std::string> names;
-    for (const SettingRule& rule : rules()) names.emplace_back(rule.name);
-    return names;
-  }();
+  static const auto kAll = list_of<std::string>(rules(), &SettingRule::name);
   return kAll;
 }
 
@@ -331,17 +319,15 @@ Checked<Job> parse_job(const std::vector<Setting>& settings) {
   bool of_serving = false, of_training = false;
   std::vector<std::string> seen;
   for (const Setting& setting : settings) {
-    auto rule =
-        std::find_if(rules().begin(), rules().end(), [&](const SettingRule& r) { return r.name == setting.name; });
+    auto rule = std::ranges::find_if(rules(), [&](const SettingRule& r) { return r.name == setting.name; });
     if (rule == rules().end()) {
       errors.push_back(bad_input(fmt::format("unknown setting '{}'", setting.name))
                            .at(setting.place)
                            .with_hint(did_you_mean(setting.name, job_settings())));
       continue;
     }
-    if (std::find(seen.begin(), seen.end(), setting.name) != seen.end()) {
+    if (std::ranges::find(seen, setting.name) != seen.end())
       errors.push_back(bad_input(fmt::format("'{}' is given twice", setting.name)).at(setting.place));
-    }
     seen.push_back(setting.name);
     stack_given |= setting.name == "stack";
     of_serving |= belongs_only_to(JobKind::kServe, setting.name);
@@ -359,17 +345,17 @@ Checked<Job> parse_job(const std::vector<Setting>& settings) {
   }
   if ((of_serving || is_engine(job.stack)) && !of_training) job.kind = JobKind::kServe;
   if (!stack_given && job.kind == JobKind::kServe) job.stack = Stack::kVllm;
-  if (job.kind == JobKind::kTrain && std::find(seen.begin(), seen.end(), "precision") == seen.end())
+  if (job.kind == JobKind::kTrain && std::ranges::find(seen, "precision") == seen.end())
     job.precision = default_training_precision(job.stack, job.train.method);
   if (job.serve.disaggregated) {
-    auto given = [&](std::string_view name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
+    auto given = [&](std::string_view name) { return std::ranges::find(seen, name) != seen.end(); };
     if (!given("tp")) job.parallel.tensor = job.serve.disaggregated->decode_tensor;
     if (!given("gpus")) job.parallel.gpus = job.serve.disaggregated->gpus();
   }
   // `--tp 2` alone: the GPUs of one copy.
   const Parallelism& p = job.parallel;
   const int copy = p.tensor * p.pipeline * p.context;
-  if (std::find(seen.begin(), seen.end(), "gpus") == seen.end() && copy > 1 && p.gpus == 1) job.parallel.gpus = copy;
+  if (std::ranges::find(seen, "gpus") == seen.end() && copy > 1 && p.gpus == 1) job.parallel.gpus = copy;
   Contradictions wrong(settings, errors);
   if (errors.empty()) {
     job.kind == JobKind::kTrain ? check_train(job, wrong) : check_serve(job, wrong);

@@ -27,9 +27,7 @@ Value::Value(const Value& other) : tracer_(other.tracer_), id_(other.id_) {
 void Value::reset() {
   if (tracer_ && !tracer_->finished_ && is_local(id_)) {
     int& left = tracer_->references_[tracer_->program_][static_cast<std::size_t>(id_)];
-    if (--left == 0) {
-      tracer_->add({.kind = OpKind::kFree, .in = {Operand{id_, true}}});
-    }
+    if (--left == 0) tracer_->add({.kind = OpKind::kFree, .in = {Operand{id_, true}}});
   }
   tracer_ = nullptr;
 }

@@ -1,6 +1,5 @@
 #include "portfolio/moves.h"
 
-#include <algorithm>
 #include <optional>
 #include <set>
 

@@ -1,10 +1,8 @@
 #include "portfolio/organisation.h"
 
 #include <algorithm>
-#include <functional>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace rightsize::portfolio {
 namespace {

@@ -5,9 +5,9 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/amount.h"
+#include "base/list_of.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -479,15 +479,11 @@ class OrganisationReader {
   }
   void check_block(const YamlValue& at, const std::string& name) {
     if (std::ranges::find(made_.blocks, name, &Block::name) == made_.blocks.end())
-      reader_.mistake(at, fmt::format("unknown block '{}'", name), did_you_mean(name, block_names()));
+      reader_.mistake(at, fmt::format("unknown block '{}'", name),
+                      did_you_mean(name, list_of(made_.blocks, &Block::name)));
   }
 
   const Pool& pool_of(const Option& option) const { return made_.pools[static_cast<std::size_t>(option.pool)]; }
-  std::vector<std::string> block_names() const {
-    std::vector<std::string> names;
-    for (const Block& block : made_.blocks) names.push_back(block.name);
-    return names;
-  }
 
   void read_options(const YamlValue& list, Workload& w) {
     reader_.for_each_mapping(list, [&](const YamlValue& entry) {
@@ -521,10 +517,9 @@ class OrganisationReader {
       return;
     }
     if (uses) {
-      std::vector<std::string> names;
-      for (const Pool& pool : made_.pools) names.push_back(pool.name);
       reader_.mistake(*entry.find("where"), fmt::format("unknown pool '{}'", option.where),
-                      names.empty() ? "the file has no pools" : did_you_mean(option.where, names));
+                      made_.pools.empty() ? "the file has no pools"
+                                          : did_you_mean(option.where, list_of(made_.pools, &Pool::name)));
     } else if (entry.find("usd_per_month") == nullptr) {
       reader_.mistake(entry, fmt::format("'{}' is not a pool, so the option needs usd_per_month", option.where));
     }
@@ -542,7 +537,7 @@ class OrganisationReader {
       const auto block = std::ranges::find(made_.blocks, key.scalar, &Block::name);
       if (block == made_.blocks.end())
         return reader_.mistake(key, fmt::format("unknown block '{}'", key.scalar),
-                               did_you_mean(key.scalar, block_names()));
+                               did_you_mean(key.scalar, list_of(made_.blocks, &Block::name)));
       reader_.take(number, parse_gpus<0>, option.gpus[static_cast<std::size_t>(block - made_.blocks.begin())]);
     });
   }
@@ -551,10 +546,9 @@ class OrganisationReader {
     if (!reader_.is(value, YamlValue::Kind::kMapping)) return;
     if (!option.in_pool()) return;  // check_option() reports the unknown pool
     const Pool& pool = pool_of(option);
-    if (!pool.geometry) {
+    if (!pool.geometry)
       return reader_.mistake(value, fmt::format("the GPUs of '{}' are not partitioned", pool.name),
                              "add 'mig: true' to the pool");
-    }
     const std::vector<int>& plain = pool.geometry->plain_profiles();
     option.needs.assign(plain.size(), 0);
     for_each_entry(reader_.document(), value, reader_.errors(), [&](const YamlValue& key, const YamlValue& number) {

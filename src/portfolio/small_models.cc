@@ -4,7 +4,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "mig/mechanisms.h"
 #include "sharing/sharing.h"

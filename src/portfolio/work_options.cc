@@ -1,11 +1,9 @@
 #include "portfolio/work_options.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/cancel.h"
 #include "base/parse_units.h"

@@ -31,7 +31,7 @@ class Fitting {
 
  private:
   const Setting* find(std::string_view name) const {
-    const auto found = std::find_if(given_.begin(), given_.end(), [&](const Setting& s) { return s.name == name; });
+    const auto found = std::ranges::find_if(given_, [&](const Setting& s) { return s.name == name; });
     return found == given_.end() ? nullptr : &*found;
   }
 
@@ -91,22 +91,18 @@ class Fitting {
 
   // An encoder has one length and no output tokens, so --isl and --seq mean the same.
   void encoder_lengths() {
-    if (find("osl") != nullptr && job_.serve.osl > 0) {
+    if (find("osl") != nullptr && job_.serve.osl > 0)
       refuse({"osl"}, "it answers in one pass and generates no tokens", "leave --osl out");
-    }
     if (find("isl") == nullptr) return;
-    if (job_.sequence != 0 && job_.sequence != job_.serve.isl) {
+    if (job_.sequence != 0 && job_.sequence != job_.serve.isl)
       refuse({"isl"}, fmt::format("--isl {} and --seq {} set the same length; use one", job_.serve.isl, job_.sequence),
              "give one of them");
-    }
     job_.sequence = job_.serve.isl;
   }
 
   void images() {
     if (!errors_.empty()) return;
-    if (!model_.pipeline) {
-      refuse({"steps", "guidance"}, "it does not make images step by step", "leave it out");
-    }
+    if (!model_.pipeline) refuse({"steps", "guidance"}, "it does not make images step by step", "leave it out");
     if (!model_.pipeline || model_.pipeline->frames == 0) refuse({"frames"}, "it does not make videos", "leave it out");
     if (!model_.vision) refuse({"images"}, "it does not read images", "leave it out");
     if (!model_.vision && !is_image_model(model_)) refuse({"resolution"}, "it has no images", "leave it out");

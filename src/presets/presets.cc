@@ -13,6 +13,7 @@
 #include "base/embedded.h"
 #include "base/file.h"
 #include "base/json_reader.h"
+#include "base/list_of.h"
 #include "base/located_json.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -68,8 +69,8 @@ std::string comparable(std::string_view name) {
 // Whether the name or an alias of a built-in model, after `fold`, is `wanted`.
 bool answers_to(const JsonMember& entry, const std::string& wanted, std::string (*fold)(std::string_view)) {
   const std::vector<JsonValue>& aliases = items_at(entry.value, "aliases");
-  return fold(entry.name) == wanted || std::any_of(aliases.begin(), aliases.end(),
-                                                   [&](const JsonValue& alias) { return fold(alias.text) == wanted; });
+  return fold(entry.name) == wanted ||
+         std::ranges::any_of(aliases, [&](const JsonValue& alias) { return fold(alias.text) == wanted; });
 }
 
 // Turns the address of a Hub page into its model id, and a tag of Ollama ("llama3.1:8b") into a name.
@@ -80,7 +81,7 @@ std::string as_name(std::string_view text) {
   for (std::string_view page : {"/tree/", "/blob/", "/resolve/"}) text = text.substr(0, text.find(page));
   while (text.ends_with('/')) text.remove_suffix(1);
   std::string name(text);
-  std::replace(name.begin(), name.end(), ':', '-');
+  std::ranges::replace(name, ':', '-');
   return name;
 }
 
@@ -133,7 +134,7 @@ FoundPreset find_preset(std::string_view text) {
   const auto named = shape_of_name(name, preset_names());
   if (!named) {
     std::string joined(text);  // ViT-L/16 is no organisation's model
-    std::replace(joined.begin(), joined.end(), '/', '-');
+    std::ranges::replace(joined, '/', '-');
     return {preset_called(joined), {}, 0, {}};
   }
   return {preset_called(named->preset), named->format, named->context, named->note};
@@ -180,10 +181,9 @@ Checked<ModelShape> read_once(const std::string& what, const ReadOptions& option
 
 Checked<ModelShape> read_model_file(const std::string& path, const ReadOptions& options) {
   Result<std::string> text = read_file(path);
-  if (!text) {
+  if (!text)
     return fail(Errors{std::move(text).error().with_hint(
         "a model's Hub page has its config.json among the files; 'rightsize models' lists built-in ones")});
-  }
   const std::string name = path == "-" ? "standard input" : path;
   return read_once(name + '\n' + *text, options, [&] { return read_model(name, *text, options); });
 }
@@ -227,59 +227,13 @@ Error unknown_model(std::string_view name) {
         .with_hint("use an open model such as 'llama-3.3-70b' or 'deepseek-v3' instead")
         .with_hint("name an open model of the size you expect: 'rightsize models' lists them");
   }
-  if (const std::string like = of_size(name); !like.empty()) {
+  if (const std::string like = of_size(name); !like.empty())
     return bad_input(fmt::format("'{}' is a size, not a model", name.substr(0, 100)))
         .with_hint(fmt::format("name a model of that size: {}", like));
-  }
   return bad_input(fmt::format("unknown model '{}'", name.substr(0, 100)))
       .with_hint(did_you_mean(name, known))
       .with_hint("'rightsize models' lists the built-in ones; the path of a Hugging Face config.json works too");
 }
-
-}  // namespace
-
-std::vector<Preset> presets() {
-  std::vector<Preset> all;
-  for (const JsonMember& entry : preset_members()) all.push_back(read_preset(entry));
-  return all;
-}
-
-std::vector<std::string> preset_names() {
-  std::vector<std::string> names;
-  for (const JsonMember& entry : preset_members()) names.push_back(entry.name);
-  return names;
-}
-
-std::string hub_id(std::string_view typed) {
-  const std::string id = as_name(typed), wanted = comparable(id);
-  std::error_code ignored;
-  if (std::filesystem::exists(typed, ignored)) return {};
-  const auto is_tuned = [](std::string_view name) {
-    const std::string lower = to_lower(name);
-    return lower.find("instruct") != std::string::npos || lower.ends_with("-it") || lower.ends_with("-chat");
-  };
-  for (const JsonMember& entry : preset_members()) {
-    const std::string* first = nullptr;
-    for (const JsonValue& alias : items_at(entry.value, "aliases")) {
-      const std::size_t slash = alias.text.find('/');
-      if (slash == std::string::npos) continue;
-      const std::string own = alias.text.substr(slash + 1);
-      if (comparable(alias.text) == wanted || comparable(own) == wanted) return alias.text;
-      // "llama-3.1-8b-instruct" and "gemma-2-9b-it": as Meta, Alibaba and Google name them.
-      for (const char* tuned : {"-Instruct", "-it"}) {
-        if (comparable(own + tuned) == wanted) return alias.text + tuned;
-      }
-      if (first == nullptr) first = &alias.text;
-    }
-    if (first != nullptr && answers_to(entry, wanted, comparable))
-      return is_tuned(id) && !is_tuned(*first) ? std::string() : *first;
-  }
-  if (is_hub_id(id)) return id;
-  const std::string listed = listed_id(id);
-  return listed.empty() || is_hub_id(listed) ? listed : hub_id(listed);
-}
-
-namespace {
 
 // Adds the text encoders and the image decoder at the same resolution.
 Result<> attach_pipeline(ModelShape& shape) {
@@ -338,7 +292,7 @@ Checked<ModelShape> scaled_model(const ScaledName& wanted, const std::string& na
 // Whether a name begins like that of a built-in diffusion model: CogVideoX-5b-I2V is not a language model.
 bool names_diffusion_model(std::string_view id) {
   const std::string folded = fold_name(id.substr(id.find('/') + 1));
-  return std::any_of(preset_members().begin(), preset_members().end(), [&](const JsonMember& entry) {
+  return std::ranges::any_of(preset_members(), [&](const JsonMember& entry) {
     const JsonMember* config = entry.value.find("config");
     if (config == nullptr || config->value.find("_class_name") == nullptr) return false;
     const std::string line = entry.name.substr(0, entry.name.find_first_of("-.0123456789"));
@@ -388,6 +342,39 @@ Checked<ModelShape> find_alone(std::string_view name_or_path, const ReadOptions&
 }
 
 }  // namespace
+
+std::vector<Preset> presets() { return list_of(preset_members(), read_preset); }
+
+std::vector<std::string> preset_names() { return list_of(preset_members(), &JsonMember::name); }
+
+std::string hub_id(std::string_view typed) {
+  const std::string id = as_name(typed), wanted = comparable(id);
+  std::error_code ignored;
+  if (std::filesystem::exists(typed, ignored)) return {};
+  const auto is_tuned = [](std::string_view name) {
+    const std::string lower = to_lower(name);
+    return lower.find("instruct") != std::string::npos || lower.ends_with("-it") || lower.ends_with("-chat");
+  };
+  for (const JsonMember& entry : preset_members()) {
+    const std::string* first = nullptr;
+    for (const JsonValue& alias : items_at(entry.value, "aliases")) {
+      const std::size_t slash = alias.text.find('/');
+      if (slash == std::string::npos) continue;
+      const std::string own = alias.text.substr(slash + 1);
+      if (comparable(alias.text) == wanted || comparable(own) == wanted) return alias.text;
+      // "llama-3.1-8b-instruct" and "gemma-2-9b-it": as Meta, Alibaba and Google name them.
+      for (const char* tuned : {"-Instruct", "-it"}) {
+        if (comparable(own + tuned) == wanted) return alias.text + tuned;
+      }
+      if (first == nullptr) first = &alias.text;
+    }
+    if (first != nullptr && answers_to(entry, wanted, comparable))
+      return is_tuned(id) && !is_tuned(*first) ? std::string() : *first;
+  }
+  if (is_hub_id(id)) return id;
+  const std::string listed = listed_id(id);
+  return listed.empty() || is_hub_id(listed) ? listed : hub_id(listed);
+}
 
 std::string note_on_name(std::string_view name) {
   if (name.empty() || name == "-" || name.starts_with('{')) return {};

@@ -68,10 +68,9 @@ std::string text_bars(const Bars& bars, std::size_t width) {
 
 std::string markdown_bars(const Bars& bars) {
   std::string out = bars.unit.empty() ? "" : bars.unit + ":\n\n";
-  for (const Bars::Row& row : bars.rows) {
+  for (const Bars::Row& row : bars.rows)
     out += "- " + escape_markdown(row.label) + ": " + escape_markdown(row.shown) +
            (row.detail.empty() ? "" : " (" + escape_markdown(row.detail) + ")") + "\n";
-  }
   return out;
 }
 
@@ -139,7 +138,7 @@ std::string text_stacked_bar(const StackedBar& bar, std::size_t width) {
     const std::size_t size = display_width(line.label);
     const std::size_t start = at + 1 >= size ? at + 1 - size : 0;
     auto fits = [&](const std::string& row) { return row.empty() || row.size() + 2 <= start; };
-    auto row = std::find_if(names.begin(), names.end(), fits);
+    auto row = std::ranges::find_if(names, fits);
     if (row == names.end()) row = names.insert(names.end(), "");
     *row += std::string(start - row->size(), ' ') + line.label;
   }
@@ -151,9 +150,8 @@ std::string text_stacked_bar(const StackedBar& bar, std::size_t width) {
 // Markdown lists the same parts.
 std::string markdown_stacked_bar(const StackedBar& bar) {
   std::string out;
-  for (const StackedBar::Segment& segment : bar.segments) {
+  for (const StackedBar::Segment& segment : bar.segments)
     out += "- " + escape_markdown(segment.label) + ": " + escape_markdown(segment.shown) + "\n";
-  }
   return out;
 }
 

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "base/text.h"
 #include "base/usage_units.h"
 
 namespace rightsize::report {
@@ -340,6 +339,11 @@ Json object_schema(const FieldTable& fields, const FieldTable& root, std::string
   return schema;
 }
 
+std::vector<const DocumentType*>& all_documents() {
+  static std::vector<const DocumentType*> all;
+  return all;
+}
+
 }  // namespace
 
 FieldRow described(std::string_view name, std::string_view title, std::string_view meaning, const FieldTable* inner) {
@@ -417,7 +421,7 @@ Table table_of(const FieldTable& fields, const std::vector<const void*>& objects
     }
     const FieldRow& row = *paths.back().back();
     std::string name(column.name.empty() ? column.field : column.name);
-    std::replace(name.begin(), name.end(), '.', '_');
+    std::ranges::replace(name, '.', '_');
     const std::string_view title = !column.title.empty() ? column.title : row.title.empty() ? row.name : row.title;
     const bool number = row.type.kind == FieldKind::kInteger || row.type.kind == FieldKind::kNumber;
     table.columns.push_back(
@@ -429,15 +433,6 @@ Table table_of(const FieldTable& fields, const std::vector<const void*>& objects
   }
   return table;
 }
-
-namespace {
-
-std::vector<const DocumentType*>& all_documents() {
-  static std::vector<const DocumentType*> all;
-  return all;
-}
-
-}  // namespace
 
 DocumentType::DocumentType(std::string_view name, std::string_view meaning, const FieldTable& fields)
     : name_(name), meaning_(meaning), id_(fmt::format("rightsize/{}/1", name)), fields_(fields) {

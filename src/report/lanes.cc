@@ -47,10 +47,9 @@ std::string markdown_lanes(const Lanes& lanes) {
   std::string out;
   for (const Lanes::Lane& lane : lanes.lanes) {
     out += "- " + lane.label + ":";
-    for (const Lanes::Piece& piece : lane.pieces) {
+    for (const Lanes::Piece& piece : lane.pieces)
       out += fmt::format("{} [{}-{}] {}", &piece == &lane.pieces.front() ? "" : ",", piece.start,
                          piece.start + piece.size - 1, both(piece));
-    }
     out += "\n";
   }
   return out;

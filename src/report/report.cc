@@ -82,7 +82,7 @@ void add_table(std::string& out, const std::vector<const Json*>& objects) {
   for (const Json* object : objects) {
     add_values(*object, "", rows.emplace_back());
     for (const auto& [name, value] : rows.back()) {
-      if (std::find(columns.begin(), columns.end(), name) == columns.end()) columns.push_back(name);
+      if (std::ranges::find(columns, name) == columns.end()) columns.push_back(name);
     }
   }
   if (columns.empty()) return;
@@ -91,7 +91,7 @@ void add_table(std::string& out, const std::vector<const Json*>& objects) {
   for (const auto& row : rows) {
     std::vector<std::string> cells;
     for (const std::string& column : columns) {
-      const auto found = std::find_if(row.begin(), row.end(), [&](const auto& one) { return one.first == column; });
+      const auto found = std::ranges::find_if(row, [&](const auto& one) { return one.first == column; });
       cells.push_back(found == row.end() ? "" : found->second);
     }
     add_line(out, cells);

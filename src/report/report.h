@@ -38,9 +38,9 @@ Cell number_cell(std::string shown, double exact);
 Cell unknown_cell();
 
 struct Table {
-  std::string title;
-  std::vector<Column> columns;
-  std::vector<std::vector<Cell>> rows;
+  std::string title = {};
+  std::vector<Column> columns = {};
+  std::vector<std::vector<Cell>> rows = {};
   std::size_t most_shown = 0;  // text shows at most this many rows and counts the rest; 0 shows all
   // Further rows, created only if a format needs them. Text shows only `most_shown` rows and never needs them.
   std::size_t later_rows = 0;
@@ -91,8 +91,8 @@ struct Bars {
     double value = 0;
     std::string detail = {};  // next to the number
   };
-  std::string title, unit;
-  std::vector<Row> rows;
+  std::string title = {}, unit = {};
+  std::vector<Row> rows = {};
 };
 
 // Curves over one axis. Text draws each with a letter; HTML draws an SVG. Joined points ascend in x; values that are
@@ -108,10 +108,10 @@ struct LineChart {
     std::vector<Point> points;
     bool joined = true;  // false: only points, in any order
   };
-  std::string title, x_label, y_label;
-  std::vector<Series> series;
-  std::optional<double> y_limit;  // drawn as a line
-  bool logarithmic = false;       // both axes; values that are not positive are omitted
+  std::string title = {}, x_label = {}, y_label = {};
+  std::vector<Series> series = {};
+  std::optional<double> y_limit = {};  // drawn as a line
+  bool logarithmic = false;            // both axes; values that are not positive are omitted
 };
 
 // Text with preserved line breaks and spaces, such as a configuration file.
@@ -130,16 +130,16 @@ struct Lanes {
     std::string label;
     std::vector<Piece> pieces;
   };
-  std::string title;
+  std::string title = {};
   int units = 1;
-  std::vector<Lane> lanes;
+  std::vector<Lane> lanes = {};
 };
 
 using Block = std::variant<Paragraph, Heading, Table, StackedBar, Bars, LineChart, Verbatim, Lanes>;
 
 struct Report {
   std::string title;
-  std::vector<Block> blocks;
+  std::vector<Block> blocks = {};
   std::vector<Block> pictures = {};  // after the blocks, only in HTML: too many charts for a terminal
   std::vector<Block> record = {};    // Markdown shows this instead of the blocks: a decision to keep with the project
   Json document = {};                // begins with "schema"
@@ -150,8 +150,10 @@ struct Report {
   void say(std::string text) {
     if (!text.empty()) blocks.emplace_back(Paragraph{std::move(text)});
   }
-  void show(std::string heading, Table table) {
+  // `most` as in Table::most_shown.
+  void show(std::string heading, Table table, std::size_t most = 0) {
     table.title = std::move(heading);
+    if (most > 0) table.most_shown = most;
     blocks.emplace_back(std::move(table));
   }
 

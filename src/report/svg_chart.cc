@@ -1,6 +1,5 @@
 // Line charts as SVG.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -35,7 +34,7 @@ class PointLabels {
         const Box box{left, y + dy - 10, left + width, y + dy + 2};
         if (box.left < frame_.left || box.right > frame_.right || box.top < frame_.top || box.bottom > frame_.bottom)
           continue;
-        if (std::any_of(taken_.begin(), taken_.end(), [&](const Box& other) { return box.meets(other); })) continue;
+        if (std::ranges::any_of(taken_, [&](const Box& other) { return box.meets(other); })) continue;
         taken_.push_back(box);
         return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"11\" fill=\"currentColor\">{}</text>\n", left,
                            y + dy, escape_html(label));
@@ -153,10 +152,9 @@ class Drawing {
                     escape_html(fmt::format("{}: {}, {}", name, format_number(point.x), format_number(point.y))));
       if (!point.label.empty()) marks += labels_.place(x, y, point.label);
     }
-    if (series.joined) {
+    if (series.joined)
       shapes_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", path,
                              series_colour(index).fill);
-    }
     shapes_ += marks;
     legend_ += fmt::format("<span class=\"key\"><svg width=\"12\" height=\"12\">{}</svg> {}</span>\n",
                            mark(index, 6, 6, escape_html(series.label)), escape_html(series.label));

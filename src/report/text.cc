@@ -111,15 +111,13 @@ std::string render_table(const Table& table, const Style& style) {
   }
   if (style.fit_tables) fit(layout, table, style.width);
   std::string out;
-  const bool titled = std::any_of(table.columns.begin(), table.columns.end(),
-                                  [](const Column& column) { return !column.title.empty(); });
+  const bool titled = std::ranges::any_of(table.columns, [](const Column& column) { return !column.title.empty(); });
   if (titled)
     out = bold(render_row(layout, table, [&](std::size_t i) { return table.columns[i].title; }), style) + '\n';
   for (const auto& row : shown)
     out += render_row(layout, table, [&](std::size_t i) { return shown_in(table.columns[i], row[i]); }) + '\n';
-  if (shown.size() < table.size()) {
+  if (shown.size() < table.size())
     out += "... and " + format_count(static_cast<double>(table.size() - shown.size())) + " more\n";
-  }
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "base/cancel.h"
+#include "base/list_of.h"
 #include "sharing/sharing.h"
 #include "solve/mip.h"
 
@@ -48,9 +49,7 @@ class Filler {
   std::size_t most_tried() const { return demand_.count() > kMany ? 3 : 60; }
 
   std::vector<std::size_t> kinds_of(const std::vector<std::size_t>& replicas) const {
-    std::vector<std::size_t> kinds;
-    for (std::size_t r : replicas) kinds.push_back(kind_[r]);
-    return kinds;
+    return list_of(replicas, [&](std::size_t r) { return kind_[r]; });
   }
 
   // Groups of equal replicas are evaluated only once.

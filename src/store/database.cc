@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
+
 namespace rightsize::store {
 
 bool is_server(std::string_view url) { return url.starts_with("postgres://") || url.starts_with("postgresql://"); }
@@ -53,16 +55,9 @@ std::string Where::mark(Value value) {
 }
 
 std::string default_location(std::string_view flag, const char* variable, const char* file) {
-  const auto value_of = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
   if (!flag.empty()) return std::string(flag);
-  if (std::string named = value_of(variable); !named.empty()) return named;
-  // According to the XDG specification, relative paths are ignored.
-  if (const std::string data = value_of("XDG_DATA_HOME"); data.starts_with('/')) return data + "/rightsize/" + file;
-  const std::string home = value_of("HOME");
-  return home.empty() ? "" : home + "/.local/share/rightsize/" + file;
+  if (const char* named = std::getenv(variable); named != nullptr && *named != '\0') return named;
+  return user_path("XDG_DATA_HOME", ".local/share", file);
 }
 
 }  // namespace rightsize::store

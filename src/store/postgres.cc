@@ -137,9 +137,8 @@ class Postgres : public Database {
     }
     if (!send(block) || libpq().putCopyEnd(connection_, nullptr) != 1) return fail(wrong());
     bool good = true;
-    while (const Answer answer = Answer(libpq().getResult(connection_))) {
+    while (const Answer answer = Answer(libpq().getResult(connection_)))
       good = good && libpq().resultStatus(answer.get()) == PGRES_COMMAND_OK;
-    }
     if (!good) return fail(wrong());
     return {};
   }
@@ -191,10 +190,9 @@ Result<std::unique_ptr<Database>> open_postgres(const std::string& url, Access a
     // password.
     PQconninfoOption* parsed = libpq().conninfoParse(url.c_str(), nullptr);
     libpq().conninfoFree(parsed);
-    if (parsed == nullptr || may_hide_password(url)) {
+    if (parsed == nullptr || may_hide_password(url))
       return fail(unreadable(fmt::format("{}: no connection", database->name()))
                       .with_hint("percent-encode special characters in user name and password: '@' is %40"));
-    }
     return fail(unreadable(fmt::format("{}: {}", database->name(), message_of(connection))));
   }
   libpq().setNoticeProcessor(

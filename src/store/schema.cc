@@ -11,9 +11,8 @@ namespace {
 Result<std::string> copy_file(Database& database, std::int64_t version) {
   std::string path;
   std::error_code ignored;
-  for (int number = 0; path.empty() || std::filesystem::exists(path, ignored); ++number) {
+  for (int number = 0; path.empty() || std::filesystem::exists(path, ignored); ++number)
     path = fmt::format("{}.v{}{}.backup", database.name(), version, number == 0 ? "" : fmt::format("-{}", number));
-  }
   if (Result<> made = database.run("VACUUM INTO $1", {path}); !made) return fail(std::move(made).error());
   return path;
 }
@@ -55,10 +54,9 @@ Result<std::int64_t> version_of(Database& database, const Schema& schema) {
                                                   : "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1";
   Result<> read = database.query(find, {schema.version_table}, [&](const Row&) { there = true; });
   std::int64_t version = 0;
-  if (read && there) {
+  if (read && there)
     read = database.query(fmt::format("SELECT number FROM {}", schema.version_table), {},
                           [&](const Row& row) { version = row.integer(0); });
-  }
   if (!read) return fail(std::move(read).error());
   const auto known = static_cast<std::int64_t>(schema.steps.size());
   if (version > known) {

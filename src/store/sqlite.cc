@@ -106,10 +106,9 @@ class Sqlite : public Database {
         {SQLITE_CORRUPT, "the file is damaged or is not a rightsize database"}};
     const std::string words = fmt::format("{}: {}", path_, sqlite3_errmsg(handle_));
     const int code = error_code();
-    if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
       return unreadable(fmt::format("{} by another process for {:.3g} s", words, in_seconds(waits_)))
           .with_hint("nothing was changed: try again when it is done");
-    }
     const auto* hint = std::ranges::find(kHints, code, &std::pair<int, const char*>::first);
     return unreadable(words).with_hint(hint == std::end(kHints) ? "" : hint->second);
   }
@@ -174,10 +173,9 @@ Result<> use_log(Sqlite& database) {
 // Changes that are still in the log would not be visible.
 Result<std::unique_ptr<Database>> open_unchanging(const std::string& path) {
   std::error_code ignored;
-  if (std::filesystem::file_size(path + "-wal", ignored) > 0 && !ignored) {
+  if (std::filesystem::file_size(path + "-wal", ignored) > 0 && !ignored)
     return fail(unreadable(fmt::format("{}: its last changes are in {}-wal and cannot be merged here", path, path))
                     .with_hint("copy both files to a folder that can be written and read them there"));
-  }
   return open_file(path, "file:" + percent_encoded(path, "/") + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
 }
 

@@ -46,9 +46,8 @@ class Bart : protected FamilyWriter {
     decoder_places_ = positions("decoder.embed_positions", shape_.context);
     decoder_ = declare_stack(true);
     decoder_norm_ = inventory_.norm("decoder.layer_norm", shape_.hidden, true);
-    if (config_.head(Head::kConditionalGeneration) != Head::kBase && !shape_.tied_embeddings) {
+    if (config_.head(Head::kConditionalGeneration) != Head::kBase && !shape_.tied_embeddings)
       output_ = inventory_.logits("proj_out", shape_.vocabulary, shape_.hidden, false);
-    }
   }
 
   void declare_text() {

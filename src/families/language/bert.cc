@@ -17,9 +17,8 @@ class Bert : protected FamilyWriter {
   void write() {
     words_ = tokens("embeddings.word_embeddings");
     places_ = positions("embeddings.position_embeddings", shape_.context);
-    if (variant_ != Variant::kDistilled) {
+    if (variant_ != Variant::kDistilled)
       types_ = positions("embeddings.token_type_embeddings", config_.size("type_vocab_size", 2));
-    }
     first_norm_ = inventory_.norm("embeddings.LayerNorm", shape_.hidden, true);
     const LayerWeights layer = declare_layer();
     declare_output(config_.head(Head::kMaskedLm));
@@ -49,9 +48,8 @@ class Bert : protected FamilyWriter {
     masked_bias_ = inventory_.logits_bias(prefix + "bias", shape_.vocabulary);
     transform_ = inventory_.linear(prefix + dense, WeightRole::kHead, shape_.hidden, shape_.hidden, true);
     transform_norm_ = inventory_.norm(prefix + norm, shape_.hidden, true);
-    if (!shape_.tied_embeddings) {
+    if (!shape_.tied_embeddings)
       decoder_ = inventory_.logits(prefix + "decoder", shape_.vocabulary, shape_.hidden, false);
-    }
   }
 
   void declare_output(Head head) {

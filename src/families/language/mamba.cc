@@ -218,8 +218,7 @@ void read_nemotron_h(const Config& config, ModelShape& shape) {
   shape.activation = config.activation("mlp_hidden_act", "relu2");
   if (pattern.find('E') != std::string::npos) {
     read_experts(config, {8, 2, {"n_routed_experts", "num_local_experts"}, 7'688, 7'688}, shape);
-    shape.experts->dense_layers =
-        static_cast<int>(std::count_if(pattern.begin(), pattern.end(), [](char c) { return c != 'E'; }));
+    shape.experts->dense_layers = static_cast<int>(std::ranges::count_if(pattern, [](char c) { return c != 'E'; }));
   }
   Hybrid(config, shape, read_mamba2_layer(config, {"mamba_num_heads", "mamba_head_dim", "ssm_state_size"}))
       .write(pattern);

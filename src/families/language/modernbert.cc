@@ -63,9 +63,7 @@ class ModernBert : protected FamilyWriter {
     head_norm_ = inventory_.norm("head.norm", shape_.hidden, bias_);
     if (head == Head::kMaskedLm) {
       masked_ = true;
-      if (config_.flag("decoder_bias", true)) {
-        decoder_bias_ = inventory_.logits_bias("decoder.bias", shape_.vocabulary);
-      }
+      if (config_.flag("decoder_bias", true)) decoder_bias_ = inventory_.logits_bias("decoder.bias", shape_.vocabulary);
       return;
     }
     shape_.labels = head == Head::kQuestionAnswering ? 2 : config_.labels();
@@ -78,10 +76,9 @@ class ModernBert : protected FamilyWriter {
     for (int i = begin; i < begin + count; ++i) {
       const std::int64_t window = i % std::max(1, shape_.full_attention_every) == 0 ? 0 : shape_.sliding_window;
       const auto [found, is_new] = by_window.try_emplace(window, 0);
-      if (is_new) {
+      if (is_new)
         found->second =
             f_.program({kTokens.times(shape_.hidden)}, [&](std::span<Value> in) { return block(in[0], w, window); });
-      }
       programs.push_back(found->second);
     }
     f_.add_layers(stack, w.first, std::move(programs));

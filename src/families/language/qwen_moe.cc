@@ -18,8 +18,8 @@ void read_mixture(const Config& config, ModelShape& shape, const DecoderStyle& s
   for (std::int64_t listed : dense.value_or(std::vector<std::int64_t>{})) {
     if (listed < shape.layers) layers[static_cast<std::size_t>(listed)].experts = false;
   }
-  shape.experts->dense_layers = static_cast<int>(
-      std::count_if(layers.begin(), layers.end(), [](const Decoder::Run& layer) { return !layer.experts; }));
+  shape.experts->dense_layers =
+      static_cast<int>(std::ranges::count_if(layers, [](const Decoder::Run& layer) { return !layer.experts; }));
   Decoder(config, style, shape).write(Decoder::runs_of(layers));
 }
 

@@ -32,9 +32,8 @@ class T5 : protected FamilyWriter {
     const Stack decoder = declare_stack(shape_.layers, true);
     WeightRef output = shared;
     const bool generates = head == Head::kConditionalGeneration || head == Head::kCausalLm;
-    if (generates && !shape_.tied_embeddings) {
+    if (generates && !shape_.tied_embeddings)
       output = inventory_.logits("lm_head", shape_.vocabulary, shape_.hidden, false);
-    }
     Value encoded = run(encoder, false, shared, {});
     Value y = run(decoder, true, shared, encoded);
     f_.head();
@@ -69,10 +68,9 @@ class T5 : protected FamilyWriter {
     w.repeats = repeats;
     inventory_.begin_block(repeats);
     declare_attention(w.self, prefix + "SelfAttention");
-    if (with_table) {
+    if (with_table)
       w.table = inventory_.embedding(prefix + "relative_attention_bias", WeightRole::kPositionEmbedding,
                                      config_.size("relative_attention_num_buckets", 32), shape_.heads);
-    }
     w.self.norm1 = norm_of("SelfAttention");
     if (decoder) {
       declare_attention(w.cross, prefix + "EncDecAttention");

@@ -23,10 +23,9 @@ class ClipText : protected FamilyWriter {
                                                               {&L::down, "mlp.fc2"}});
     const WeightRef last = inventory_.norm("final_layer_norm", h, true);
     WeightRef projection;
-    if (shape_.architecture == "CLIPTextModelWithProjection") {
+    if (shape_.architecture == "CLIPTextModelWithProjection")
       projection =
           inventory_.linear("text_projection", WeightRole::kOther, config_.size("projection_dim", 512), h, false);
-    }
     Value x = f_.first_stage([&] {
       Value e = f_.add(f_.embedding(kTokens, words, h), f_.embedding(kPositions, places, h));
       f_.want_gradient(e);

@@ -142,9 +142,8 @@ class ResNet : public ConvNet {
     Value x = conv_norm(stem, images_of(f_, shape_));
     x = f_.activate_in_place(std::move(x), Activation::kRelu);
     x = f_.max_pool(std::move(x), image_grid(shape_, 4).times(stem_width));
-    for (const Blocks<Block>& stage_blocks : blocks) {
+    for (const Blocks<Block>& stage_blocks : blocks)
       run_blocks(x, stage_blocks, [&](const Block& w, const Size& size) { return program(w, size); });
-    }
     finish(std::move(x), classifier);
   }
 
@@ -169,9 +168,8 @@ class ResNet : public ConvNet {
       w.conv1 = declare("conv1", stage.outputs, stage.inputs, 3, stage.stride);
       w.conv2 = declare("conv2", stage.outputs, stage.outputs, 3);
     }
-    if (stage.inputs != stage.outputs || stage.stride != 1) {
+    if (stage.inputs != stage.outputs || stage.stride != 1)
       w.shortcut = declare("downsample", stage.outputs, stage.inputs, 1, stage.stride);
-    }
     return w;
   }
 
@@ -337,9 +335,8 @@ class EfficientNet : public ConvNet {
     const WeightRef classifier = declare_image_classifier(config_, inventory_, shape_, shape_.hidden);
 
     Value x = f_.activate_in_place(conv_norm(stem, images_of(f_, shape_)), Activation::kSilu);
-    for (const Blocks<Block>& blocks : declared) {
+    for (const Blocks<Block>& blocks : declared)
       run_blocks(x, blocks, [&](const Block& w, const Size& size) { return program(w, size); });
-    }
     f_.head();
     x = f_.activate_in_place(conv_norm(top, std::move(x)), Activation::kSilu);
     finish(std::move(x), classifier);

@@ -171,10 +171,9 @@ class Denoiser : protected FamilyWriter {
 };
 
 void read_dit(const Config& config, ModelShape& shape) {
-  if (config.json().get_string("norm_type").value_or("ada_norm_zero") != "ada_norm_zero") {
+  if (config.json().get_string("norm_type").value_or("ada_norm_zero") != "ada_norm_zero")
     config.json().fail_at("norm_type",
                           "only DiT is supported among Transformer2DModel configurations ('norm_type': ada_norm_zero)");
-  }
   read_latent_heads(config, shape, 16, 72);
   shape.layers = config.count("num_layers", 28);
   shape.channels = config.count("in_channels", 4, 1, kWidest);

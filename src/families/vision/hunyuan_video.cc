@@ -23,10 +23,9 @@ class HunyuanVideo : LatentTransformer {
     Value prompt = refine(text, refiners, words);
     two_layers("time_text_embed.timestep_embedder.linear_1", "time_text_embed.timestep_embedder.linear_2", h_,
                kTimeFeatures, kSamples);
-    if (config_.flag("guidance_embeds", true)) {
+    if (config_.flag("guidance_embeds", true))
       two_layers("time_text_embed.guidance_embedder.linear_1", "time_text_embed.guidance_embedder.linear_2", h_,
                  kTimeFeatures, kSamples);
-    }
     two_layers("time_text_embed.text_embedder.linear_1", "time_text_embed.text_embedder.linear_2", h_,
                config_.size("pooled_projection_dim", 768), kSamples);
 

@@ -110,12 +110,10 @@ class Swin : protected FamilyWriter {
       if (i > 0) x = merge(std::move(x), stages[i - 1], image_grid(shape_, stage.scale));
       const Size size = image_grid(shape_, stage.scale).times(stage.width);
       std::array<std::int32_t, 2> programs{};
-      for (std::size_t shifted : {0U, 1U}) {
+      for (std::size_t shifted : {0U, 1U})
         programs[shifted] = f_.program({size}, [&](std::span<Value> in) { return block(in[0], stage, shifted == 1); });
-      }
-      for (std::int64_t r = 0; r < stage.depth; ++r) {
+      for (std::int64_t r = 0; r < stage.depth; ++r)
         x = f_.segment(programs[static_cast<std::size_t>(r % 2)], static_cast<int>(r), x);
-      }
     }
     f_.end();
     return x;

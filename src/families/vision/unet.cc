@@ -92,9 +92,8 @@ class Unet : protected FamilyWriter {
     inventory_.grid(1);
     const WeightRef conv_in = conv("conv_in", first, shape_.channels, 3);
     const auto [time1, time2] = declare_time("time_embedding", first);
-    if (config_.json().get_string("addition_embed_type").value_or("") == "text_time") {
+    if (config_.json().get_string("addition_embed_type").value_or("") == "text_time")
       declare_time("add_embedding", config_.size("projection_class_embeddings_input_dim", 2'816));
-    }
     Value t = f_.make(kSamples.times(first), Width::kStored);
     t = f_.activate(f_.linear(time1, std::move(t), false), Activation::kSilu);
     time_ = f_.linear(time2, std::move(t), false);

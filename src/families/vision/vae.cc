@@ -35,9 +35,8 @@ class VaeDecoder : protected FamilyWriter {
     x = residual("decoder.mid", widest, widest, std::move(x));
     std::int64_t before = widest;
     for (std::size_t i = channels_.size(); i-- > 0;) {
-      for (int r = 0; r <= layers_; ++r) {
+      for (int r = 0; r <= layers_; ++r)
         x = residual(fmt::format("decoder.up.{}", i), channels_[i], r == 0 ? before : channels_[i], std::move(x));
-      }
       before = channels_[i];
       if (i == 0) break;
       scale_ /= 2;

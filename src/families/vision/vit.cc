@@ -30,10 +30,9 @@ class Vit : protected FamilyWriter {
                                                               {&L::norm2, "layernorm_after"}});
     const WeightRef last_norm = inventory_.norm("layernorm", width, true);
     WeightRef classifier = declare_image_classifier(config_, inventory_, shape_, width);
-    if (!classifier) {
+    if (!classifier)
       classifier =
           inventory_.linear("pooler.dense", WeightRole::kOther, config_.size("pooler_output_size", width), width, true);
-    }
 
     Value x = embed(patches, class_token, places);
     x = run_layers(

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "base/units.h"
 #include "feeds/provider.h"
 
@@ -272,9 +271,8 @@ class AwsReader {
     const std::optional<double> fee = number_at(block, "UpfrontFee");
     const double count = number_at(block, "InstanceCount").value_or(0);
     const double hours = number_at(block, "CapacityBlockDurationHours").value_or(0);
-    if (!fee || !(count * hours > 0) || zone.empty() || (!currency.empty() && currency != "USD")) {
+    if (!fee || !(count * hours > 0) || zone.empty() || (!currency.empty() && currency != "USD"))
       return sink_.refuse("no fee in dollars, machines, hours or zone", machine->instance + " " + zone, 0);
-    }
     FeedRow row = row_of(*machine, region_of_zone(zone), *fee / (count * hours));
     row.zone = zone;
     row.purchase = Purchase::kBlock;

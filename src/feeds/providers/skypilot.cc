@@ -148,10 +148,9 @@ class GoogleParts {
 };
 
 Result<> read_skypilot(const FeedInput& input, FeedSink& sink) {
-  if (input.provider.empty()) {
+  if (input.provider.empty())
     return fail(bad_input(input.file + ": the file does not name its cloud")
                     .with_hint("name it with --provider, or keep the catalogue's folder: aws/vms.csv"));
-  }
   GoogleParts parts(input.catalog);
   Result<> done = read_rows(input, {"InstanceType", "AcceleratorName", "AcceleratorCount", "Price", "Region"},
                             "a SkyPilot catalogue", [&](const TableRow& table) {

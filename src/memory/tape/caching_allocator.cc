@@ -73,8 +73,7 @@ std::size_t CachingAllocator::bucket_of(std::int64_t size) {
 }
 
 CachingAllocator::Bucket::iterator CachingAllocator::first_from(Bucket& bucket, std::uint64_t order) {
-  return std::lower_bound(bucket.begin(), bucket.end(), order,
-                          [](const FreeEntry& entry, std::uint64_t wanted) { return entry.order < wanted; });
+  return std::ranges::lower_bound(bucket, order, {}, &FreeEntry::order);
 }
 
 void CachingAllocator::insert_free(Handle handle) {

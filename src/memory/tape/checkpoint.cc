@@ -73,9 +73,8 @@ void Recorder::run_checkpoint() {
     if (result.width != edges[i].width) result = make(result.elements, edges[i].width, result.layout);
     deliver(edges[i], std::move(result));
   }
-  if (static_cast<std::size_t>(point.first_leaf) + point.inputs == leaves_.size()) {
+  if (static_cast<std::size_t>(point.first_leaf) + point.inputs == leaves_.size())
     leaves_.resize(static_cast<std::size_t>(point.first_leaf));
-  }
   point.segment->segment_done(point.index);
 }
 
@@ -111,9 +110,8 @@ void Recorder::hand_over_gradients(std::size_t from, std::size_t to) {
   for (std::size_t i = 0; i < to - from; ++i) {
     const Node& first = nodes_[from + i];
     const Node& second = nodes_[to + i];
-    for (std::size_t k = 0; k < first.outputs; ++k) {
+    for (std::size_t k = 0; k < first.outputs; ++k)
       gradients_[second.gradients + k] = std::move(gradients_[first.gradients + k]);
-    }
   }
 }
 

@@ -150,15 +150,13 @@ Tensor ModelRun::fused_or_eager(Tensor given_q, Tensor given_k, Tensor given_v, 
                                 double dropout_p) {
   Tensor q = std::move(given_q), k = std::move(given_k), v = std::move(given_v);
   Tensor ring;  // context parallelism: the keys and values being received
-  if (plan_.tokens != plan_.all_tokens) {
+  if (plan_.tokens != plan_.all_tokens)
     ring = recorder_.make(2 * (k.elements + v.elements), k.width, Layout::kPlain, Part::kBuffers);
-  }
   // PyTorch's fused attention has no sinks: transformers uses separate operations unless it has a flash kernel.
   const bool unfused = attention.sinks && plan_.stack == Stack::kHf && plan_.attention == Attention::kSdpa;
   if (plan_.attention == Attention::kEager || unfused) {
-    if (plan_.recompute == Recompute::kSelective && plan_.stack == Stack::kMegatron) {
+    if (plan_.recompute == Recompute::kSelective && plan_.stack == Stack::kMegatron)
       return merge_heads(recomputed_attention(q, k, v, attention));
-    }
     if (attention.sinks) return sink_attention(q, k, v, attention);
     return eager_attention(q, k, v, attention, dropout_p);
   }
@@ -187,9 +185,8 @@ Tensor ModelRun::attend(Frame& frame, const Op& op, Tensor given_q) {
   shape.sinks = how.sinks;
   if (how.value_dim != how.head_dim) shape.value_dim = how.value_dim;
   const bool sdpa = plan_.attention == Attention::kSdpa;
-  if (how.kernel == AttentionOp::Kernel::kMath && (sdpa || bias)) {
+  if (how.kernel == AttentionOp::Kernel::kMath && (sdpa || bias))
     return copy(math_attention(q, k, v, shape, how.dropout, bias));
-  }
   if (how.kernel == AttentionOp::Kernel::kWritten) {
     q = split_heads(std::move(q));
     k = split_heads(std::move(k));
@@ -211,10 +208,9 @@ Tensor ModelRun::attend(Frame& frame, const Op& op, Tensor given_q) {
     }
     shape.kv_heads = shape.heads;
     if (!traced) shape.mask = plan_.batch * plan_.tokens * plan_.all_tokens;
-    if (traced && !traced_mask_) {
+    if (traced && !traced_mask_)
       traced_mask_ =
           recorder_.make(plan_.batch * plan_.tokens * plan_.all_tokens, kHalf, Layout::kPlain, Part::kBuffers);
-    }
   }
   return fused_or_eager(q, k, v, shape, how.dropout);
 }
@@ -329,12 +325,10 @@ Tensor ModelRun::language_loss(const Frame& frame, const Op& op, Tensor given) {
   LinearOptions options;
   options.outputs = vocabulary;
   const bool softcapped = forward_.logit_softcap > 0 || scaled_logits;
-  if (plan_.cross_entropy == CrossEntropy::kFused && !softcapped && bias_leaf < 0) {
+  if (plan_.cross_entropy == CrossEntropy::kFused && !softcapped && bias_leaf < 0)
     return fused_linear_cross_entropy(x, weight, rows, vocabulary);
-  }
-  if (plan_.cross_entropy != CrossEntropy::kEager) {
+  if (plan_.cross_entropy != CrossEntropy::kEager)
     return chunked_linear_cross_entropy(x, weight, parameter(bias_leaf), rows, vocabulary, plan_.fused_kernels);
-  }
   Tensor logits = linear(x, std::move(weight), parameter(bias_leaf), options);
   if (!causal) x.reset();  // was a temporary of the expression
   if (plan_.compiled) {

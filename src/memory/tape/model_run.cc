@@ -31,9 +31,8 @@ void ModelRun::place_layers() {
 }
 
 void ModelRun::make_inputs() {
-  for (const model::Input& input : forward_.inputs) {
+  for (const model::Input& input : forward_.inputs)
     inputs_.push_back(recorder_.make(evaluate(input.size), bytes_of(input.width, {}), Layout::kPlain, Part::kBuffers));
-  }
 }
 
 Tensor ModelRun::forward() {

@@ -25,10 +25,40 @@ Count backward_workspace(const AttentionShape& shape, std::uint8_t width) {
   const Count rows = shape.batch * shape.heads * shape.tokens;
   const Count kv_tokens = shape.kv_tokens ? shape.kv_tokens : shape.tokens;
   Count bytes = rows * shape.head_dim * 4 + rows * 4 + 256;
-  if (shape.kv_heads != 0 && shape.kv_heads != shape.heads) {
+  if (shape.kv_heads != 0 && shape.kv_heads != shape.heads)
     bytes += 2 * shape.batch * shape.heads * kv_tokens * shape.head_dim * width;
-  }
   return bytes;
+}
+
+// scores += bias. The gradient of the bias is a cast and a sum over the batch.
+Tensor add_bias(Tensor given_scores, Tensor given_bias) {
+  Tensor scores = std::move(given_scores), bias = std::move(given_bias);
+  Recorder& r = scores.recorder();
+  Tensor y = r.alias(scores);
+  r.record(
+      [](BackwardCall& call) {
+        const Tensor& g = call.grads[0];
+        Tensor bias_gradient;
+        if (call.wants(1)) {
+          bias_gradient = g.width != call.state.width[0] ? call.recorder.make(g.elements, call.state.width[0]) : g;
+          if (g.elements != call.state.n[0]) bias_gradient = call.recorder.make(call.state.n[0], call.state.width[0]);
+        }
+        call.results[0] = g;
+        call.results[1] = std::move(bias_gradient);
+      },
+      sizes_of(bias), {&scores, &bias}, {&y});
+  return y;
+}
+
+// Scaled and masked scores of the eager attention of transformers. Repeats the heads of k and v.
+Tensor eager_scores(const Tensor& q, Tensor& k, Tensor& v, const AttentionShape& shape) {
+  const Count kv_tokens = shape.kv_tokens ? shape.kv_tokens : shape.tokens;
+  const Count expanded = shape.batch * shape.heads * kv_tokens * shape.head_dim;
+  k = repeat_heads(std::move(k), expanded);
+  v = repeat_heads(std::move(v), expanded);
+  Tensor scores = batched_product(copy_both_ways(q), copy_both_ways(k), shape.scores());
+  scores = multiply_constant(std::move(scores));
+  return add_constant(std::move(scores));  // the causal mask
 }
 
 }  // namespace
@@ -52,30 +82,6 @@ Tensor fused_attention(Tensor given_q, Tensor given_k, Tensor given_v, const Att
   r.record(fused_attention_backward, state, {&q, &k, &v}, {&out});
   return out;
 }
-
-namespace {
-
-// scores += bias. The gradient of the bias is a cast and a sum over the batch.
-Tensor add_bias(Tensor given_scores, Tensor given_bias) {
-  Tensor scores = std::move(given_scores), bias = std::move(given_bias);
-  Recorder& r = scores.recorder();
-  Tensor y = r.alias(scores);
-  r.record(
-      [](BackwardCall& call) {
-        const Tensor& g = call.grads[0];
-        Tensor bias_gradient;
-        if (call.wants(1)) {
-          bias_gradient = g.width != call.state.width[0] ? call.recorder.make(g.elements, call.state.width[0]) : g;
-          if (g.elements != call.state.n[0]) bias_gradient = call.recorder.make(call.state.n[0], call.state.width[0]);
-        }
-        call.results[0] = g;
-        call.results[1] = std::move(bias_gradient);
-      },
-      sizes_of(bias), {&scores, &bias}, {&y});
-  return y;
-}
-
-}  // namespace
 
 Tensor math_attention(Tensor given_q, Tensor given_k, Tensor given_v, const AttentionShape& shape, double dropout_p,
                       Tensor given_bias) {
@@ -110,21 +116,6 @@ Tensor math_attention(Tensor given_q, Tensor given_k, Tensor given_v, const Atte
   out.reset();
   return y;
 }
-
-namespace {
-
-// Scaled and masked scores of the eager attention of transformers. Repeats the heads of k and v.
-Tensor eager_scores(const Tensor& q, Tensor& k, Tensor& v, const AttentionShape& shape) {
-  const Count kv_tokens = shape.kv_tokens ? shape.kv_tokens : shape.tokens;
-  const Count expanded = shape.batch * shape.heads * kv_tokens * shape.head_dim;
-  k = repeat_heads(std::move(k), expanded);
-  v = repeat_heads(std::move(v), expanded);
-  Tensor scores = batched_product(copy_both_ways(q), copy_both_ways(k), shape.scores());
-  scores = multiply_constant(std::move(scores));
-  return add_constant(std::move(scores));  // the causal mask
-}
-
-}  // namespace
 
 Tensor eager_attention(Tensor given_q, Tensor given_k, Tensor given_v, const AttentionShape& shape, double dropout_p) {
   Tensor q = std::move(given_q), k = std::move(given_k), v = std::move(given_v);
@@ -166,9 +157,8 @@ Tensor recomputed_attention(Tensor given_q, Tensor given_k, Tensor given_v, cons
         const OpState& s = call.state;
         Tensor scores = recorder.make(s.n[2], s.width[0]), probabilities = recorder.make(s.n[2], s.width[0]);
         Tensor gradient = recorder.make(s.n[2], s.width[0]);
-        for (std::size_t i = 0; i < 3; ++i) {
+        for (std::size_t i = 0; i < 3; ++i)
           call.results[i] = recorder.make(s.n[i == 0 ? 0 : 1], s.width[0], s.layout[i]);
-        }
       },
       state, {&q, &k, &v}, {&out});
   return out;

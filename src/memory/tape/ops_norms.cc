@@ -36,6 +36,15 @@ Tensor statistics_norm(Tensor given, Tensor given_weight, Tensor given_bias, Cou
   return y;
 }
 
+// x / sqrt(mean(x^2) + eps), x in 32 bits.
+Tensor normalize(Tensor given, Count rows) {
+  Tensor x = std::move(given);
+  Tensor scale = mean(power(x), rows);
+  scale = add_constant(std::move(scale));
+  scale = rsqrt(std::move(scale));
+  return multiply(std::move(x), std::move(scale));
+}
+
 }  // namespace
 
 Tensor batch_norm(Tensor x, Tensor weight, Tensor bias, Count channels) {
@@ -57,19 +66,6 @@ Tensor layer_norm(Tensor given, Tensor given_weight, Tensor given_bias, Count ro
   r.record(norm_backward, norm_state(weight), {&x, &weight, &bias}, {&y});
   return y;
 }
-
-namespace {
-
-// x / sqrt(mean(x^2) + eps), x in 32 bits.
-Tensor normalize(Tensor given, Count rows) {
-  Tensor x = std::move(given);
-  Tensor scale = mean(power(x), rows);
-  scale = add_constant(std::move(scale));
-  scale = rsqrt(std::move(scale));
-  return multiply(std::move(x), std::move(scale));
-}
-
-}  // namespace
 
 Tensor rms_norm(Tensor given, Tensor weight, Count rows) {
   Tensor x = std::move(given);

@@ -37,13 +37,11 @@ void OptimizerStates::prepare() {
   for (std::size_t i = 0; i < infos.size(); ++i) {
     const int leaf = static_cast<int>(i);
     if (!recorder_.trainable(leaf)) continue;
-    if (plan_.master_weights && !plan_.offload_states) {
+    if (plan_.master_weights && !plan_.offload_states)
       add(plan_.sharded_states() ? weights_.sharded(infos[i]) : infos[i].elements, kSingle);
-    }
     const bool buffered = plan_.gradient_width != 0 && !plan_.sharded_gradients() && !plan_.optimizer_in_backward;
-    if (buffered && !infos[i].adapter) {
+    if (buffered && !infos[i].adapter)
       recorder_.set_gradient(leaf, recorder_.make(infos[i].elements, plan_.gradient_width));
-    }
     if (plan_.optimizer_in_backward && !infos[i].shared) recorder_.consume_gradient(leaf);
   }
 }
@@ -95,10 +93,9 @@ void OptimizerStates::make_states(const ParameterInfo& info) {
 void OptimizerStates::run_temporaries(const ParameterInfo& largest) {
   if (plan_.optimizer == Optimizer::kAdamW && plan_.step_over_lists && !plan_.optimizer_in_backward) {
     std::vector<Tensor> roots;  // of all second moments
-    for (const ParameterInfo& info : weights_.infos()) {
+    for (const ParameterInfo& info : weights_.infos())
       roots.push_back(
           recorder_.make(plan_.sharded_states() ? weights_.sharded(info) : info.elements, plan_.state_width));
-    }
   } else if (plan_.optimizer == Optimizer::kAdafactor) {
     Tensor squares = recorder_.make(largest.elements, kSingle), update = recorder_.make(largest.elements, kSingle);
   } else if (plan_.optimizer == Optimizer::kMuon) {

@@ -86,7 +86,7 @@ double micro_batches_in_flight(const Job& job, Stage stage) {
 bool marks_ends(const model::ModelShape& model) {
   if (!model.forward) return false;
   const std::vector<model::Op>& ops = model.forward->programs.front().ops;
-  return std::any_of(ops.begin(), ops.end(), [](const model::Op& op) { return op.kind == model::OpKind::kFirstStage; });
+  return std::ranges::any_of(ops, [](const model::Op& op) { return op.kind == model::OpKind::kFirstStage; });
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ std::vector<Stage> fullest_stages(const model::ModelShape& model, const Job& job
   const auto is_other = [&](const model::Weight& weight) {
     return weight.block != 0 && weight.block != model.weights.back().block && !weight.images_only;
   };
-  const bool differ = model.experts && std::count_if(model.weights.begin(), model.weights.end(), is_other) > 0;
+  const bool differ = model.experts && std::ranges::count_if(model.weights, is_other) > 0;
   if (job.parallel.pipeline > 2 && differ) return {Stage::kFirst, Stage::kSecond, Stage::kLast};
   return {Stage::kFirst, Stage::kLast};
 }

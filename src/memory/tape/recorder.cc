@@ -237,7 +237,7 @@ void Recorder::add_edge(const Tensor* input) {
 
 void Recorder::record(Backward function, const OpState& state, std::initializer_list<const Tensor*> inputs,
                       std::initializer_list<Tensor*> outputs) {
-  const bool wanted = grad_enabled && std::any_of(inputs.begin(), inputs.end(), [](const Tensor* input) {
+  const bool wanted = grad_enabled && std::ranges::any_of(inputs, [](const Tensor* input) {
                         return input != nullptr && *input && input->needs_grad;
                       });
   const int keeps = std::exchange(pending_keeps_, 0);
@@ -332,9 +332,8 @@ void Recorder::run_node() {
   const std::size_t inputs = node.inputs;
   for (std::size_t i = 0; i < inputs; ++i) {
     Tensor& result = results[i];
-    if (result && edges[i].width != 0 && result.width != edges[i].width) {
+    if (result && edges[i].width != 0 && result.width != edges[i].width)
       result = make(result.elements, edges[i].width, result.layout);
-    }
   }
   for (Tensor& gradient : grads) gradient.reset();
   pop_node();
@@ -425,7 +424,7 @@ void Recorder::enter(Zone zone, int layer) {
 
 Count Recorder::peak_in(TrainPhase phase) const {
   const auto& zones = zone_peaks_[static_cast<std::size_t>(phase)];
-  return *std::max_element(zones.begin(), zones.end());
+  return *std::ranges::max_element(zones);
 }
 
 Count Recorder::peak_in(TrainPhase phase, Zone zone) const {

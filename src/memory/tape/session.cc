@@ -1,7 +1,5 @@
 #include "memory/tape/session.h"
 
-#include <utility>
-
 namespace rightsize::memory::tape {
 namespace {
 

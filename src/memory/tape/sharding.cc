@@ -1,7 +1,6 @@
 #include "memory/tape/sharding.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace rightsize::memory::tape {
 
@@ -76,9 +75,8 @@ void Sharding::reduce(int layer) {
     const Count elements = weights_.sharded(weights_.infos()[static_cast<std::size_t>(leaf)], gradient.elements);
     gradient.reset();
     Tensor& shard = shards_[static_cast<std::size_t>(leaf)];
-    if (!shard && !plan_.offload_parameters && !plan_.optimizer_in_backward) {
+    if (!shard && !plan_.offload_parameters && !plan_.optimizer_in_backward)
       shard = recorder_.make(elements, width, Layout::kPlain, Part::kGradients);
-    }
   }
   reduced_ = true;
 }

@@ -1,6 +1,5 @@
 // Peaks interpolated by planes.
 #include <algorithm>
-#include <cmath>
 #include <future>
 
 #include "memory/tape/session.h"
@@ -19,10 +18,9 @@ Peaks peaks_of(const model::ModelShape& model, const GpuPlan& plan, bool& exact)
   session.run_for_peaks();
   exact = exact && model.forward->exact;
   Peaks peaks{};
-  for (std::size_t i = 0; i < peaks.size(); ++i) {
+  for (std::size_t i = 0; i < peaks.size(); ++i)
     peaks[i] = static_cast<double>(
         session.recorder().peak_in(static_cast<TrainPhase>(i / kZones), static_cast<Zone>(i % kZones)));
-  }
   return peaks;
 }
 
@@ -111,13 +109,12 @@ TrainingSurface::TrainingSurface(const model::ModelShape& model, const model::Jo
     Stretch stretch{static_cast<double>(kSurfaceBatches[k]), static_cast<double>(kSurfaceBatches[k + 1]), {}};
     std::vector<Plane> planes;
     for (std::size_t end = 0; end < at_few[k].size(); ++end) {
-      for (std::size_t i = 0; i < Peaks().size(); ++i) {
+      for (std::size_t i = 0; i < Peaks().size(); ++i)
         planes.push_back({at_few[k][end][i], at_few[k + 1][end][i], at_many[k][end][i], at_many[k + 1][end][i]});
-      }
     }
     // A plane below another at every corner is below it everywhere between them.
     for (const Plane& plane : planes) {
-      const bool below = std::any_of(planes.begin(), planes.end(), [&](const Plane& other) {
+      const bool below = std::ranges::any_of(planes, [&](const Plane& other) {
         const bool under = other.few_low >= plane.few_low && other.few_high >= plane.few_high &&
                            other.many_low >= plane.many_low && other.many_high >= plane.many_high;
         const bool same = other == plane;

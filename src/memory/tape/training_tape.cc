@@ -17,9 +17,8 @@ TrainingPeak replay_stage(const model::ModelShape& model, const GpuPlan& plan, c
     const Recorder& recorder = session.recorder();
     peak.peak_allocated = bytes(static_cast<double>(recorder.peak().total));
     for (std::size_t i = 0; i < kParts; ++i) peak.parts.bytes[i] = bytes(static_cast<double>(recorder.peak().part[i]));
-    for (std::size_t i = 0; i < kPhases; ++i) {
+    for (std::size_t i = 0; i < kPhases; ++i)
       peak.phase_peaks[i] = bytes(static_cast<double>(recorder.peak_in(static_cast<TrainPhase>(i))));
-    }
     peak.exact = model.forward->exact;
     peak.out_of_memory = recorder.out_of_memory();
     peak.peak_reserved = bytes(static_cast<double>(allocator.reserved()));

@@ -78,9 +78,8 @@ void GpuWeights::add_weight(const Weight& weight, int layer) {
 // Layers beyond the plan's number are not on this GPU (pipeline stages, shortened tapes), and neither is the other end
 // of the model, except that a tied head also needs the embedding on the last stage.
 bool GpuWeights::is_here(std::size_t index, std::size_t first_block, std::size_t last_block) const {
-  if (index < first_block) {
+  if (index < first_block)
     return plan_.first_stage || (model_.tied_embeddings && model_.weights[index].role == WeightRole::kTokenEmbedding);
-  }
   return index <= last_block || plan_.last_stage;
 }
 
