@@ -5,9 +5,7 @@
 #include <memory>
 #include <set>
 
-#include <fmt/format.h>
-
-#include "base/format.h"
+#include "base/list_of.h"
 #include "capacity/busiest.h"
 #include "rightsize/batch/input.h"
 #include "rightsize/batch/report.h"
@@ -26,9 +24,7 @@ Seconds since(std::chrono::steady_clock::time_point start) {
 int first_or(const std::vector<int>& values, int otherwise) { return values.empty() ? otherwise : values.front(); }
 
 capacity::Planner planner_of(const BatchInput& input) {
-  std::vector<capacity::Replica> replicas;
-  for (const BatchOffer& offer : input.offers) replicas.push_back(offer.replica);
-  return capacity::Planner(input.service, std::move(replicas), input.seed);
+  return capacity::Planner(input.service, list_of(input.offers, &BatchOffer::replica), input.seed);
 }
 
 // The configuration that the flags describe, without a search.

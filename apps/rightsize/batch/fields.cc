@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/format.h"
+#include "base/list_of.h"
 #include "rightsize/batch/report.h"
 
 namespace rightsize::app {
@@ -64,9 +65,7 @@ std::optional<SecondType> second_type(const BatchPlan& p) {
 }
 
 std::vector<SloView> slo_views(const BatchPlan& p) {
-  std::vector<SloView> all;
-  for (const Slo& slo : p.input->service.slos) all.push_back({p.run, slo});
-  return all;
+  return list_of(p.input->service.slos, [&](const Slo& slo) { return SloView{p.run, slo}; });
 }
 
 std::optional<double> known(double value) { return when(std::isfinite(value), value); }
@@ -204,9 +203,7 @@ const Fields<BatchDocument> kFoundFields = {
     {kSearchFields, [](const BatchDocument& d) { return d.found; }},
     {"frontier", "the fastest configuration at each price", kBatchPlanFields,
      [](const BatchDocument& d) {
-       std::vector<BatchPlan> all;
-       for (const capacity::Assessment& a : d.found->frontier) all.push_back({d.input, &a});
-       return all;
+       return list_of(d.found->frontier, [&](const capacity::Assessment& a) { return BatchPlan{d.input, &a}; });
      }},
 };
 
@@ -227,12 +224,15 @@ const Fields<BatchDocument> kDocumentFields = {
 const report::Document<BatchDocument> kBatchDocument("batch", "Latency of a batching server under load",
                                                      kDocumentFields);
 
+const Configuration& setting(const BatchPlan& p) { return p.run->configuration; }
+Seconds first_slo_half_width(const BatchPlan& p) { return p.run->half_width(p.input->service.slos.front()); }
+
 }  // namespace
 
 const Slo& tightest_slo(const BatchPlan& p) {
   const auto excess = [&](const Slo& slo) { return p.run->value(slo) / slo.limit; };
   const auto& slos = p.input->service.slos;
-  return *std::max_element(slos.begin(), slos.end(), [&](const Slo& a, const Slo& b) { return excess(a) < excess(b); });
+  return *std::ranges::max_element(slos, [&](const Slo& a, const Slo& b) { return excess(a) < excess(b); });
 }
 
 double usd_per_month(const BatchPlan& p) {
@@ -255,13 +255,6 @@ const BatchOffer& first_offer(const BatchInput& input, const Configuration& c) {
 std::int64_t most_together(const BatchInput& input, const Configuration& c) {
   return input.continuous ? c.engine.max_sequences : c.batching.max_batch;
 }
-
-namespace {
-
-const Configuration& setting(const BatchPlan& p) { return p.run->configuration; }
-Seconds first_slo_half_width(const BatchPlan& p) { return p.run->half_width(p.input->service.slos.front()); }
-
-}  // namespace
 
 const Fields<BatchPlan> kBatchPlanFields = {
     {"gpu", "the GPU", [](const BatchPlan& p) { return first_offer(*p.input, setting(p)).replica.gpu; }},

@@ -4,7 +4,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/file.h"
 #include "base/parse_units.h"
@@ -41,10 +40,9 @@ Result<sim::StepCost> parse_step_cost(const std::string& text) {
   for (std::string_view part : split_list(text, ',')) {
     const std::size_t equals = part.find('=');
     const auto field = fields.find(std::string(trim(part.substr(0, equals))));
-    if (equals == std::string_view::npos || field == fields.end()) {
+    if (equals == std::string_view::npos || field == fields.end())
       return fail(bad_input(fmt::format("unknown part '{}' of a step time", part))
                       .with_hint("--step-time base=6ms,prefill=15us,sequence=20us,context=4ns"));
-    }
     RIGHTSIZE_TRY(const Seconds value, parse_duration(part.substr(equals + 1)));
     if (!(value >= seconds(0) && value <= hours(1)))
       return fail(bad_input(fmt::format("'{}' is out of range; use 0 to 1h", part)));
@@ -75,51 +73,12 @@ Checked<std::vector<BatchOffer>> read_services(const BatchFlags& flags, const ca
   return offers;
 }
 
-// Without --policy, the model decides `input.continuous`.
-Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, BatchInput& input) {
-  const bool& continuous = input.continuous;
-  RIGHTSIZE_TRY(Facts facts, open_facts(flags.catalog));
-  if (flags.constants) facts.constants = *flags.constants;
-  std::vector<BatchOffer> offers;
-  if (!continuous) {
-    RIGHTSIZE_TRY(offers, read_services(flags, facts.catalog, input));
-  }
-  for (const std::string& text : continuous ? flags.step_time : std::vector<std::string>{}) {
-    RIGHTSIZE_TRY(const OfGpu cost, split_gpu(text, flags, facts.catalog));
-    BatchOffer& offer = offers.emplace_back();
-    offer.replica.gpu = cost.gpu;
-    RIGHTSIZE_TRY(offer.replica.step, parse_step_cost(cost.rest));
-  }
-  if (offers.empty() && !flags.model.empty()) {
-    RIGHTSIZE_TRY(offers, predict_offers(flags, facts, input));
-  }
-  if (offers.empty()) {
-    return fail(continuous ? bad_input("continuous batching needs the time of a step")
-                                 .with_hint("predict it: --model llama-3.1-8b --gpu h100-sxm")
-                                 .with_hint("or give it: --step-time base=6ms,prefill=15us,sequence=20us,context=4ns")
-                           : bad_input("no batch times").with_hint("--service FILE.csv with batch,ms_p50[,ms_p90]"));
-  }
-  RIGHTSIZE_TRY(const catalog::Purchase purchase, catalog::read_purchase(flags.purchase));
-  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(facts.catalog, flags.price));
-  for (BatchOffer& offer : offers) {
-    const Result<const catalog::Gpu*> gpu = facts.catalog.find_gpu(offer.replica.gpu);
-    if (const auto quote = gpu ? book.gpu(**gpu, purchase) : book.own_gpu(offer.replica.gpu)) {
-      offer.usd_per_hour = in_usd_per_hour(quote->rate * gpus(offer.replica.gpus));
-      offer.price_source = quote->source();
-    }
-    offer.replica.overlap = flags.overlap;
-    if (flags.kv_tokens) offer.replica.step.kv_tokens = 0;  // replaces the value of the memory model
-  }
-  return offers;
-}
-
 Result<> read_queue(const BatchFlags& flags, capacity::Service& service) {
   service.queue.timeout = sim::to_sim_time(flags.timeout);
   if (flags.timeout_action == "delay") service.queue.on_timeout = sim::QueuePolicy::OnTimeout::kDelay;
-  if (service.queue.allow_override && service.queue.timeout == 0) {
+  if (service.queue.allow_override && service.queue.timeout == 0)
     return fail(bad_input("--timeout-override needs --timeout")
                     .with_hint("without --timeout, Triton ignores the timeouts of requests"));
-  }
   double sum = 0;
   for (std::string_view word : split_list(flags.priorities, ',')) {
     RIGHTSIZE_TRY(const double share, parse_number(word));
@@ -141,27 +100,6 @@ Result<> read_slos(const BatchFlags& flags, capacity::Service& service) {
   RIGHTSIZE_TRY(service.slos, capacity::parse_slos(flags.slo, otherwise));
   service.max_load = flags.max_load.value_or(service.max_load);
   return {};
-}
-
-// Lengths vary around a given mean as in public traces.
-Result<sim::RequestShape> read_lengths(const BatchFlags& flags) {
-  const model::ServeSettings otherwise;
-  capacity::Length isl{static_cast<double>(otherwise.isl), {}}, osl{static_cast<double>(otherwise.osl), {}};
-  if (!flags.isl.empty()) {
-    RIGHTSIZE_TRY(isl, capacity::parse_length(flags.isl));
-  }
-  if (!flags.osl.empty()) {
-    RIGHTSIZE_TRY(osl, capacity::parse_length(flags.osl));
-  }
-  const bool varied = flags.lengths == "varied";
-  if (!varied && (isl.variation.value_or(0) > 0 || osl.variation.value_or(0) > 0))
-    return fail(bad_input("the variation of lengths is given twice").with_hint("use --lengths, or --isl 1k,p95=8k"));
-  const capacity::UsualVariation usual = varied ? capacity::usual_variation() : capacity::UsualVariation{};
-  return sim::RequestShape{.size = isl.mean,
-                           .output = osl.mean,
-                           .exponential = flags.lengths == "exponential",
-                           .size_variation = isl.variation.value_or(usual.prompt),
-                           .output_variation = osl.variation.value_or(usual.answer)};
 }
 
 // Conversations at the rate of --arrivals, or at the rate that follows from the users' think time.
@@ -215,12 +153,10 @@ Result<> read_fleet(const std::string& text, BatchInput& input) {
     const std::string gpu(part.substr(0, colon));
     Result<std::int64_t> count =
         colon == std::string_view::npos ? Result<std::int64_t>(1) : parse_integer(part.substr(colon + 1));
-    auto offer = std::find_if(input.offers.begin(), input.offers.end(),
-                              [&](const BatchOffer& o) { return o.replica.gpu == gpu; });
-    if (offer == input.offers.end() || !count || *count < 1 || *count > 1024) {
+    auto offer = std::ranges::find_if(input.offers, [&](const BatchOffer& o) { return o.replica.gpu == gpu; });
+    if (offer == input.offers.end() || !count || *count < 1 || *count > 1024)
       return fail(bad_input(fmt::format("--fleet cannot use '{}'", part))
                       .with_hint("write --fleet h100-sxm:1,l4:2, with a --service GPU=FILE for each GPU"));
-    }
     input.fleet.push_back({static_cast<std::size_t>(offer - input.offers.begin()), static_cast<int>(*count)});
   }
   return {};
@@ -229,7 +165,7 @@ Result<> read_fleet(const std::string& text, BatchInput& input) {
 Result<> check_targets(const std::vector<std::string>& emit) {
   static const std::vector<std::string> kTargets{"triton", "vllm", "trtllm", "kserve", "kubernetes"};
   for (const std::string& word : emit) {
-    if (std::find(kTargets.begin(), kTargets.end(), word) != kTargets.end()) continue;
+    if (std::ranges::find(kTargets, word) != kTargets.end()) continue;
     return fail(bad_input(fmt::format("unknown --emit target '{}'", word))
                     .with_hint(did_you_mean(word, kTargets))
                     .with_hint(fmt::format("use {}", fmt::join(kTargets, ", "))));
@@ -256,9 +192,63 @@ std::uint64_t BatchInput::left_out() const {
   return all > requests ? all - requests : 0;
 }
 
-Result<sim::RequestShape> lengths_of(const BatchFlags& flags) { return read_lengths(flags); }
+// Lengths vary around a given mean as in public traces.
+Result<sim::RequestShape> lengths_of(const BatchFlags& flags) {
+  const model::ServeSettings otherwise;
+  capacity::Length isl{static_cast<double>(otherwise.isl), {}}, osl{static_cast<double>(otherwise.osl), {}};
+  if (!flags.isl.empty()) {
+    RIGHTSIZE_TRY(isl, capacity::parse_length(flags.isl));
+  }
+  if (!flags.osl.empty()) {
+    RIGHTSIZE_TRY(osl, capacity::parse_length(flags.osl));
+  }
+  const bool varied = flags.lengths == "varied";
+  if (!varied && (isl.variation.value_or(0) > 0 || osl.variation.value_or(0) > 0))
+    return fail(bad_input("the variation of lengths is given twice").with_hint("use --lengths, or --isl 1k,p95=8k"));
+  const capacity::UsualVariation usual = varied ? capacity::usual_variation() : capacity::UsualVariation{};
+  return sim::RequestShape{.size = isl.mean,
+                           .output = osl.mean,
+                           .exponential = flags.lengths == "exponential",
+                           .size_variation = isl.variation.value_or(usual.prompt),
+                           .output_variation = osl.variation.value_or(usual.answer)};
+}
+
+// Without --policy, the model decides `input.continuous`.
 Checked<std::vector<BatchOffer>> offers_of(const BatchFlags& flags, BatchInput& input) {
-  return read_offers(flags, input);
+  const bool& continuous = input.continuous;
+  RIGHTSIZE_TRY(Facts facts, open_facts(flags.catalog));
+  if (flags.constants) facts.constants = *flags.constants;
+  std::vector<BatchOffer> offers;
+  if (!continuous) {
+    RIGHTSIZE_TRY(offers, read_services(flags, facts.catalog, input));
+  }
+  for (const std::string& text : continuous ? flags.step_time : std::vector<std::string>{}) {
+    RIGHTSIZE_TRY(const OfGpu cost, split_gpu(text, flags, facts.catalog));
+    BatchOffer& offer = offers.emplace_back();
+    offer.replica.gpu = cost.gpu;
+    RIGHTSIZE_TRY(offer.replica.step, parse_step_cost(cost.rest));
+  }
+  if (offers.empty() && !flags.model.empty()) {
+    RIGHTSIZE_TRY(offers, predict_offers(flags, facts, input));
+  }
+  if (offers.empty()) {
+    return fail(continuous ? bad_input("continuous batching needs the time of a step")
+                                 .with_hint("predict it: --model llama-3.1-8b --gpu h100-sxm")
+                                 .with_hint("or give it: --step-time base=6ms,prefill=15us,sequence=20us,context=4ns")
+                           : bad_input("no batch times").with_hint("--service FILE.csv with batch,ms_p50[,ms_p90]"));
+  }
+  RIGHTSIZE_TRY(const catalog::Purchase purchase, catalog::read_purchase(flags.purchase));
+  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(facts.catalog, flags.price));
+  for (BatchOffer& offer : offers) {
+    const Result<const catalog::Gpu*> gpu = facts.catalog.find_gpu(offer.replica.gpu);
+    if (const auto quote = gpu ? book.gpu(**gpu, purchase) : book.own_gpu(offer.replica.gpu)) {
+      offer.usd_per_hour = in_usd_per_hour(quote->rate * gpus(offer.replica.gpus));
+      offer.price_source = quote->source();
+    }
+    offer.replica.overlap = flags.overlap;
+    if (flags.kv_tokens) offer.replica.step.kv_tokens = 0;  // replaces the value of the memory model
+  }
+  return offers;
 }
 
 Checked<BatchInput> read_input(const BatchFlags& flags) {
@@ -274,7 +264,7 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
   for (Seconds delay : flags.max_delay) input.delays.push_back(sim::to_sim_time(delay));
   if (flags.kv_tokens) input.usual.engine.kv_tokens = *flags.kv_tokens;
   input.usual.engine.chunked_prefill = !flags.no_chunked_prefill;
-  RIGHTSIZE_TRY(input.service.lengths, read_lengths(flags));
+  RIGHTSIZE_TRY(input.service.lengths, lengths_of(flags));
   if (Result<> slos = read_slos(flags, input.service); !slos) return fail(slos.error());
   if (Result<> queue = read_queue(flags, input.service); !queue) return fail(queue.error());
   if (!flags.sessions.empty()) {
@@ -288,7 +278,7 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
         bad_input("no arrivals given")
             .with_hint("use --arrivals poisson:100, mmpp:..., diurnal:... or trace:FILE, or --trace or --sessions"));
   }
-  RIGHTSIZE_TRY(input.offers, read_offers(flags, input));
+  RIGHTSIZE_TRY(input.offers, offers_of(flags, input));
   const bool limits = !input.service.queue.never_acts() || !input.service.priorities.empty();
   if (input.continuous && limits)
     return fail(bad_input("--timeout, --max-queue and --priorities need --policy dynamic"));
@@ -297,15 +287,14 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
   }
   if (input.continuous) set_prefix_cache(flags, input.service);
   if (Result<> fleet = read_fleet(flags.fleet, input); !fleet) return fail(fleet.error());
-  if (!input.continuous && !input.max_batches.empty() && input.max_batches.back() > input.largest_batch()) {
+  if (!input.continuous && !input.max_batches.empty() && input.max_batches.back() > input.largest_batch())
     return fail(bad_input(fmt::format("batches of {} may not fit; the largest known batch is {}",
                                       input.max_batches.back(), input.largest_batch())));
-  }
   const sim::Trace* trace = sim::trace_of(input.service.arrivals);
   constexpr std::uint64_t kSynthetic = 200'000;
   if (input.requests == 0) input.requests = trace == nullptr ? kSynthetic : trace->arrivals.size();
-  const bool asks_tokens = std::any_of(input.service.slos.begin(), input.service.slos.end(),
-                                       [](const auto& slo) { return slo.quantity != capacity::Quantity::kLatency; });
+  const bool asks_tokens = std::ranges::any_of(
+      input.service.slos, [](const auto& slo) { return slo.quantity != capacity::Quantity::kLatency; });
   if (asks_tokens && !input.continuous) return fail(bad_input("SLOs on ttft and tpot need --policy continuous"));
   return input;
 }

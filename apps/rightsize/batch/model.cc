@@ -38,7 +38,7 @@ Result<std::vector<const Gpu*>> gpus_named(const std::string& names, const catal
   for (std::string_view name : split_list(names, ',')) {
     RIGHTSIZE_TRY(const std::vector<const Gpu*> matched, catalog.match_gpus(std::string(name)));
     for (const Gpu* gpu : matched) {
-      if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
+      if (std::ranges::find(gpus, gpu) == gpus.end()) gpus.push_back(gpu);
     }
   }
   if (gpus.empty()) return fail(bad_input("no GPU given").with_hint("--gpu h100-sxm"));

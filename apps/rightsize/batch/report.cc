@@ -93,10 +93,10 @@ void add_fits(Outcome& outcome, const BatchInput& input) {
         percent(offer.replica.fit->worst_prompt_error), count(step.kv_tokens));
   }
   if (first == nullptr) return;
-  outcome.report.blocks.emplace_back(Paragraph{
+  outcome.report.say(
       fmt::format("Times are predicted by the speed model: TPOT within {}, TTFT within {} (80 % intervals).{}",
                   percent(first->tpot_interval.high - 1), percent(first->ttft_interval.high - 1),
-                  input.explain ? " Steps:" + text : " --explain shows the step times.")});
+                  input.explain ? " Steps:" + text : " --explain shows the step times."));
 }
 
 // Slightly below the load at which one replica was confirmed, to let the autoscaler act before an SLO is at risk.
@@ -156,9 +156,7 @@ hand_over::Facts hand_over_facts(const BatchInput& input, const Configuration& c
 void add_files(const BatchInput& input, const Configuration& c, BatchDocument& document) {
   const hand_over::Facts facts = hand_over_facts(input, c);
   if (!input.continuous) document.triton_config = hand_over::fill_in("batch/triton", facts);
-  for (const std::string& target : input.emit) {
-    document.emitted[target] = hand_over::fill_in("batch/" + target, facts);
-  }
+  for (const std::string& target : input.emit) document.emitted[target] = hand_over::fill_in("batch/" + target, facts);
 }
 
 // ---- One configuration ----
@@ -181,10 +179,7 @@ report::Table latency_table(const BatchInput& input, const Assessment& a) {
 }
 
 report::LineChart load_chart(const std::vector<LoadPoint>& curve) {
-  report::LineChart chart;
-  chart.title = "Latency against load";
-  chart.x_label = "requests/s";
-  chart.y_label = "ms";
+  report::LineChart chart{.title = "Latency against load", .x_label = "requests/s", .y_label = "ms"};
   for (std::size_t k : {1U, 3U, 4U}) {
     chart.series.push_back({kStatisticNames[k], {}});
     for (const LoadPoint& point : curve) chart.series.back().points.push_back({point.rate, point.latency[k] * 1e-6});
@@ -324,10 +319,9 @@ report::Table frontier_table(const BatchInput& input, const std::vector<BatchPla
 report::LineChart frontier_chart(const BatchInput& input, const std::vector<BatchPlan>& frontier) {
   const Slo& slo = input.service.slos.front();
   const bool priced = input.offers[0].usd_per_hour.has_value();
-  report::LineChart chart;
-  chart.x_label = priced ? "$/month" : "GPUs";
-  chart.y_label = fmt::format("{} in ms (dots: the SLO)", capacity::describe(slo));
-  chart.y_limit = in_milliseconds(slo.limit);
+  report::LineChart chart{.x_label = priced ? "$/month" : "GPUs",
+                          .y_label = fmt::format("{} in ms (dots: the SLO)", capacity::describe(slo)),
+                          .y_limit = in_milliseconds(slo.limit)};
   chart.series.push_back({"best at this price", {}});
   for (const BatchPlan& plan : frontier)
     chart.series[0].points.push_back(
@@ -342,7 +336,7 @@ Outcome assessed_outcome(const BatchInput& input, const Assessment& a, const std
   Outcome outcome;
   BatchDocument document{.input = &input, .run = &a, .wall = wall};
   outcome.report.title = input.continuous ? "Continuous batching" : "Batching";
-  outcome.report.blocks.emplace_back(Paragraph{run_sentence(input, a)});
+  outcome.report.say(run_sentence(input, a));
   outcome.report.blocks.emplace_back(latency_table(input, a));
   add_fits(outcome, input);
   if (curve.size() > 1) {
@@ -356,19 +350,17 @@ Outcome assessed_outcome(const BatchInput& input, const Assessment& a, const std
 }
 
 Outcome overloaded_outcome(const BatchInput& input, const Configuration& c, double capacity) {
-  Outcome outcome;
-  outcome.exit_code = kNoFeasibleAnswer;
-  outcome.report.title = "Batching";
-  outcome.report.document = batch_document({.input = &input, .overload = capacity});
+  Outcome outcome{{.title = "Batching", .document = batch_document({.input = &input, .overload = capacity})},
+                  kNoFeasibleAnswer};
   const int needed = static_cast<int>(std::ceil(input.rate() / (capacity * capacity::kMostLoad) * c.replicas()));
-  outcome.report.blocks.emplace_back(Paragraph{fmt::format(
+  outcome.report.say(fmt::format(
       "Overloaded: {} arrive{}, but the capacity {} is {}/s. The queue would grow without bound, so nothing was "
       "simulated. You need {} replica{} (--replicas {}), larger batches, or a limit that rejects requests "
       "(--max-queue, "
       "--timeout).",
       rate_shown(input), ending(input),
       input.continuous ? "with full batches" : fmt::format("with batches of {}", c.batching.max_batch),
-      with_noun(capacity, "request"), needed, plural(needed), needed)});
+      with_noun(capacity, "request"), needed, plural(needed), needed));
   return outcome;
 }
 
@@ -391,7 +383,7 @@ Outcome searched_outcome(const BatchInput& input, const capacity::ConfigurationS
     if (!found.frontier.empty()) text += " The closest: " + plan_text({&input, &found.frontier.back()});
     text += cut_sentence(input);
   }
-  outcome.report.blocks.emplace_back(Paragraph{text + counts_sentence(found)});
+  outcome.report.say(text + counts_sentence(found));
   std::vector<BatchPlan> frontier;
   for (const Assessment& a : found.frontier) frontier.push_back({&input, &a});
   if (!frontier.empty()) outcome.report.blocks.emplace_back(frontier_table(input, frontier));

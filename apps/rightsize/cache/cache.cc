@@ -55,7 +55,7 @@ std::vector<Bytes> spread_sizes(Bytes least, Bytes most) {
 
 // `sized`: the bytes of a block are known; otherwise a block counts as one.
 std::vector<CacheSize> curve_at(std::vector<Bytes> sizes, const kv_cache::ReuseCurve& reuse, Bytes block, bool sized) {
-  std::sort(sizes.begin(), sizes.end());
+  std::ranges::sort(sizes);
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   std::vector<double> rooms;
   for (const Bytes size : sizes) rooms.push_back(std::floor(size / block));
@@ -174,8 +174,7 @@ Checked<Outcome> run(Flags flags) {
   answer.knee = curve_at({block * reuse.room_for(kKnee)}, reuse, block, sized).front();
   if (!flags.gpu.empty()) {
     if (!trace) {
-      RIGHTSIZE_TRY(sim::Trace read,
-                    sim::read_trace_file(flags.trace, static_cast<std::int32_t>(answer.block_tokens)));
+      RIGHTSIZE_TRY(sim::Trace read, sim::read_trace_file(flags.trace, static_cast<std::int32_t>(answer.block_tokens)));
       trace = std::make_shared<const sim::Trace>(std::move(read));
     }
     RIGHTSIZE_TRY(answer.tiers, answer_tiers(flags, shape, answer.per_token, trace));

@@ -157,9 +157,7 @@ report::LineChart chart(const CacheAnswer& a) {
 }  // namespace
 
 report::Report cache_report(const CacheAnswer& a) {
-  report::Report report;
-  report.title = "KV cache";
-  report.document = kCacheDocument.of(a);
+  report::Report report{.title = "KV cache", .document = kCacheDocument.of(a)};
   report.say(conclusion(a));
   const bool sized = !a.model.empty();
   report.say(fmt::format("{}: {} requests, {} blocks of {} tokens, {} different. {}.", a.file,

@@ -5,11 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
 #include "capacity/sessions.h"
 #include "catalog/words.h"
 #include "model/serve_settings.h"
-#include "presets/presets.h"
 #include "rightsize/cache/report.h"
 #include "rightsize/input/facts.h"
 #include "rightsize/input/named_gpu.h"

@@ -91,16 +91,14 @@ std::string sentence_about(const CalibrationFit& fit) {
 }
 
 report::Report calibration_report(const std::vector<CalibrationFit>& fits, const std::string& written) {
-  report::Report report;
-  report.title = "Calibration";
-  report.document = kCalibrateDocument.of({fits, written});
+  report::Report report{.title = "Calibration", .document = kCalibrateDocument.of({fits, written})};
   std::string summary;
   for (const CalibrationFit& fit : fits) summary += (summary.empty() ? "" : "\n") + sentence_about(fit);
   report.say(std::move(summary));
   for (const CalibrationFit& fit : fits) {
     report.show(fmt::format("{} {} on {}", model::name_of(fit.row.stack), job_name(fit.row), fit.row.gpu),
                 table_of(kPointFields, fit.points, {"line", "model", "metric", "measured_seconds", "before", "after"}));
-    if (std::string reach = reach_of(fit); !reach.empty()) report.say(std::move(reach));
+    report.say(reach_of(fit));
   }
   report.say(written.empty()
                  ? "Nothing was written (--dry-run)."

@@ -79,14 +79,13 @@ Checked<Outcome> run(const Flags& flags) {
 }  // namespace
 
 report::Report checklist_report(const std::string& title, std::vector<ChecklistStep> steps) {
-  report::Report report;
-  report.title = title;
+  report::Report report{.title = title};
   for (const ChecklistStep& step : steps) {
     std::string text =
         fmt::format("{} {}. {}\n    {}", step.done ? "[x]" : "[ ]", report.blocks.size() + 1, step.name, step.answer);
     for (const std::string& line : step.evidence) text += "\n    - " + line;
     if (!step.next.empty()) text += "\n    Next: " + step.next;
-    report.blocks.emplace_back(report::Paragraph{std::move(text)});
+    report.say(std::move(text));
   }
   report.document = kChecklistDocument.of({std::move(steps)});
   return report;

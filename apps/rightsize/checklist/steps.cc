@@ -124,7 +124,7 @@ std::string smallest_sentence(const catalog::Gpu* gpu) {
 
 // The plan on the GPU with the least memory: other settings may fit a GPU that the best settings do not.
 const plan::Plan& smallest_of(const std::vector<plan::Plan>& plans) {
-  return *std::min_element(plans.begin(), plans.end(), [](const plan::Plan& a, const plan::Plan& b) {
+  return *std::ranges::min_element(plans, [](const plan::Plan& a, const plan::Plan& b) {
     return a.offer.gpu->capacity() < b.offer.gpu->capacity();
   });
 }

@@ -41,9 +41,7 @@ void draw(const market::PriceBook& book, CommitPlan& plan) {
 }
 
 Outcome no_price() {
-  Outcome outcome;
-  outcome.report.title = "Commitments";
-  outcome.report.document = empty_commit_document();
+  Outcome outcome{{.title = "Commitments", .document = empty_commit_document()}};
   outcome.report.say("No provider has an on-demand price for this GPU.");
   outcome.exit_code = kNoFeasibleAnswer;
   return outcome;
@@ -68,7 +66,7 @@ Checked<Outcome> run(const CommitFlags& typed) {
     draw(book, plan);
   }
   // As in recommendations, an unconfirmed price, or one more than a year old, never comes first.
-  std::stable_sort(plans.begin(), plans.end(), [](const CommitPlan& a, const CommitPlan& b) {
+  std::ranges::stable_sort(plans, [](const CommitPlan& a, const CommitPlan& b) {
     return std::pair(!a.may_lead, a.new_money()) < std::pair(!b.may_lead, b.new_money());
   });
   // The best machine and region of each provider.

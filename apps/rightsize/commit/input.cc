@@ -5,7 +5,6 @@
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -133,9 +132,8 @@ Checked<DemandHistory> read_fleet(const std::string& path, std::string text) {
   const JsonMember* totals = json.root().find("totals");
   const std::optional<double> used = totals == nullptr ? std::nullopt : number(totals->value, "gpu_hours");
   const std::optional<double> window = totals == nullptr ? std::nullopt : number(totals->value, "window_seconds");
-  if (!used || !window || *window <= 0) {
+  if (!used || !window || *window <= 0)
     return fail(Errors(bad_input(path + ": no totals with gpu_hours and window_seconds, as 'rightsize fleet' writes")));
-  }
   const double gpus = *used / in_hours(seconds(*window));
   return DemandHistory{
       {gpus}, fmt::format("{} ({:.4g} GPUs on average; its hours are unknown, so demand is assumed even)", path, gpus)};
@@ -159,10 +157,9 @@ Result<DemandHistory> parse_base(const std::string& text) {
     const std::size_t equals = part.find('=');
     const Result<double> value = parse_number(equals == std::string_view::npos ? part : part.substr(equals + 1));
     const bool known = equals == std::string_view::npos || into != &base;
-    if (!value || *value < 0 || !known) {
+    if (!value || *value < 0 || !known)
       return fail(bad_input(fmt::format("--base '{}': GPUs expected", text))
                       .with_hint("for example --base 8, or --base 8,peak=20,share=0.3"));
-    }
     *into = *value;
   }
   if (base < 0 || share > 1) return fail(bad_input(fmt::format("--base '{}': GPUs expected", text)));
@@ -231,10 +228,9 @@ std::vector<CommitPlan> prices_at(const market::PriceBook& book, const catalog::
 }  // namespace
 
 Result<> check(const CommitFlags& flags) {
-  if (flags.usage.empty() == flags.base.empty()) {
+  if (flags.usage.empty() == flags.base.empty())
     return fail(bad_input("give the demand: --usage FILE or --base GPUS")
                     .with_hint("a CSV with a column gpus, the JSON of 'rightsize fleet', or --base 8"));
-  }
   if (flags.gpu.empty() && !flags.on_demand)
     return fail(bad_input("give the GPU (--gpu h100-sxm) or the prices (--on-demand, --one-year ...)"));
   return {};
@@ -289,7 +285,7 @@ Result<std::vector<Future>> futures_of(const CommitFlags& flags) {
     futures.push_back(std::move(future));
   }
   if (futures.empty()) futures = default_futures();
-  if (std::all_of(futures.begin(), futures.end(), [](const Future& f) { return f.probability == 0; }))
+  if (std::ranges::all_of(futures, [](const Future& f) { return f.probability == 0; }))
     return fail(bad_input("--future: at least one weight must be greater than 0"));
   for (Future& future : futures) {
     for (int year = 1; year < market::kPlanYears; ++year) future.demand[year] *= std::pow(1 + flags.growth, year);
@@ -303,9 +299,8 @@ Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const marke
   // If the user gives both on-demand and term prices, there is no provider's price to compare.
   const bool own = flags.on_demand && !(flags.one_year.empty() && flags.three_years.empty());
   if (gpu != nullptr && !own) {
-    std::set<std::string> known;
-    for (const catalog::Price& price : book.catalog().prices) known.insert(price.provider);
-    RIGHTSIZE_TRY(std::vector<std::string> providers, catalog::match_providers(flags.provider, known));
+    RIGHTSIZE_TRY(std::vector<std::string> providers,
+                  catalog::match_providers(flags.provider, catalog::known_providers(book.catalog())));
     RIGHTSIZE_TRY(const std::vector<std::string> regions,
                   catalog::match_regions(flags.region, catalog::known_regions(book.catalog())));
     RIGHTSIZE_TRY(std::vector<Purchase> purchases, catalog::read_purchases(flags.purchase));
@@ -313,7 +308,7 @@ Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const marke
     if (providers.empty()) {
       for (const market::Offer& offer : book.offers({.gpus = {gpu->name}}))
         providers.push_back(offer.machine->provider);
-      std::sort(providers.begin(), providers.end());
+      std::ranges::sort(providers);
       providers.erase(std::unique(providers.begin(), providers.end()), providers.end());
     }
     for (const std::string& provider : providers) {

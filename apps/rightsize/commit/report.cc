@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/format.h"
 #include "catalog/words.h"
@@ -299,16 +298,14 @@ report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitF
   add_term(view, "1y", best.mix.one_year, best.one_year, best.prices.one_year, 1);
   add_term(view, "3y", best.mix.three_years, best.three_years, best.prices.three_years, market::kPlanYears);
   if (commits(best)) add_futures(view, demand, futures);
-  report::Report report;
-  report.title = "Commitments";
-  report.document = kCommitDocument.of(view);
+  report::Report report{.title = "Commitments", .document = kCommitDocument.of(view)};
   const auto show = [&](std::string title, report::Table table) {
     if (!table.rows.empty()) report.show(std::move(title), std::move(table));
   };
-  for (const std::string& line : {has_term(best) ? conclusion(best) : without_price(plans, flags, demand, futures),
-                                  passed_over(plans), usage_line(best, usage, demand), draws_line(best)}) {
-    if (!line.empty()) report.say(line);
-  }
+  report.say(has_term(best) ? conclusion(best) : without_price(plans, flags, demand, futures));
+  report.say(passed_over(plans));
+  report.say(usage_line(best, usage, demand));
+  report.say(draws_line(best));
   show(fmt::format("What to buy now, {}", from(best)),
        table_of(kTermFields, view.terms,
                 {"term", "gpus", "usd_per_gpu_hour", "break_even_utilization", "usd_per_year",
@@ -323,14 +320,14 @@ report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitF
   if (plans.size() > 1) {
     std::vector<report::ColumnOf> columns = {"provider",        "instance",  "region",         "one_year_gpus",
                                              "three_year_gpus", "total_usd", "uncommitted_usd"};
-    if (std::any_of(plans.begin(), plans.end(), [](const CommitPlan& p) { return !p.draws.empty(); }))
+    if (std::ranges::any_of(plans, [](const CommitPlan& p) { return !p.draws.empty(); }))
       columns.emplace_back("new_money_usd");
     // The chosen plan comes first; the others by cost, even if their price is old or unconfirmed.
     std::vector<CommitPlan> by_cost = plans;
     std::ranges::stable_sort(by_cost.begin() + 1, by_cost.end(), {}, &CommitPlan::new_money);
     show(fmt::format("All providers, cost over {}", length_of(best)), table_of(kProviderFields, by_cost, columns));
   }
-  if (std::string unknown = not_on_file(plans, catalog); !unknown.empty()) report.say(std::move(unknown));
+  report.say(not_on_file(plans, catalog));
   report.say(
       fmt::format("{}The scenario weights are our judgement; --future replaces them. Commitments cannot be cancelled; "
                   "one-year commitments for later years are bought once the scenario is known.",

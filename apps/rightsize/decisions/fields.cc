@@ -4,6 +4,7 @@
 
 #include "base/copy_json.h"
 #include "base/format.h"
+#include "base/list_of.h"
 
 namespace rightsize::app {
 
@@ -58,10 +59,9 @@ const Fields<ShownPrediction> kPredictionFields = {
 };
 
 std::vector<ShownPrediction> shown_predictions(const Decision& decision) {
-  std::vector<ShownPrediction> shown;
-  for (const PredictedMetric& p : decision.predictions)
-    shown.push_back({p.metric, std::string(p.info().title), p.value, p.limit, p.info().show});
-  return shown;
+  return list_of(decision.predictions, [](const PredictedMetric& p) {
+    return ShownPrediction{p.metric, std::string(p.info().title), p.value, p.limit, p.info().show};
+  });
 }
 
 std::string show(const JudgedMetric& m, double value) { return m.prediction.info().show(value); }

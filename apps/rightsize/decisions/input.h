@@ -29,7 +29,7 @@ struct MeasureFlags {
   std::vector<std::string> measured, queries;  // METRIC=VALUE[,VALUE...], METRIC=PROMQL
   std::string profile;
   std::vector<std::string> from;  // scrapes
-  Seconds step;
+  std::optional<Seconds> step;
   std::optional<int> oom;
   ServerFlags server;
 

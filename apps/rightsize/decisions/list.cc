@@ -172,10 +172,8 @@ Checked<Outcome> list_decisions(const DecisionsFlags& flags) {
   RIGHTSIZE_TRY(list.summaries, ledger.list(filter));
   RIGHTSIZE_TRY(const decisions::LedgerTotals totals, ledger.totals(filter));
   list.total = totals.decisions;
-  Outcome outcome;
+  Outcome outcome{{.title = "Decisions", .document = kDecisionsDocument.of(list)}};
   report::Report& report = outcome.report;
-  report.title = "Decisions";
-  report.document = kDecisionsDocument.of(list);
   report_backup(ledger.backup(), report);
   if (list.summaries.empty()) {
     report.say("No decision matches.");
@@ -188,10 +186,9 @@ Checked<Outcome> list_decisions(const DecisionsFlags& flags) {
 }
 
 Checked<Outcome> show_decisions(const DecisionsFlags& flags, const std::vector<std::string>& names) {
-  if (names.empty()) {
+  if (names.empty())
     return fail(bad_input("'decisions show' needs a decision: D12, 12 or a workload")
                     .with_hint("'rightsize decisions list' shows them all"));
-  }
   return records(flags, names, "Decision", false);
 }
 

@@ -93,10 +93,9 @@ void review_price(const Decision& decision, const catalog::Catalog& catalog, con
   if (!old) return;
   const std::optional<market::MachineQuote> now = price_today(decision, market::PriceBook(catalog));
   const std::string& instance = decision.summary.choice.instance;
-  if (!now) {
+  if (!now)
     return review.alert("price", decision,
                         fmt::format("the catalogue no longer has a price for {} on these terms", instance));
-  }
   const double price = in_usd_per_machine_hour(now->rate), change = price / *old - 1;
   if (std::abs(change) < flags.price_change.fraction()) return;
   review.alert("price", decision,
@@ -115,10 +114,9 @@ void review_use(const Decision& decision, const std::vector<MeasuredValue>& samp
   };
   const std::vector<double> load = values_of(samples, decisions::kUtilization);
   const decisions::PredictedMetric* predicted = decision.find(decisions::kUtilization);
-  if (!load.empty() && predicted != nullptr) {
+  if (!load.empty() && predicted != nullptr)
     compare("utilization", predicted->value.likely, "predicted",
             mean_of(std::span(load).last(std::min(kRecent, load.size()))));
-  }
   // GPU utilization is not predicted: the latest readings are compared with the first.
   const std::vector<double> busy = values_of(samples, decisions::kGpuUtil);
   if (busy.size() < 2 * kRecent) return;
@@ -157,9 +155,8 @@ void review_choice(const Decision& decision, const catalog::Catalog& catalog, co
 }
 
 std::string summary_of(const Review& review) {
-  if (review.alerts.empty()) {
+  if (review.alerts.empty())
     return fmt::format("{} reviewed: no relevant change.", count_of(review.reviewed, "live decision"));
-  }
   return fmt::format("{} on {}.", count_of(review.alerts.size(), "alert"), count_of(review.reviewed, "live decision"));
 }
 
@@ -192,9 +189,8 @@ Result<> send(const DecisionsFlags& flags, const Review& review, const Json& doc
   const Json payload = flags.webhook_format == "json" ? document : slack_payload(review);
   const Result<http::Answer> answer = client.post(flags.webhook, payload.dump());
   if (!answer) return fail(unreadable(fmt::format("the webhook at {} could not be reached", host_of(flags.webhook))));
-  if (answer->status >= 300) {
+  if (answer->status >= 300)
     return fail(unreadable(fmt::format("the webhook at {} answered {}", host_of(flags.webhook), answer->status)));
-  }
   return {};
 }
 

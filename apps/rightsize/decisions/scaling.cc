@@ -37,7 +37,7 @@ std::vector<decisions::MeasuredValue> measured_scaling(const decisions::Decision
 const live_service::ServiceReading* service_of(const decisions::Decision& decision,
                                                const std::vector<live_service::ServiceReading>& services) {
   if (services.size() == 1) return &services.front();
-  const auto named = std::find_if(services.begin(), services.end(), [&](const live_service::ServiceReading& one) {
+  const auto named = std::ranges::find_if(services, [&](const live_service::ServiceReading& one) {
     return one.name().find(decision.summary.workload) != std::string::npos;
   });
   return named == services.end() ? nullptr : &*named;

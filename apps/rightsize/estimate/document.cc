@@ -341,6 +341,16 @@ const Fields<SpeedAnswer> kAnswerFields = {
 };
 const report::Document<SpeedAnswer> kEstimateDocument("estimate", "How fast a job runs on a GPU", kAnswerFields);
 
+report::LineChart::Series roof(const SpeedInput& input, const JobRoofline& roofline, double from, double to) {
+  const double peak = in_tflop_per_s(roofline.peak), bandwidth = in_gb_per_s(roofline.bandwidth) / 1e3;
+  const double ridge = peak / bandwidth;
+  report::LineChart::Series series{fmt::format("roof of {}", input.gpu->name), {}};
+  series.points.push_back({from, from * bandwidth});
+  if (ridge > from && ridge < to) series.points.push_back({ridge, peak});
+  series.points.push_back({to, std::min(peak, to * bandwidth)});
+  return series;
+}
+
 }  // namespace
 
 Json document_of(const SpeedAnswer& answer) { return kEstimateDocument.of(answer); }
@@ -375,7 +385,7 @@ report::Table sweep_table(const std::vector<SweepRow>& rows) {
     if (last.train && last.train->mfu > 0) columns.push_back("tokens_per_second_per_gpu");
     columns.push_back("samples_per_second_per_gpu");
   }
-  const auto any = [&](auto has) { return std::any_of(rows.begin(), rows.end(), has); };
+  const auto any = [&](auto has) { return std::ranges::any_of(rows, has); };
   if (any([](const SweepRow& row) { return row.gpus.value_or(1) > 1; })) columns.insert(columns.begin() + 1, "gpus");
   if (any([](const SweepRow& row) { return row.memory.has_value(); })) columns.push_back("memory");
   if (any([](const SweepRow& row) { return row.usd_per_million.has_value(); }))
@@ -385,20 +395,6 @@ report::Table sweep_table(const std::vector<SweepRow>& rows) {
   table.columns.front().align = report::Align::kRight;
   return table;
 }
-
-namespace {
-
-report::LineChart::Series roof(const SpeedInput& input, const JobRoofline& roofline, double from, double to) {
-  const double peak = in_tflop_per_s(roofline.peak), bandwidth = in_gb_per_s(roofline.bandwidth) / 1e3;
-  const double ridge = peak / bandwidth;
-  report::LineChart::Series series{fmt::format("roof of {}", input.gpu->name), {}};
-  series.points.push_back({from, from * bandwidth});
-  if (ridge > from && ridge < to) series.points.push_back({ridge, peak});
-  series.points.push_back({to, std::min(peak, to * bandwidth)});
-  return series;
-}
-
-}  // namespace
 
 JobRoofline roofline_of(const SpeedInput& input) {
   const model::Job& job = input.job;
@@ -411,15 +407,12 @@ JobRoofline roofline_of(const SpeedInput& input) {
 }
 
 void add_roofline(report::Report& report, const SpeedInput& input, const JobRoofline& roofline) {
-  if (roofline.ops.empty()) {
-    return report.say("The roofline is drawn for transformers only.");
-  }
-  report::LineChart chart;
-  chart.title =
-      fmt::format("Operations of a {} under the roofline", shows_decoding(input) ? "decode step" : "forward pass");
-  chart.x_label = "FLOP per byte";
-  chart.y_label = "TFLOP/s";
-  chart.logarithmic = true;
+  if (roofline.ops.empty()) return report.say("The roofline is drawn for transformers only.");
+  report::LineChart chart{.title = fmt::format("Operations of a {} under the roofline",
+                                               shows_decoding(input) ? "decode step" : "forward pass"),
+                          .x_label = "FLOP per byte",
+                          .y_label = "TFLOP/s",
+                          .logarithmic = true};
   double least = 1e300, most = 0;
   for (const Op& op : roofline.ops) {
     const double x = in_flop_per_byte(intensity(op));

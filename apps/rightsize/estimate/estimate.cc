@@ -38,10 +38,9 @@ Result<> read_cluster(const catalog::Catalog& catalog, const Flags& flags, Speed
   input.cluster = perf::default_cluster(*input.gpu);
   if (!flags.machine.empty()) {
     RIGHTSIZE_TRY(const catalog::Machine* machine, find_machine(catalog, flags.machine));
-    if (machine->gpu != input.gpu->name) {
+    if (machine->gpu != input.gpu->name)
       return fail(bad_input(fmt::format("{} holds {}, not {}", machine->instance, machine->gpu, input.gpu->name))
                       .with_hint(fmt::format("use --gpu {}", machine->gpu)));
-    }
     input.cluster = perf::cluster_of(*machine, *input.gpu);
   }
   if (!flags.network.empty()) {
@@ -61,10 +60,6 @@ Result<const catalog::Gpu*> find_gpu(const catalog::Catalog& catalog, const Flag
   RIGHTSIZE_TRY(const catalog::Machine* machine, find_machine(catalog, flags.machine));
   return catalog.find_gpu(machine->gpu);
 }
-
-}  // namespace
-
-namespace {
 
 // --sessions or --trace as arrivals; null without either.
 Result<std::shared_ptr<const sim::Trace>> read_arrivals(const Flags& flags, const JobFlags& job,
@@ -91,34 +86,6 @@ Result<std::shared_ptr<const sim::Trace>> read_arrivals(const Flags& flags, cons
   return capacity::session_traffic(sessions, wish);
 }
 
-}  // namespace
-
-Result<> read_sessions(const perf::Constants& constants, const Flags& flags, const JobFlags& job, SpeedInput& input) {
-  RIGHTSIZE_TRY(const std::shared_ptr<const sim::Trace> trace, read_arrivals(flags, job, input));
-  if (!trace) return {};
-  model::ServeSettings& serve = input.job.serve;
-  if (input.job.kind != model::JobKind::kServe || perf::serves_batches(input.work))
-    return fail(
-        bad_input("--sessions and --trace apply to language models that are served").with_hint("add --job serve"));
-  if (trace->prompts && job.settings.contains("prefix-hit"))
-    return fail(bad_input("--prefix-hit and traffic that repeats are both given").with_hint("use one of the two"));
-  const sim::RequestShape mean = sim::mean_shape(trace, {});
-  serve.isl = std::max<std::int64_t>(1, std::llround(mean.size));
-  serve.osl = std::max<std::int64_t>(1, std::llround(mean.output));
-  if (!(input.rate > RequestsPerSecond{})) input.rate = *sim::mean_rate(trace);
-  if (!trace->prompts) return {};
-  const sim::ArrivalProcess at_rate = sim::scaled(trace, input.rate / *sim::mean_rate(trace));
-  const int replicas = input.job.parallel.gpus / std::max(1, input.job.parallel.tensor * input.job.parallel.pipeline);
-  RIGHTSIZE_TRY(const double hit,
-                capacity::predicted_hit({constants, input.model, input.work}, input.job, *input.gpu, input.speed,
-                                        input.cluster, std::get<std::shared_ptr<const sim::Trace>>(at_rate), replicas,
-                                        capacity::parse_routing(flags.routing)));
-  serve.prefix_hit = std::min(hit, 0.9999);
-  return {};
-}
-
-namespace {
-
 // Without a load, the engine runs its maximum number of concurrent requests.
 bool has_implied_load(const Flags& flags, const JobFlags& job_flags, const model::Job& job) {
   if (job.kind != model::JobKind::kServe || !job.serve.max_batch) return false;
@@ -126,53 +93,6 @@ bool has_implied_load(const Flags& flags, const JobFlags& job_flags, const model
   return given.contains("max-batch") && !given.contains("concurrency") && !given.contains("batch") &&
          flags.rate.empty() && flags.sessions.empty() && flags.trace.empty();
 }
-
-}  // namespace
-
-Result<> read_load(const Flags& flags, const JobFlags& job, SpeedInput& input) {
-  const bool training = input.job.kind == model::JobKind::kTrain;
-  if (training && !flags.rate.empty())
-    return fail(bad_input("--rate applies to serving, not to training").with_hint("add --job serve"));
-  if (!flags.rate.empty()) {
-    RIGHTSIZE_TRY(input.rate, settings::read_as<RequestsPerSecond>("rate", flags.rate));
-  }
-  if (has_implied_load(flags, job, input.job)) input.job.serve.concurrency = *input.job.serve.max_batch;
-  RIGHTSIZE_TRY(const bool slot_wait, settings::read_as<bool>("slot-wait", flags.slot_wait));
-  if (slot_wait) {
-    model::ServeSettings& serve = input.job.serve;
-    serve.max_batch = std::min(serve.concurrency, serve.max_batch.value_or(serve.concurrency));
-    serve.concurrency += 1;
-  }
-  return {};
-}
-
-Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Constants& constants, const Flags& flags,
-                               const JobFlags& job) {
-  RIGHTSIZE_TRY(ModelAndJob read, read_job(job));
-  RIGHTSIZE_TRY(const catalog::Gpu* gpu, find_gpu(catalog, flags, job.gpu));
-  SpeedInput input;
-  input.model = std::move(read.model);
-  input.gpu = gpu;
-  input.work = perf::work_of(input.model);
-  use_formats_of(*gpu, job, read.job);
-  split_if_too_large(job, input.model, *gpu, read.job, true);
-  input.job = perf::fitted_to(input.work, read.job);
-  input.speed = perf::gpu_speed(constants, *gpu);
-  if (Result<> cluster = read_cluster(catalog, flags, input); !cluster) return fail(cluster.error());
-  RIGHTSIZE_TRY(input.find_power_cap, read_power_cap(flags.power_cap, *gpu, input.speed.power));
-  if (Result<> load = read_load(flags, job, input); !load) return fail(load.error());
-  if (Result<> sessions = read_sessions(constants, flags, job, input); !sessions) return fail(sessions.error());
-  return input;
-}
-
-double units_per_second(const SpeedInput& input, const SpeedEstimate& estimate) {
-  if (estimate.serve) return in_tokens_per_s(estimate.serve->output_per_gpu);
-  if (estimate.batch) return estimate.batch->samples_per_second;
-  return input.work.image ? estimate.train->samples_per_second_per_gpu
-                          : in_tokens_per_s(estimate.train->tokens_per_gpu);
-}
-
-namespace {
 
 // Training that does not fit is sharded, with a note.
 void shard(const JobFlags& flags, SpeedInput& input, bool may_add_gpus) {
@@ -317,10 +237,78 @@ Checked<Outcome> run(const Flags& flags) {
     RIGHTSIZE_TRY(answer.run, run_over_tokens(flags, input, *estimate, *book));
   }
   if (flags.roofline) answer.roofline = roofline_of(input);
+  answer.per = flags.per;
   return Outcome{report_of(answer)};
 }
 
 }  // namespace
+
+Result<> read_sessions(const perf::Constants& constants, const Flags& flags, const JobFlags& job, SpeedInput& input) {
+  RIGHTSIZE_TRY(const std::shared_ptr<const sim::Trace> trace, read_arrivals(flags, job, input));
+  if (!trace) return {};
+  model::ServeSettings& serve = input.job.serve;
+  if (input.job.kind != model::JobKind::kServe || perf::serves_batches(input.work))
+    return fail(
+        bad_input("--sessions and --trace apply to language models that are served").with_hint("add --job serve"));
+  if (trace->prompts && job.settings.contains("prefix-hit"))
+    return fail(bad_input("--prefix-hit and traffic that repeats are both given").with_hint("use one of the two"));
+  const sim::RequestShape mean = sim::mean_shape(trace, {});
+  serve.isl = std::max<std::int64_t>(1, std::llround(mean.size));
+  serve.osl = std::max<std::int64_t>(1, std::llround(mean.output));
+  if (!(input.rate > RequestsPerSecond{})) input.rate = *sim::mean_rate(trace);
+  if (!trace->prompts) return {};
+  const sim::ArrivalProcess at_rate = sim::scaled(trace, input.rate / *sim::mean_rate(trace));
+  const int replicas = input.job.parallel.gpus / std::max(1, input.job.parallel.tensor * input.job.parallel.pipeline);
+  RIGHTSIZE_TRY(const double hit,
+                capacity::predicted_hit({constants, input.model, input.work}, input.job, *input.gpu, input.speed,
+                                        input.cluster, std::get<std::shared_ptr<const sim::Trace>>(at_rate), replicas,
+                                        capacity::parse_routing(flags.routing)));
+  serve.prefix_hit = std::min(hit, 0.9999);
+  return {};
+}
+
+Result<> read_load(const Flags& flags, const JobFlags& job, SpeedInput& input) {
+  const bool training = input.job.kind == model::JobKind::kTrain;
+  if (training && !flags.rate.empty())
+    return fail(bad_input("--rate applies to serving, not to training").with_hint("add --job serve"));
+  if (!flags.rate.empty()) {
+    RIGHTSIZE_TRY(input.rate, settings::read_as<RequestsPerSecond>("rate", flags.rate));
+  }
+  if (has_implied_load(flags, job, input.job)) input.job.serve.concurrency = *input.job.serve.max_batch;
+  RIGHTSIZE_TRY(const bool slot_wait, settings::read_as<bool>("slot-wait", flags.slot_wait));
+  if (slot_wait) {
+    model::ServeSettings& serve = input.job.serve;
+    serve.max_batch = std::min(serve.concurrency, serve.max_batch.value_or(serve.concurrency));
+    serve.concurrency += 1;
+  }
+  return {};
+}
+
+Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Constants& constants, const Flags& flags,
+                               const JobFlags& job) {
+  RIGHTSIZE_TRY(ModelAndJob read, read_job(job));
+  RIGHTSIZE_TRY(const catalog::Gpu* gpu, find_gpu(catalog, flags, job.gpu));
+  SpeedInput input;
+  input.model = std::move(read.model);
+  input.gpu = gpu;
+  input.work = perf::work_of(input.model);
+  use_formats_of(*gpu, job, read.job);
+  split_if_too_large(job, input.model, *gpu, read.job, true);
+  input.job = perf::fitted_to(input.work, read.job);
+  input.speed = perf::gpu_speed(constants, *gpu);
+  if (Result<> cluster = read_cluster(catalog, flags, input); !cluster) return fail(cluster.error());
+  RIGHTSIZE_TRY(input.find_power_cap, read_power_cap(flags.power_cap, *gpu, input.speed.power));
+  if (Result<> load = read_load(flags, job, input); !load) return fail(load.error());
+  if (Result<> sessions = read_sessions(constants, flags, job, input); !sessions) return fail(sessions.error());
+  return input;
+}
+
+double units_per_second(const SpeedInput& input, const SpeedEstimate& estimate) {
+  if (estimate.serve) return in_tokens_per_s(estimate.serve->output_per_gpu);
+  if (estimate.batch) return estimate.batch->samples_per_second;
+  return input.work.image ? estimate.train->samples_per_second_per_gpu
+                          : in_tokens_per_s(estimate.train->tokens_per_gpu);
+}
 
 Run add_estimate(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
@@ -338,6 +326,7 @@ Run add_estimate(FlagSet& command) {
   add_electricity_flags(command, flags->electricity, "estimated");
   command.add("sweep", flags->sweep);
   command.add("roofline", flags->roofline);
+  command.add("per", flags->per);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

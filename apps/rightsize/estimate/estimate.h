@@ -12,7 +12,8 @@ namespace rightsize::app {
 struct EstimateFlags {
   JobFlags job;
   RlFlags rl;
-  std::string catalog, machine, network, rate, power_cap, sweep, slot_wait = "no", sessions, trace, routing, tokens;
+  std::string catalog, machine, network, rate, power_cap, sweep, slot_wait = "no", sessions, trace, routing, tokens,
+                                                                 per;
   bool roofline = false;
   ElectricityFlags electricity;
 };

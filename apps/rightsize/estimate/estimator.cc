@@ -34,9 +34,8 @@ Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
   const auto& settings = flags.job.settings;
   const auto resolution = settings.find("resolution");
   key_.clear();
-  for (const std::string* part : {&flags.job.model, &flags.job.gpu, &flags.machine, &flags.network}) {
+  for (const std::string* part : {&flags.job.model, &flags.job.gpu, &flags.machine, &flags.network})
     key_.append(*part).push_back('\n');
-  }
   if (resolution != settings.end()) key_ += resolution->second;
   if (const auto frames = settings.find("frames"); frames != settings.end()) key_.append("\n").append(frames->second);
   auto kept = inputs_.find(key_);

@@ -51,6 +51,7 @@ struct SpeedAnswer {
   std::optional<JobRoofline> roofline = {};
   std::optional<TokenRun> run = {};
   Electricity electricity = {};
+  std::string per = {};  // also the amount of work in this time: "hour"
 };
 
 report::Report report_of(const SpeedAnswer& answer);

@@ -111,9 +111,8 @@ Checked<Outcome> run(const Flags& flags) {
   }
   MetricsPage page(flags.stale_after.value_or(flags.every * 3));
   // A source that is down may come back; a wrong flag stays wrong.
-  if (Errors first = update(page, flags, facts); !first.empty() && first.front().code == ErrorCode::kBadInput) {
+  if (Errors first = update(page, flags, facts); !first.empty() && first.front().code == ErrorCode::kBadInput)
     return fail(std::move(first));
-  }
   http_server::Server server({.address = address.first, .port = address.second, .obey_signals = true}, routes_of(page),
                              [](const std::string& line) { std::fputs(line.c_str(), stderr); });
   RIGHTSIZE_TRY(const std::string bound, server.listen());

@@ -34,9 +34,8 @@ std::string MetricsPage::metrics(TimePoint now) const {
   add("failed_measurements_total", "counter", "measurements that failed", static_cast<double>(failures_));
   add("last_measurement_success", "gauge", "1 if the last measurement succeeded",
       last_attempt_ && error_.empty() ? 1 : 0);
-  if (last_attempt_) {
+  if (last_attempt_)
     add("last_measurement_timestamp_seconds", "gauge", "time of the last attempt", in_unix_seconds(*last_attempt_));
-  }
   if (last_success_) {
     add("last_success_timestamp_seconds", "gauge", "time of the last success", in_unix_seconds(*last_success_));
     add("measurement_duration_seconds", "gauge", "duration of the last successful measurement", in_seconds(took_));

@@ -136,9 +136,7 @@ report::Report gpus_report(const std::vector<const Gpu*>& gpus, const catalog::C
                            const market::PriceBook* book) {
   std::vector<GpuView> views;
   for (const Gpu* gpu : gpus) views.push_back({*gpu, catalog, price_of(*gpu, book)});
-  report::Report report;
-  report.title = "GPUs";
-  report.document = kGpusDocument.of({views});
+  report::Report report{.title = "GPUs", .document = kGpusDocument.of({views})};
   if (gpus.empty()) {
     report.say("No GPU of the catalogue meets all conditions.");
     return report;

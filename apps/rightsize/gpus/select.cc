@@ -70,18 +70,17 @@ Result<std::vector<const Gpu*>> matching(const GpuChoice& choice, const catalog:
   for (const std::string& name : names) {
     RIGHTSIZE_TRY(const std::vector<const Gpu*> found, named(name, catalog));
     for (const Gpu* gpu : found) {
-      if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
+      if (std::ranges::find(gpus, gpu) == gpus.end()) gpus.push_back(gpu);
     }
   }
   if (!choice.vendor.empty()) {
     std::vector<std::string> vendors;
     for (const Gpu& gpu : catalog.gpus) vendors.push_back(gpu.vendor);
-    std::sort(vendors.begin(), vendors.end());
+    std::ranges::sort(vendors);
     vendors.erase(std::unique(vendors.begin(), vendors.end()), vendors.end());
     auto is_vendor = [&](const std::string& vendor) { return fold_name(vendor) == fold_name(choice.vendor); };
-    if (std::none_of(vendors.begin(), vendors.end(), is_vendor)) {
+    if (std::ranges::none_of(vendors, is_vendor))
       return fail(bad_input("unknown vendor '" + choice.vendor + "'").with_hint(did_you_mean(choice.vendor, vendors)));
-    }
     std::erase_if(gpus, [&](const Gpu* gpu) { return !is_vendor(gpu->vendor); });
   }
   std::erase_if(gpus, [&](const Gpu* gpu) { return gpu->memory < choice.min_memory.value_or(Bytes{}); });
@@ -106,8 +105,7 @@ Result<> sort_gpus(std::vector<const Gpu*>& gpus, const std::string& name, const
       std::ranges::stable_sort(gpus, {}, usd);
     }
     if (key.value == nullptr) return {};
-    std::stable_sort(gpus.begin(), gpus.end(),
-                     [&](const Gpu* a, const Gpu* b) { return key.value(*a) > key.value(*b); });
+    std::ranges::stable_sort(gpus, [&](const Gpu* a, const Gpu* b) { return key.value(*a) > key.value(*b); });
     return {};
   }
   return fail(bad_input("cannot sort by '" + name + "'")

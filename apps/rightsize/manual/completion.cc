@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/list_of.h"
 #include "base/suggest.h"
 #include "presets/presets.h"
 #include "rightsize/command.h"
@@ -31,9 +32,7 @@ std::vector<std::string> flag_names(const CommandInfo& command) {
 }
 
 std::vector<std::string> command_names(std::span<const CommandInfo> commands) {
-  std::vector<std::string> names;
-  for (const CommandInfo& command : commands) names.push_back(command.name);
-  return names;
+  return list_of(commands, &CommandInfo::name);
 }
 
 // The values a shell offers for the first argument without a flag.

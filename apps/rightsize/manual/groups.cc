@@ -34,8 +34,7 @@ void sort_into_groups(std::deque<FlagInfo>& flags) {
   if (flags.size() <= kMany) {
     for (FlagInfo& flag : flags) flag.group.clear();
   }
-  std::stable_sort(flags.begin(), flags.end(),
-                   [](const FlagInfo& a, const FlagInfo& b) { return rank(a.group) < rank(b.group); });
+  std::ranges::stable_sort(flags, [](const FlagInfo& a, const FlagInfo& b) { return rank(a.group) < rank(b.group); });
 }
 
 }  // namespace rightsize::app

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "rightsize/manual/manual.h"
 
 namespace rightsize::app {

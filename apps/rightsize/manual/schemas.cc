@@ -6,6 +6,7 @@
 
 #include "base/copy_json.h"
 #include "base/embedded.h"
+#include "base/list_of.h"
 #include "base/located_json.h"
 #include "base/suggest.h"
 #include "report/fields.h"
@@ -58,14 +59,13 @@ const Fields<CommandInfo> kCommandFields = {
 Json describe_flags(const CommandInfo& command) { return json_of(kCommandFields, command); }
 
 std::vector<std::string> document_names() {
-  std::vector<std::string> names;
-  for (const DocumentType* document : DocumentType::all()) names.emplace_back(document->name());
+  std::vector<std::string> names = list_of<std::string>(DocumentType::all(), &DocumentType::name);
   for (const EmbeddedFile& file : embedded_files()) {
     if (!file.name.starts_with(kFolder)) continue;
     const std::string_view name = file.name.substr(kFolder.size(), file.name.size() - kFolder.size() - kEnding.size());
     if (find_document(name) == nullptr) names.emplace_back(name);
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

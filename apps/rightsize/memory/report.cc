@@ -1,11 +1,11 @@
 #include "rightsize/memory/report.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/list_of.h"
 #include "memory/launch.h"
 #include "memory/options.h"
 #include "perf/job_time.h"
@@ -50,7 +50,7 @@ report::StackedBar picture(const MemoryNeed& need, const std::vector<const Gpu*>
   static const std::vector<std::string> kRulers{"l4", "l40s", "a100-80gb-sxm", "h200-sxm", "b200-sxm", "b300-sxm"};
   Bytes shown_up_to = need.device * 1.6;
   for (const Gpu* gpu : gpus) {
-    const bool ruler = gpus.size() == 1 || std::find(kRulers.begin(), kRulers.end(), gpu->name) != kRulers.end();
+    const bool ruler = gpus.size() == 1 || std::ranges::find(kRulers, gpu->name) != kRulers.end();
     if (!ruler || (gpus.size() > 1 && gpu->capacity() > shown_up_to && !bar.lines.empty())) continue;
     bar.lines.push_back({fmt::format("{} {}", gpu->name, format_bytes(gpu->capacity())), in_bytes(gpu->capacity())});
     if (gpu->capacity() > need.device && gpus.size() > 1) shown_up_to = gpu->capacity();
@@ -65,7 +65,7 @@ std::vector<const Gpu*> nearest_first(const MemoryNeed& need, std::vector<const 
     const double capacity = in_bytes(gpu->capacity());
     return std::pair(verdict, verdict == Verdict::kNo ? -capacity : capacity);
   };
-  std::stable_sort(gpus.begin(), gpus.end(), [&](const Gpu* a, const Gpu* b) { return key(a) < key(b); });
+  std::ranges::stable_sort(gpus, [&](const Gpu* a, const Gpu* b) { return key(a) < key(b); });
   return gpus;
 }
 
@@ -91,9 +91,7 @@ const Fields<GpuFit> kGpuFitFields = {
 };
 
 std::vector<GpuFit> fits_on(const MemoryNeed& need, const std::vector<const Gpu*>& gpus) {
-  std::vector<GpuFit> fits;
-  for (const Gpu* gpu : gpus) fits.push_back({gpu->name, memory::fits(need, *gpu)});
-  return fits;
+  return list_of(gpus, [&](const Gpu* gpu) { return GpuFit{gpu->name, memory::fits(need, *gpu)}; });
 }
 
 std::string speed_change(double slowdown) {
@@ -108,9 +106,7 @@ const Fields<MemoryOption> kNoteFields = {
 };
 
 std::vector<std::string> names_of(const OptionEffect& effect) {
-  std::vector<std::string> names;
-  for (const MemoryOption& option : effect.taken) names.push_back(option.name);
-  return names;
+  return list_of<std::string>(effect.taken, &MemoryOption::name);
 }
 
 const Fields<OptionEffect> kEffectFields = {
@@ -240,8 +236,7 @@ void add_options(Report& report, const OptionsView& options, const MemoryNeed& n
   const Gpu* target = target_of(need, gpus);
   if (target == nullptr || memory::fits(need, *target).verdict == Verdict::kFits) return;
 
-  std::vector<std::string> lines;
-  for (const FittingOptions& combination : options.combinations) lines.push_back(combination_sentence(combination));
+  std::vector<std::string> lines = list_of(options.combinations, combination_sentence);
   if (lines.empty()) lines.push_back(fmt::format("No combination fits {}.", target->name));
   if (!options.combinations.empty() && !options.combinations.front().same_result)
     lines.insert(lines.begin(), fmt::format("No combination with the same result fits {}.", target->name));
@@ -251,7 +246,7 @@ void add_options(Report& report, const OptionsView& options, const MemoryNeed& n
 // The tool that shows the memory in use.
 std::string_view shown_by(const std::vector<const Gpu*>& gpus) {
   const auto all = [&](std::string_view vendor) {
-    return std::all_of(gpus.begin(), gpus.end(), [&](const Gpu* gpu) { return gpu->vendor == vendor; });
+    return std::ranges::all_of(gpus, [&](const Gpu* gpu) { return gpu->vendor == vendor; });
   };
   if (gpus.size() > 1 || all("NVIDIA")) return "nvidia-smi";
   return all("AMD") ? "amd-smi" : "the vendor's monitor";
@@ -324,6 +319,18 @@ const Fields<MemoryView> kDocumentFields = {
 };
 const report::Document<MemoryView> kMemoryDocument("memory", "GPU memory that a job needs", kDocumentFields);
 
+// " The KV cache (bf16) has room for 43 such requests at once, not for the 128 of --max-batch."
+std::string room_sentence(const Job& job, const MemoryNeed& need) {
+  const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
+  const std::int64_t room = *need.max_concurrency;
+  std::string text =
+      (need.kv_format ? fmt::format(" The KV cache ({}) has", model::name_of(*need.kv_format)) : " There is") +
+      fmt::format(" room for {} such requests at once", count(room));
+  if (const auto most = job.serve.max_batch)
+    text += (room < *most ? ", not for the " : ", enough for the ") + count(*most) + " of --max-batch";
+  return text + ".";
+}
+
 }  // namespace
 
 std::string memory_sentence(const MemoryNeed& need, const model::Job& job, const std::vector<const Gpu*>& gpus) {
@@ -354,33 +361,15 @@ std::string memory_sentence(const MemoryNeed& need, const model::Job& job, const
     return text;
   }
   for (const Gpu* gpu : gpus) {
-    if (memory::fits(need, *gpu).verdict == Verdict::kFits) {
+    if (memory::fits(need, *gpu).verdict == Verdict::kFits)
       return text + fmt::format(" The smallest GPU it fits is {} ({}).", gpu->name, format_bytes(gpu->capacity()));
-    }
   }
   return text + " No single GPU for rent is large enough.";
 }
 
-namespace {
-
-// " The KV cache (bf16) has room for 43 such requests at once, not for the 128 of --max-batch."
-std::string room_sentence(const Job& job, const MemoryNeed& need) {
-  const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
-  const std::int64_t room = *need.max_concurrency;
-  std::string text =
-      (need.kv_format ? fmt::format(" The KV cache ({}) has", model::name_of(*need.kv_format)) : " There is") +
-      fmt::format(" room for {} such requests at once", count(room));
-  if (const auto most = job.serve.max_batch)
-    text += (room < *most ? ", not for the " : ", enough for the ") + count(*most) + " of --max-batch";
-  return text + ".";
-}
-
-}  // namespace
-
 Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std::vector<const Gpu*>& gpus,
                      const perf::Constants& constants, bool wants_options, bool by_engine) {
-  Report report;
-  report.title = "Memory";
+  Report report{.title = "Memory"};
   const bool does_not_fit = gpus.size() == 1 && memory::fits(need, *gpus.front()).verdict != Verdict::kFits;
   const std::optional<OptionsView> options =
       wants_options || does_not_fit ? std::optional(options_of(input, need, gpus, constants)) : std::nullopt;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/csv.h"
 #include "base/file.h"
@@ -61,9 +60,8 @@ Result<const Gpu*> chosen_gpu(const MigFlags& flags, const catalog::Catalog& cat
       return named_gpu(catalog, named);
     }
   }
-  if (!flags.gpus.empty() || flags.current != "nvml") {
+  if (!flags.gpus.empty() || flags.current != "nvml")
     return fail(bad_input("--gpu is missing").with_hint("for example --gpu h100-sxm"));
-  }
   RIGHTSIZE_TRY(const std::vector<telemetry::MigLayout> layouts, layouts_here());
   if (const Gpu* gpu = diagnose::identify(catalog, layouts.front().gpu)) return gpu;
   return fail(bad_input(fmt::format("'{}' is not in the catalogue", layouts.front().gpu.name))
@@ -116,11 +114,12 @@ std::string key_of(std::string_view column) {
   return to_lower(trim(column));
 }
 
-// latency_ms, memory_gb, rate_per_s: the key and its unit. Empty for limits that slices are not planned for.
+// latency_ms, memory_gb, rate_per_s: the key and its unit. A limit that slices are not planned for keeps its name.
 std::pair<std::string, std::string> key_of_column(const std::string& column) {
   const auto [name, unit] = split_unit("--" + tidied(trim(column)));
   const std::optional<LatencyLimitName> limit = read_limit_name(name.substr(2));
-  if (limit && limit->metric) return {limit->metric == LatencyMetric::kLatency ? "latency" : "", unit};
+  if (limit && limit->metric == LatencyMetric::kLatency) return {"latency", unit};
+  if (limit && limit->metric) return {column, unit};
   return {key_of(unit.empty() ? column : name.substr(2)), unit};
 }
 
@@ -132,17 +131,12 @@ std::optional<WorkloadsText> workloads_of_table(const std::string& file, const s
   const Checked<Csv> csv = Csv::parse(file, text);
   if (!csv) return std::nullopt;
   WorkloadsText yaml{"workloads:\n", {csv->header_place(0)}};
-  for (const std::string& column : csv->header()) {
-    if (key_of_column(column).first.empty())
-      note(fmt::format("ignored: the column {}; MIG slices are planned for the latency of whole responses (latency)",
-                       column));
-  }
   for (const CsvRow& row : csv->rows()) {
     bool first_entry = true;
     for (const std::string& column : csv->header()) {
       const auto [key, unit] = key_of_column(column);
       std::string value(trim(csv->cell(row, column)));
-      if (value.empty() || key.empty()) continue;
+      if (value.empty()) continue;
       if (parse_number(value)) value += unit;
       if (key == "name") value = as_name(value);
       if (key == "memory" && parse_number(value)) value += "GiB";
@@ -187,6 +181,8 @@ std::optional<std::string> workloads_of_sizes(const std::string& text) {
 }  // namespace
 
 std::string workload_key(const std::string& key) {
+  const std::optional<LatencyLimitName> limit = read_limit_name(key);
+  if (limit && limit->metric) return limit->metric == LatencyMetric::kLatency ? "latency" : "unused";
   const std::string named = key_of(key);
   const bool known = named == "load" || named == "memory" || named == "replicas" || named == "rate";
   return known && named != to_lower(key) ? named : our_key(key);
@@ -242,10 +238,9 @@ std::string workloads_of(const std::vector<std::string>& models) {
   std::map<std::string, int> counts;
   for (const std::string& model : models) ++counts[model];
   std::string text = "workloads:\n";
-  for (const auto& [model, count] : counts) {
+  for (const auto& [model, count] : counts)
     text += fmt::format("- {{name: '{}', model: '{}', replicas: {}}}\n", as_name(model.substr(model.rfind('/') + 1)),
                         model, count);
-  }
   return text;
 }
 
@@ -258,10 +253,9 @@ Result<std::vector<GpuType>> allowed_types(const MigFlags& flags, const mig::Wor
     if (std::ranges::find(types, &gpu, &GpuType::gpu) != types.end()) return {};
     if (!Geometry::of(catalog, gpu)) return fail(not_partitionable(gpu, catalog));
     std::optional<GpuType> type = mig::priced_type(prices, gpu, purchase);
-    if (!type) {
+    if (!type)
       return fail(bad_input(fmt::format("the catalogue has no {} price for {}", catalog::name_of(purchase), gpu.name))
                       .with_hint(fmt::format("pass yours: --price {}=2.50USD/h", gpu.name)));
-    }
     types.push_back(*std::move(type));
     return {};
   };

@@ -2,9 +2,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "base/format.h"
+#include "base/list_of.h"
 #include "report/fields.h"
 #include "rightsize/mig/report.h"
 
@@ -162,16 +161,13 @@ const Fields<GeometryAnswer> kRepackedFields = {
     {"gpus_after", "GPUs in use afterwards", [](const GeometryAnswer& a) { return a.repacking->gpus_after; }},
     {"steps", "what to do, in this order", kStepFields,
      [](const GeometryAnswer& a) {
-       std::vector<StepRow> rows;
-       for (const RepackStep& step : a.repacking->steps)
-         rows.push_back({&step, &a.geometry->profile(step.profile).profile});
-       return rows;
+       return list_of(a.repacking->steps, [&](const RepackStep& step) {
+         return StepRow{&step, &a.geometry->profile(step.profile).profile};
+       });
      }},
     {"room", "where the requested slices fit", kRoomFields,
      [](const GeometryAnswer& a) {
-       std::vector<RoomRow> rows;
-       for (const auto& [gpu, instance] : a.repacking->room) rows.push_back({{a.geometry, instance}, gpu});
-       return rows;
+       return list_of(a.repacking->room, [&](const auto& at) { return RoomRow{{a.geometry, at.second}, at.first}; });
      }},
 };
 const Fields<GeometryAnswer> kRepackFields = {
@@ -213,29 +209,6 @@ Layout what_fits(const Geometry& geometry, const Layout& wanted, const Layout& o
   return kept;
 }
 
-}  // namespace
-
-report::Lanes draw_slices(const RunningGpus& gpus, const Geometry& geometry, std::string title) {
-  report::Lanes lanes;
-  lanes.title = std::move(title);
-  lanes.units = geometry.memory_slices();
-  for (const mig::RunningGpu& gpu : gpus) {
-    report::Lanes::Lane lane{"GPU " + gpu.name, {}};
-    for (const mig::RunningInstance& instance : gpu.instances) {
-      const catalog::MigProfile& profile = geometry.profile(instance.where.profile);
-      lane.pieces.push_back({profile.profile, instance.workload, instance.where.start, profile.memory_slices});
-    }
-    std::ranges::sort(lane.pieces, {}, &report::Lanes::Piece::start);
-    lanes.lanes.push_back(std::move(lane));
-  }
-  return lanes;
-}
-
-report::Json plan_document(const PlannedSlices& plan) { return kMigDocument.of({.plan = &plan}); }
-report::Json unplaceable_document(const Unplaceables& found) { return kMigDocument.of({.unplaceable = &found}); }
-
-namespace {
-
 // The profiles of a GPU, as `nvidia-smi mig -lgip` lists them.
 report::Table profiles_table(const Geometry& geometry) {
   std::vector<LayoutRow> rows;
@@ -253,7 +226,53 @@ report::Table profiles_table(const Geometry& geometry) {
       {renamed("layout", "profile", "profile"), "memory_bytes", "sms", "compute_slices", "memory_slices", "count"});
 }
 
+// "1 of 8 memory slices and no compute slice are left over; 1 more 1g.10gb fits."
+std::string left_over(const Geometry& geometry, const mig::Fragmentation& left) {
+  std::vector<std::string> more;
+  for (const FreeRow& row : left.rows)
+    if (row.fits_now > 0) more.push_back(fmt::format("{} {}", row.fits_now, row.profile));
+  return fmt::format("Left over: {} of {} memory slices and {} of {} compute slices; {}.", left.free_memory_slices,
+                     geometry.memory_slices(), left.free_compute_slices, geometry.compute_slices(),
+                     more.empty() ? "no further slice fits" : "fits: " + fmt::format("{}", fmt::join(more, " or ")));
+}
+
+std::string describe(const RepackStep& step, const RunningGpus& gpus, const Geometry& geometry) {
+  const std::string& profile = geometry.profile(step.profile).profile;
+  const std::string from = fmt::format("GPU {} slice {}", gpus[step.from_gpu].name, step.from_start);
+  const std::string to = fmt::format("GPU {} slice {}", gpus[step.to_gpu].name, step.to_start);
+  switch (step.kind) {
+    case RepackStep::Kind::kRemove:
+      return step.workload.empty()
+                 ? fmt::format("remove the unused {} at {}", profile, from)
+                 : fmt::format("stop {} and remove its {} at {}; it is down until its slice is created again",
+                               step.workload, profile, from);
+    case RepackStep::Kind::kCreate:
+      return fmt::format("create {} at {} and start {} there", profile, to, step.workload);
+    case RepackStep::Kind::kMove:
+      return fmt::format("create {} at {}, start {} there{}, then remove {}", profile, to, step.workload,
+                         step.temporary ? " temporarily" : "", from);
+  }
+  return {};
+}
+
 }  // namespace
+
+report::Lanes draw_slices(const RunningGpus& gpus, const Geometry& geometry, std::string title) {
+  report::Lanes lanes{.title = std::move(title), .units = geometry.memory_slices()};
+  for (const mig::RunningGpu& gpu : gpus) {
+    report::Lanes::Lane lane{"GPU " + gpu.name, {}};
+    for (const mig::RunningInstance& instance : gpu.instances) {
+      const catalog::MigProfile& profile = geometry.profile(instance.where.profile);
+      lane.pieces.push_back({profile.profile, instance.workload, instance.where.start, profile.memory_slices});
+    }
+    std::ranges::sort(lane.pieces, {}, &report::Lanes::Piece::start);
+    lanes.lanes.push_back(std::move(lane));
+  }
+  return lanes;
+}
+
+report::Json plan_document(const PlannedSlices& plan) { return kMigDocument.of({.plan = &plan}); }
+report::Json unplaceable_document(const Unplaceables& found) { return kMigDocument.of({.unplaceable = &found}); }
 
 report::Report layouts_report(const Geometry& geometry, bool profiles_only) {
   GeometryAnswer answer{&geometry};
@@ -272,38 +291,23 @@ report::Report layouts_report(const Geometry& geometry, bool profiles_only) {
     }
     row.layout = mig::describe_layout(layout, geometry);
   }
-  report::Report shown;
-  shown.title = fmt::format("MIG {} of {}", profiles_only ? "profiles" : "layouts", geometry.gpu().name);
-  shown.document = kMigDocument.of({.layouts = &answer});
+  report::Report shown{
+      .title = fmt::format("MIG {} of {}", profiles_only ? "profiles" : "layouts", geometry.gpu().name),
+      .document = kMigDocument.of({.layouts = &answer})};
   shown.blocks.emplace_back(profiles_table(geometry));
-  shown.blocks.emplace_back(report::Paragraph{fmt::format(
+  shown.say(fmt::format(
       "{} sets of slices fit on one {} ({} memory and {} compute slices); {} are maximal: nothing can be added. Media "
       "variants are left out.{}",
       answer.layouts.size(), geometry.gpu().name, geometry.memory_slices(), geometry.compute_slices(),
-      std::ranges::count_if(answer.layouts, &LayoutRow::maximal), profiles_only ? " --list-layouts lists them." : "")});
+      std::ranges::count_if(answer.layouts, &LayoutRow::maximal), profiles_only ? " --list-layouts lists them." : ""));
   if (profiles_only) return shown;
   shown.blocks.emplace_back(table_of(kLayoutFields, answer.layouts,
                                      {"layout", "compute_slices", "memory_slices", "sms", "memory_bytes", "maximal"}));
   return shown;
 }
 
-namespace {
-
-// "1 of 8 memory slices and no compute slice are left over; 1 more 1g.10gb fits."
-std::string left_over(const Geometry& geometry, const mig::Fragmentation& left) {
-  std::vector<std::string> more;
-  for (const FreeRow& row : left.rows)
-    if (row.fits_now > 0) more.push_back(fmt::format("{} {}", row.fits_now, row.profile));
-  return fmt::format("Left over: {} of {} memory slices and {} of {} compute slices; {}.", left.free_memory_slices,
-                     geometry.memory_slices(), left.free_compute_slices, geometry.compute_slices(),
-                     more.empty() ? "no further slice fits" : "fits: " + fmt::format("{}", fmt::join(more, " or ")));
-}
-
-}  // namespace
-
 Outcome check_outcome(const Geometry& geometry, const std::vector<LayoutCheck>& checks) {
   Outcome outcome;
-  auto& blocks = outcome.report.blocks;
   GeometryAnswer answer{&geometry};
   for (const LayoutCheck& check : checks) {
     const Layout occupied = check.gpu.layout();
@@ -319,10 +323,10 @@ Outcome check_outcome(const Geometry& geometry, const std::vector<LayoutCheck>& 
       RunningGpus drawn{check.gpu};
       for (const Instance& instance : *placed) drawn[0].instances.push_back({instance, "new"});
       checked.left = mig::fragmentation(geometry, drawn[0].layout());
-      blocks.emplace_back(report::Paragraph{fmt::format("{}: fits{}. Create in this order: {}.\n  {}\n{}", check.name,
-                                                        beside, mig::describe_layout(order, geometry), checked.command,
-                                                        left_over(geometry, *checked.left))});
-      blocks.emplace_back(draw_slices(drawn, geometry, ""));
+      outcome.report.say(fmt::format("{}: fits{}. Create in this order: {}.\n  {}\n{}", check.name, beside,
+                                     mig::describe_layout(order, geometry), checked.command,
+                                     left_over(geometry, *checked.left)));
+      outcome.report.blocks.emplace_back(draw_slices(drawn, geometry, ""));
       continue;
     }
     Layout all = occupied;
@@ -330,11 +334,11 @@ Outcome check_outcome(const Geometry& geometry, const std::vector<LayoutCheck>& 
     all.insert(all.end(), check.wanted.begin(), check.wanted.end());
     checked.fits_after_repacking = !occupied.empty() && geometry.place(all).has_value();
     checked.largest_part_that_fits = mig::describe_layout(what_fits(geometry, check.wanted, occupied), geometry);
-    blocks.emplace_back(report::Paragraph{
+    outcome.report.say(
         fmt::format("{}: does not fit{}{}.{} Part that fits: {}.", check.name, beside,
                     check.problem.empty() ? "" : ": " + check.problem,
                     *checked.fits_after_repacking ? " It would if other slices moved (--repack --make-room)." : "",
-                    checked.largest_part_that_fits)});
+                    checked.largest_part_that_fits));
   }
   outcome.report.title = fmt::format("MIG layout on {}", geometry.gpu().name);
   outcome.report.document = kMigDocument.of({.check = &answer});
@@ -368,49 +372,23 @@ report::Report current_report(const Geometry& geometry, const RunningGpus& gpus)
     if (!row.free.sentence.empty()) sentences.push_back(fmt::format("GPU {}: {}", gpu.name, row.free.sentence));
   }
   if (sentences.empty()) sentences.emplace_back("No capacity is lost to fragmentation.");
-  report::Report shown;
-  shown.title = fmt::format("MIG instances on {}", geometry.gpu().name);
-  shown.document = kMigDocument.of({.current = &answer});
+  report::Report shown{.title = fmt::format("MIG instances on {}", geometry.gpu().name),
+                       .document = kMigDocument.of({.current = &answer})};
   shown.blocks.emplace_back(draw_slices(gpus, geometry, ""));
   shown.blocks.emplace_back(std::move(table));
-  shown.blocks.emplace_back(report::Paragraph{fmt::format("{}", fmt::join(sentences, "\n"))});
+  shown.say(fmt::format("{}", fmt::join(sentences, "\n")));
   return shown;
 }
 
-namespace {
-
-std::string describe(const RepackStep& step, const RunningGpus& gpus, const Geometry& geometry) {
-  const std::string& profile = geometry.profile(step.profile).profile;
-  const std::string from = fmt::format("GPU {} slice {}", gpus[step.from_gpu].name, step.from_start);
-  const std::string to = fmt::format("GPU {} slice {}", gpus[step.to_gpu].name, step.to_start);
-  switch (step.kind) {
-    case RepackStep::Kind::kRemove:
-      return step.workload.empty()
-                 ? fmt::format("remove the unused {} at {}", profile, from)
-                 : fmt::format("stop {} and remove its {} at {}; it is down until its slice is created again",
-                               step.workload, profile, from);
-    case RepackStep::Kind::kCreate:
-      return fmt::format("create {} at {} and start {} there", profile, to, step.workload);
-    case RepackStep::Kind::kMove:
-      return fmt::format("create {} at {}, start {} there{}, then remove {}", profile, to, step.workload,
-                         step.temporary ? " temporarily" : "", from);
-  }
-  return {};
-}
-
-}  // namespace
-
 Outcome repack_outcome(const Geometry& geometry, const RunningGpus& gpus, const mig::Repacking& result,
                        const std::string& make_room) {
-  Outcome outcome;
-  outcome.report.title = fmt::format("Repacking {}", geometry.gpu().name);
   const GeometryAnswer answer{.geometry = &geometry, .repacking = &result};
-  outcome.report.document = kMigDocument.of({.repack = &answer});
-  auto& blocks = outcome.report.blocks;
+  Outcome outcome{
+      {.title = fmt::format("Repacking {}", geometry.gpu().name), .document = kMigDocument.of({.repack = &answer})}};
+  report::Report& report = outcome.report;
   if (!result.feasible) {
     outcome.exit_code = kNoFeasibleAnswer;
-    blocks.emplace_back(report::Paragraph{
-        fmt::format("{} does not fit on these {} GPUs, even if every workload moves.", make_room, gpus.size())});
+    report.say(fmt::format("{} does not fit on these {} GPUs, even if every workload moves.", make_room, gpus.size()));
     return outcome;
   }
   std::string text = fmt::format("{} of {} GPUs stay in use; {} workload{} move{}{}.", result.gpus_after,
@@ -419,13 +397,13 @@ Outcome repack_outcome(const Geometry& geometry, const RunningGpus& gpus, const 
   for (const auto& [gpu, instance] : result.room)
     text += fmt::format(" {} fits on GPU {} at slice {}.", geometry.profile(instance.profile).profile, gpus[gpu].name,
                         instance.start);
-  blocks.emplace_back(report::Paragraph{std::move(text)});
-  blocks.emplace_back(draw_slices(gpus, geometry, "Now"));
-  blocks.emplace_back(draw_slices(result.after, geometry, "Afterwards"));
+  report.say(std::move(text));
+  report.blocks.emplace_back(draw_slices(gpus, geometry, "Now"));
+  report.blocks.emplace_back(draw_slices(result.after, geometry, "Afterwards"));
   std::string list;
   for (std::size_t i = 0; i < result.steps.size(); ++i)
     list += fmt::format("{}. {}\n", i + 1, describe(result.steps[i], gpus, geometry));
-  if (!list.empty()) blocks.emplace_back(report::Verbatim{"Steps, in this order", std::move(list)});
+  if (!list.empty()) report.blocks.emplace_back(report::Verbatim{"Steps, in this order", std::move(list)});
   return outcome;
 }
 
@@ -433,13 +411,12 @@ Outcome verify_outcome(const Geometry& geometry, const std::string& file,
                        const std::vector<mig::ListedProfile>& listed) {
   const GeometryAnswer answer{
       .geometry = &geometry, .listed_profiles = listed.size(), .differences = mig::differences(listed, geometry)};
-  Outcome outcome;
-  outcome.report.title = fmt::format("MIG profiles of {} against {}", geometry.gpu().name, file);
-  outcome.report.document = kMigDocument.of({.profiles = &answer});
+  Outcome outcome{{.title = fmt::format("MIG profiles of {} against {}", geometry.gpu().name, file),
+                   .document = kMigDocument.of({.profiles = &answer})}};
   std::string text = answer.differences.empty() ? fmt::format("All {} profiles match our table.", listed.size())
                                                 : fmt::format("{} differences:", answer.differences.size());
   for (const std::string& difference : answer.differences) text += "\n  " + difference;
-  outcome.report.blocks.emplace_back(report::Paragraph{std::move(text)});
+  outcome.report.say(std::move(text));
   outcome.exit_code = answer.differences.empty() ? kDone : kNoFeasibleAnswer;
   return outcome;
 }

@@ -110,9 +110,8 @@ Checked<Outcome> answer_about(const mig::Geometry& geometry, const MigFlags& fla
     RIGHTSIZE_TRY(const std::vector<mig::ListedProfile> listed, mig::read_profile_list(flags.verify, text));
     return verify_outcome(geometry, flags.verify, listed);
   }
-  if (flags.repack && flags.current.empty()) {
+  if (flags.repack && flags.current.empty())
     return fail(bad_input("--repack needs --current FILE: what is on the GPUs now"));
-  }
   mig::RunningGpus gpus{{"0", {}}};
   mig::Layout wanted;
   if (!flags.repack && !flags.check.empty()) {

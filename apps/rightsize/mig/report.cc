@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/format.h"
+#include "base/list_of.h"
 #include "base/usage_units.h"
 
 namespace rightsize::app {
@@ -32,9 +31,8 @@ std::string replica_name(const mig::WorkloadFile& file, const ReplicaId& replica
 }
 
 std::string names_in(const mig::WorkloadFile& file, const mig::PlannedInstance& instance) {
-  std::vector<std::string> names;
-  for (const ReplicaId& replica : instance.replicas) names.push_back(replica_name(file, replica));
-  return fmt::format("{}", fmt::join(names, " + "));
+  const auto name = [&](const ReplicaId& replica) { return replica_name(file, replica); };
+  return fmt::format("{}", fmt::join(list_of(instance.replicas, name), " + "));
 }
 
 // One slice of the plan.
@@ -66,16 +64,16 @@ const Fields<PlannedRow> kPlannedFields = {
      [](const PlannedRow& r) { return names_in(r.all->file, *r.instance); }, kTableOnly},
     {"workloads", "every replica in the slice", kReplicaFields,
      [](const PlannedRow& r) {
-       std::vector<ReplicaRow> rows;
-       for (const ReplicaId& replica : r.instance->replicas) rows.push_back({&r.workload(replica), replica.number});
-       return rows;
+       return list_of(r.instance->replicas, [&](const ReplicaId& id) {
+         return ReplicaRow{&r.workload(id), id.number};
+       });
      }},
 };
 
 std::vector<PlannedRow> rows_of(const PlannedSlices& p, std::size_t gpu) {
-  std::vector<PlannedRow> rows;
-  for (const mig::PlannedInstance& instance : p.plan.gpus[gpu].instances) rows.push_back({&p, gpu, &instance});
-  return rows;
+  return list_of(p.plan.gpus[gpu].instances, [&](const mig::PlannedInstance& instance) {
+    return PlannedRow{&p, gpu, &instance};
+  });
 }
 
 struct PlannedGpuRow {
@@ -96,9 +94,8 @@ const Fields<GpuType> kPriceFields = {
 
 std::string which_gpus(const Alternative& a) {
   if (!a.feasible) return "no: " + a.why_not;
-  std::vector<std::string> counts;
-  for (const auto& [name, count] : a.gpus) counts.push_back(fmt::format("{} {}", count, name));
-  return fmt::format("{}", fmt::join(counts, ", "));
+  const auto counted = [](const auto& gpu) { return fmt::format("{} {}", gpu.second, gpu.first); };
+  return fmt::format("{}", fmt::join(list_of(a.gpus, counted), ", "));
 }
 
 bool has_bound(const Alternative& a) { return a.feasible && a.least_rate > UsdPerSecond{}; }
@@ -166,38 +163,6 @@ std::vector<MechanismRow> mechanism_rows(const PlannedSlices& p) {
   return rows;
 }
 
-}  // namespace
-
-const Fields<PlannedSlices> kPlanFields = {
-    {"gpu_count", "number of GPUs", [](const PlannedSlices& p) { return p.plan.gpus.size(); }},
-    {"gpus", "the GPUs and their slices", kGpuFields,
-     [](const PlannedSlices& p) {
-       std::vector<PlannedGpuRow> rows;
-       for (std::size_t g = 0; g < p.plan.gpus.size(); ++g) rows.push_back({&p, g});
-       return rows;
-     }},
-    {"usd_per_month", "cost", [](const PlannedSlices& p) { return cents(p.plan.rate); }},
-    {"lower_bound", "no plan costs less, USD/month", [](const PlannedSlices& p) { return cents(p.plan.least_rate); }},
-    {"gap", "how far the plan may be from the optimum",
-     [](const PlannedSlices& p) { return p.plan.proved() ? 0 : p.plan.gap(); }},
-    {"proved_optimal", "whether no MIG plan costs less", [](const PlannedSlices& p) { return p.plan.proved(); }},
-    {"out_of_time", "whether the time limit ended the search",
-     [](const PlannedSlices& p) { return p.plan.out_of_time; }},
-    {"prices", "prices of the allowed GPUs", kPriceFields,
-     [](const PlannedSlices& p) -> const std::vector<GpuType>& { return p.types; }},
-    {"alternatives", "other ways to run the workloads", kAlternativeFields,
-     [](const PlannedSlices& p) -> const std::vector<Alternative>& { return p.alternatives; }},
-    {"mechanisms", "the cheapest mechanism for each replica: the alternative 'mix'", kMechanismFields, mechanism_rows},
-    {"mig_parted", "configuration of nvidia-mig-parted",
-     [](const PlannedSlices& p) { return p.tool_files.mig_parted; }},
-    {"config_map", "ConfigMap of the GPU operator", [](const PlannedSlices& p) { return p.tool_files.config_map; }},
-    {"nvidia_smi", "shell script with nvidia-smi", [](const PlannedSlices& p) { return p.tool_files.nvidia_smi; }},
-    {"kubernetes", "Deployment patches", [](const PlannedSlices& p) { return p.tool_files.kubernetes; }},
-    {"dra", "ResourceClaimTemplates", [](const PlannedSlices& p) { return p.tool_files.dra; }},
-};
-
-namespace {
-
 const Fields<UnplaceableRow> kUnplaceableRowFields = {
     {"workload", "name of the workload", [](const UnplaceableRow& r) { return r.workload->name; }},
     {"line", "its line in the file", [](const UnplaceableRow& r) { return r.workload->place.line; }},
@@ -205,15 +170,6 @@ const Fields<UnplaceableRow> kUnplaceableRowFields = {
     {"would_fit", "the cheapest GPU that would hold it; empty: none",
      [](const UnplaceableRow& r) { return r.found->would_fit; }},
 };
-
-}  // namespace
-
-const Fields<Unplaceables> kUnplaceableFields = {
-    {"gpu_count", "null: there is no plan", [](const Unplaceables&) { return std::optional<int>(); }},
-    {"unplaceable", "workloads that fit no slice of the allowed GPUs", kUnplaceableRowFields, &Unplaceables::rows},
-};
-
-namespace {
 
 std::string plural(std::size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -250,13 +206,45 @@ std::string headline(const PlannedSlices& p) {
 
 std::string price_notes(const PlannedSlices& p) {
   std::string text = fmt::format("Prices per GPU-hour, {} h/month:", in_hours(kMonth));
-  for (const GpuType& type : p.types) {
+  for (const GpuType& type : p.types)
     text += fmt::format("\n  {} {}: {}", type.gpu->name, format_usd_per_hour(type.rate), type.price_from);
-  }
   return text;
 }
 
 }  // namespace
+
+const Fields<PlannedSlices> kPlanFields = {
+    {"gpu_count", "number of GPUs", [](const PlannedSlices& p) { return p.plan.gpus.size(); }},
+    {"gpus", "the GPUs and their slices", kGpuFields,
+     [](const PlannedSlices& p) {
+       std::vector<PlannedGpuRow> rows;
+       for (std::size_t g = 0; g < p.plan.gpus.size(); ++g) rows.push_back({&p, g});
+       return rows;
+     }},
+    {"usd_per_month", "cost", [](const PlannedSlices& p) { return cents(p.plan.rate); }},
+    {"lower_bound", "no plan costs less, USD/month", [](const PlannedSlices& p) { return cents(p.plan.least_rate); }},
+    {"gap", "how far the plan may be from the optimum",
+     [](const PlannedSlices& p) { return p.plan.proved() ? 0 : p.plan.gap(); }},
+    {"proved_optimal", "whether no MIG plan costs less", [](const PlannedSlices& p) { return p.plan.proved(); }},
+    {"out_of_time", "whether the time limit ended the search",
+     [](const PlannedSlices& p) { return p.plan.out_of_time; }},
+    {"prices", "prices of the allowed GPUs", kPriceFields,
+     [](const PlannedSlices& p) -> const std::vector<GpuType>& { return p.types; }},
+    {"alternatives", "other ways to run the workloads", kAlternativeFields,
+     [](const PlannedSlices& p) -> const std::vector<Alternative>& { return p.alternatives; }},
+    {"mechanisms", "the cheapest mechanism for each replica: the alternative 'mix'", kMechanismFields, mechanism_rows},
+    {"mig_parted", "configuration of nvidia-mig-parted",
+     [](const PlannedSlices& p) { return p.tool_files.mig_parted; }},
+    {"config_map", "ConfigMap of the GPU operator", [](const PlannedSlices& p) { return p.tool_files.config_map; }},
+    {"nvidia_smi", "shell script with nvidia-smi", [](const PlannedSlices& p) { return p.tool_files.nvidia_smi; }},
+    {"kubernetes", "Deployment patches", [](const PlannedSlices& p) { return p.tool_files.kubernetes; }},
+    {"dra", "ResourceClaimTemplates", [](const PlannedSlices& p) { return p.tool_files.dra; }},
+};
+
+const Fields<Unplaceables> kUnplaceableFields = {
+    {"gpu_count", "null: there is no plan", [](const Unplaceables&) { return std::optional<int>(); }},
+    {"unplaceable", "workloads that fit no slice of the allowed GPUs", kUnplaceableRowFields, &Unplaceables::rows},
+};
 
 report::Lanes draw_gpus(const PlannedSlices& p, std::size_t type, std::size_t most) {
   const mig::Geometry& geometry = *p.types[type].geometry;
@@ -275,41 +263,35 @@ report::Lanes draw_gpus(const PlannedSlices& p, std::size_t type, std::size_t mo
 }
 
 report::Report plan_report(const PlannedSlices& p, const std::string& out) {
-  report::Report shown;
-  shown.title = "MIG plan";
-  shown.document = plan_document(p);
-  auto& blocks = shown.blocks;
-  blocks.emplace_back(report::Paragraph{headline(p)});
+  report::Report shown{.title = "MIG plan", .document = plan_document(p)};
+  shown.say(headline(p));
   constexpr std::size_t kMostDrawn = 16;
   for (std::size_t t = 0; t < p.types.size(); ++t) {
-    if (report::Lanes lanes = draw_gpus(p, t, kMostDrawn); !lanes.lanes.empty()) blocks.emplace_back(std::move(lanes));
+    if (report::Lanes lanes = draw_gpus(p, t, kMostDrawn); !lanes.lanes.empty())
+      shown.blocks.emplace_back(std::move(lanes));
   }
   std::vector<PlannedRow> rows;
   for (std::size_t g = 0; g < p.plan.gpus.size(); ++g) {
     const std::vector<PlannedRow> more = rows_of(p, g);
     rows.insert(rows.end(), more.begin(), more.end());
   }
-  report::Table table =
-      table_of(kPlannedFields, rows, {"index", "gpu", "profile", "start", "size", renamed("names", "workload")});
-  table.title = "Placement";
-  table.most_shown = 24;
-  blocks.emplace_back(std::move(table));
-  table = table_of(kAlternativeFields, p.alternatives,
-                   {renamed("what", "way"), "gpu_count", renamed("which", "gpus"), "usd_per_month",
-                    renamed("lower_bound", "lower_bound_usd_per_month"), "isolation"});
-  table.title = "Alternatives";
-  blocks.emplace_back(std::move(table));
+  constexpr std::size_t kMostRows = 24;
+  shown.show("Placement",
+             table_of(kPlannedFields, rows, {"index", "gpu", "profile", "start", "size", renamed("names", "workload")}),
+             kMostRows);
+  shown.show("Alternatives", table_of(kAlternativeFields, p.alternatives,
+                                      {renamed("what", "way"), "gpu_count", renamed("which", "gpus"), "usd_per_month",
+                                       renamed("lower_bound", "lower_bound_usd_per_month"), "isolation"}));
   if (is_mixed(p.mix.plan)) {
-    table = table_of(kMechanismFields, mechanism_rows(p),
-                     {renamed("name", "workload"), "mechanism", "gpu", "shares_with", "p95_seconds", "slo_seconds"});
-    table.title = "The cheapest mechanism for each";
-    table.most_shown = 24;
-    blocks.emplace_back(std::move(table));
+    shown.show("The cheapest mechanism for each",
+               table_of(kMechanismFields, mechanism_rows(p),
+                        {renamed("name", "workload"), "mechanism", "gpu", "shares_with", "p95_seconds", "slo_seconds"}),
+               kMostRows);
   }
   constexpr std::size_t kMostPrinted = 8;
   if (out.empty() && p.plan.gpus.size() <= kMostPrinted) {
-    blocks.emplace_back(report::Verbatim{"To create the slices", p.tool_files.nvidia_smi});
-    blocks.emplace_back(report::Verbatim{"For mig-parted and the GPU operator", p.tool_files.mig_parted});
+    shown.blocks.emplace_back(report::Verbatim{"To create the slices", p.tool_files.nvidia_smi});
+    shown.blocks.emplace_back(report::Verbatim{"For mig-parted and the GPU operator", p.tool_files.mig_parted});
   }
   std::string notes = price_notes(p);
   notes += out.empty()
@@ -318,14 +300,12 @@ report::Report plan_report(const PlannedSlices& p, const std::string& out) {
                      "\nWritten to {}: mig-parted.yaml, gpu-operator-configmap.yaml, nvidia-smi.sh, kubernetes.yaml, "
                      "dra.yaml, slices-*.svg.",
                      out);
-  blocks.emplace_back(report::Paragraph{std::move(notes)});
+  shown.say(std::move(notes));
   return shown;
 }
 
 Outcome nothing_fits(const mig::WorkloadFile& file, const SlicePlan& plan) {
-  Outcome outcome;
-  outcome.exit_code = kNoFeasibleAnswer;
-  outcome.report.title = "MIG plan";
+  Outcome outcome{{.title = "MIG plan"}, kNoFeasibleAnswer};
   Unplaceables found;
   std::string text =
       plan.unplaceable.size() == 1
@@ -339,7 +319,7 @@ Outcome nothing_fits(const mig::WorkloadFile& file, const SlicePlan& plan) {
     found.rows.push_back({&u, &workload});
   }
   outcome.report.document = unplaceable_document(found);
-  outcome.report.blocks.emplace_back(report::Paragraph{std::move(text)});
+  outcome.report.say(std::move(text));
   return outcome;
 }
 

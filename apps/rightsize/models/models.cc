@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/list_of.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "catalog/words.h"
@@ -67,8 +68,8 @@ Checked<Outcome> models_that_fit(const Flags& flags, std::vector<ModelShape> mod
   const int count = wanted.count.value_or(1);
   const JobFlags job = job_of_gpus(flags, count);
   std::erase_if(models, [&](const ModelShape& model) { return !can_run(job, model, *gpu); });
-  std::stable_sort(models.begin(), models.end(),
-                   [](const ModelShape& a, const ModelShape& b) { return a.parameters() > b.parameters(); });
+  std::ranges::stable_sort(models,
+                           [](const ModelShape& a, const ModelShape& b) { return a.parameters() > b.parameters(); });
   Outcome outcome{models_report(models)};
   const bool trains = job.settings.at("job") == "train";
   outcome.report.say(fmt::format(
@@ -93,11 +94,9 @@ Checked<Outcome> models_that_fit(const Flags& flags, std::vector<ModelShape> mod
 Checked<std::vector<ModelShape>> select(const Flags& flags) {
   const std::string& wanted = flags.family;
   if (!wanted.empty()) {
-    std::vector<std::string> families;
-    for (const model::ModelFamily& family : model::model_families()) families.emplace_back(family.name);
-    if (std::find(families.begin(), families.end(), wanted) == families.end()) {
+    const auto families = list_of<std::string>(model::model_families(), &model::ModelFamily::name);
+    if (std::ranges::find(families, wanted) == families.end())
       return fail(bad_input("unknown family '" + wanted + "'").with_hint(did_you_mean(wanted, families)));
-    }
   }
   std::vector<ModelShape> models;
   for (const std::string& name : model::preset_names()) {

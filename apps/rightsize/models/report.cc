@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/list_of.h"
 #include "families/read_model.h"
 #include "memory/kv_cache.h"
 #include "model/serve_settings.h"
@@ -155,9 +156,7 @@ std::string sentence_about(const ModelShape& m) {
 }
 
 report::Report model_report(const ModelShape& model) {
-  report::Report report;
-  report.title = model.name;
-  report.document = kModelsDocument.of({{model}, {}});
+  report::Report report{.title = model.name, .document = kModelsDocument.of({{model}, {}})};
   report.say(sentence_about(model));
   report.blocks.emplace_back(models_table({model}));
   report.show("Weights", weights_table(model));
@@ -166,18 +165,14 @@ report::Report model_report(const ModelShape& model) {
 
 report::Report models_report(const std::vector<ModelShape>& models) {
   const std::vector<model::ModelFamily> families = model::model_families();
-  report::Report report;
-  report.title = "Models";
-  report.document = kModelsDocument.of({models, families});
+  report::Report report{.title = "Models", .document = kModelsDocument.of({models, families})};
   report.blocks.emplace_back(models_table(models));
-  std::vector<std::string_view> names;
-  for (const model::ModelFamily& family : families) names.push_back(family.name);
   const bool all = models.size() == model::preset_names().size();
   report.say(
       "Counts are exact, tied weights counted once; 'active': per token. --model also takes a Hugging Face config.json "
       "of " +
-      (all ? fmt::format("these families: {}.", fmt::join(names, ", "))
-           : fmt::format("{} families ('rightsize models' lists them).", names.size())));
+      (all ? fmt::format("these families: {}.", fmt::join(list_of(families, &model::ModelFamily::name), ", "))
+           : fmt::format("{} families ('rightsize models' lists them).", families.size())));
   return report;
 }
 

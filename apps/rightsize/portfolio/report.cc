@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <numeric>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/format.h"
+#include "base/list_of.h"
 #include "base/units.h"
 #include "report/fields.h"
 
@@ -319,9 +317,7 @@ std::vector<WorkloadRow> workload_rows(const PlannedPortfolio& planned) {
       if (members.size() > 1) fill_shared(planned, workload, members[i], row);
     }
   }
-  std::vector<double> dollars_of;
-  for (const WorkloadRow& row : rows) dollars_of.push_back(row.usd);
-  dollars_of = in_cents(dollars_of);
+  const std::vector<double> dollars_of = in_cents(list_of(rows, &WorkloadRow::usd));
   for (std::size_t w = 0; w < rows.size(); ++w) rows[w].usd = dollars_of[w];
   return rows;
 }
@@ -497,9 +493,7 @@ PortfolioView view_of(const PlannedPortfolio& planned) {
 report::Report cluster_report(const PackedCluster& cluster) {
   PortfolioView view;
   view.cluster = cluster;
-  report::Report report;
-  report.title = "Portfolio";
-  report.document = kPortfolioDocument.of(view);
+  report::Report report{.title = "Portfolio", .document = kPortfolioDocument.of(view)};
   report.say(packed_line(cluster));
   return report;
 }
@@ -509,9 +503,7 @@ report::Report portfolio_report(const PlannedPortfolio& planned) {
   view.cluster = planned.cluster;
   const portfolio::MovePath path = plan_moves(planned.costs, planned.optimum.choice);
   add_moves(planned, path, view);
-  report::Report report;
-  report.title = "Portfolio";
-  report.document = kPortfolioDocument.of(view);
+  report::Report report{.title = "Portfolio", .document = kPortfolioDocument.of(view)};
   report.say(conclusion(view));
   if (view.budget) report.say(budget_line(view));
   if (view.electricity.asked() && view.powered == 0)

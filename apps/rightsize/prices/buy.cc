@@ -123,9 +123,7 @@ Checked<Outcome> buy_or_rent(const PricesFlags& flags) {
   BuyAnswer answer;
   for (const Rent& rent : rents_of(book, filter, flags.gpus.value_or(own.gpus * own.machines), flags.busy))
     answer.rents.push_back({rent, bought, flags.hours.value_or(kYear * 4.0)});
-  Outcome outcome;
-  outcome.report.title = "Buy or rent";
-  outcome.report.document = kBuyDocument.of(answer);
+  Outcome outcome{{.title = "Buy or rent", .document = kBuyDocument.of(answer)}};
   if (answer.rents.empty()) return nothing_found(std::move(outcome), "No confirmed price on file to compare with.");
   outcome.report.say(conclusion(answer.rents, own, flags.busy));
   std::vector<report::ColumnOf> columns{"terms", "provider", "instance", "region", "rent_usd_per_month", "rent_usd"};

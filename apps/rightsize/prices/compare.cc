@@ -3,7 +3,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/csv.h"
 #include "base/embedded.h"
@@ -26,9 +25,8 @@ std::map<std::string, double> egress_prices() {
   const Checked<Csv> csv = Csv::parse("data/egress.csv", std::string(embedded_file("egress.csv")));
   if (!csv) return prices;
   for (const CsvRow& row : csv->rows()) {
-    if (const Result<double> usd = parse_number(csv->cell(row, "usd_per_gb"))) {
+    if (const Result<double> usd = parse_number(csv->cell(row, "usd_per_gb")))
       prices[std::string(csv->cell(row, "provider"))] = *usd;
-    }
   }
   return prices;
 }
@@ -216,10 +214,8 @@ Checked<Outcome> compare_prices(const PricesFlags& flags) {
   Compared compared{ways_of(book, filter)};
   const std::string conclusion = compared.ways.empty() ? "" : cheapest_ways(compared.ways);
   keep_top(compared.ways, flags.top);
-  Outcome outcome;
+  Outcome outcome{{.title = "GPUs across providers", .document = kCompareDocument.of(compared)}};
   report::Report& report = outcome.report;
-  report.title = "GPUs across providers";
-  report.document = kCompareDocument.of(compared);
   if (compared.ways.empty()) return nothing_found(std::move(outcome), "No price on file matches these filters.");
   report::Table table =
       report::table_of(kWayFields, compared.ways,

@@ -14,17 +14,6 @@ namespace rightsize::app {
 namespace {
 
 using catalog::Gpu;
-using catalog::Price;
-
-std::set<std::string> all_of(const catalog::Catalog& catalog, std::string Price::*field) {
-  std::set<std::string> names;
-  const std::string* last = nullptr;  // rows with the same value are adjacent
-  for (const Price& price : catalog.prices) {
-    if (last == nullptr || *last != price.*field) names.insert(price.*field);
-    last = &(price.*field);
-  }
-  return names;
-}
 
 // Machines by the beginning of their names: p4d, a2-ultragpu, ND96asr_v4 of Standard_ND96asr_v4.
 std::set<std::string> machines_called(std::string_view word, const catalog::Catalog& catalog) {
@@ -50,7 +39,7 @@ PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
   for (std::string_view word : split_list(words, ',')) {
     if (catalog.match_gpus(catalog::split_gpu_count(word).name)) {
       add(flags.gpu, word);  // some machines are named after their GPU
-    } else if (catalog::match_providers(word, all_of(catalog, &Price::provider))) {
+    } else if (catalog::match_providers(word, catalog::known_providers(catalog))) {
       add(flags.provider, word);
     } else if (catalog::read_purchase(word)) {
       add(flags.purchase, word);
@@ -78,7 +67,7 @@ PricesFlags with_known_names(PricesFlags flags, const catalog::Catalog& catalog)
     note(fmt::format("the catalogue has no {} '{}': only {} is shown", what, unknown, known));
     list = known;
   };
-  const std::set<std::string> providers = all_of(catalog, &Price::provider);
+  const std::set<std::string> providers = catalog::known_providers(catalog);
   keep_known(flags.provider, "provider",
              [&](std::string_view word) { return catalog::match_providers(word, providers).has_value(); });
   keep_known(flags.region, "region", [&](std::string_view word) {
@@ -103,7 +92,7 @@ Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog:
     filter.machine_gpus = wanted.count.value_or(filter.machine_gpus);
   }
   if (filter.max_price && flags.machine_limit && filter.machine_gpus > 1) *filter.max_price /= filter.machine_gpus;
-  RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, all_of(catalog, &Price::provider)));
+  RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, catalog::known_providers(catalog)));
   RIGHTSIZE_TRY(filter.regions, catalog::match_regions(flags.region, catalog::known_regions(catalog)));
   RIGHTSIZE_TRY(filter.purchases, catalog::read_purchases(flags.purchase));
   RIGHTSIZE_TRY(filter.instances, catalog::match_instances(flags.instance, catalog));

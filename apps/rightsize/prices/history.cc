@@ -25,9 +25,8 @@ Result<feeds::PriceFilter> filter_of(const PricesFlags& flags, const catalog::Ca
   for (std::string_view name : split_list(flags.gpu, ',')) {
     RIGHTSIZE_TRY(const std::vector<const catalog::Gpu*> gpus, catalog.match_gpus(name));
     for (const catalog::Machine& machine : catalog.machines) {
-      if (std::any_of(gpus.begin(), gpus.end(), [&](const catalog::Gpu* gpu) { return gpu->name == machine.gpu; })) {
+      if (std::ranges::any_of(gpus, [&](const catalog::Gpu* gpu) { return gpu->name == machine.gpu; }))
         filter.instances.push_back(machine.instance);
-      }
     }
   }
   RIGHTSIZE_TRY(filter.purchases, catalog::read_purchases(flags.purchase));
@@ -116,10 +115,7 @@ Result<std::vector<feeds::PricePoint>> dated_prices(const PricesFlags& typed, co
 }
 
 report::LineChart chart_of(const std::vector<OfferHistory>& lines) {
-  report::LineChart chart;
-  chart.title = "$/h per machine";
-  chart.x_label = "day";
-  chart.y_label = "$/h";
+  report::LineChart chart{.title = "$/h per machine", .x_label = "day", .y_label = "$/h"};
   for (const OfferHistory& line : lines) {
     if (chart.series.size() == 6 || line.points.size() < 2) continue;
     const feeds::PricePoint& offer = line.last();
@@ -171,9 +167,7 @@ Checked<Outcome> price_history(const PricesFlags& flags) {
     RIGHTSIZE_TRY(points, dated_prices(flags, catalog));
   }
   const History history{lines_of(points)};
-  Outcome outcome;
-  outcome.report.title = "Price history";
-  outcome.report.document = kHistoryDocument.of(history);
+  Outcome outcome{{.title = "Price history", .document = kHistoryDocument.of(history)}};
   if (history.offers.empty()) {
     return nothing_found(std::move(outcome),
                          "Neither the price store nor the catalogue has such a price. 'rightsize prices import' and "
@@ -212,9 +206,7 @@ Checked<Outcome> price_diff(const PricesFlags& flags) {
   std::ranges::stable_sort(result.changes, std::greater{},
                            [](const feeds::PriceChange& c) { return std::abs(c.ratio().value_or(1e9)); });
   const auto count = [&](const auto& is) { return std::ranges::count_if(result.changes, is); };
-  Outcome outcome;
-  outcome.report.title = "Price changes";
-  outcome.report.document = kChangesDocument.of(result);
+  Outcome outcome{{.title = "Price changes", .document = kChangesDocument.of(result)}};
   outcome.report.say(fmt::format("From {} to {}: {} rose, {} fell, {} new.", format_date(result.from),
                                  format_date(result.to), count([](const auto& c) { return c.ratio() > 0; }),
                                  count([](const auto& c) { return c.ratio() && *c.ratio() < 0; }),
@@ -234,9 +226,7 @@ Checked<Outcome> forget_prices(const PricesFlags& flags) {
   RIGHTSIZE_TRY(feeds::PriceStore store, open_store(flags, exists ? store::Access::kWrite : store::Access::kRead));
   Forgotten forgotten;
   RIGHTSIZE_TRY(forgotten.count, store.forget_before(*flags.before));
-  Outcome outcome;
-  outcome.report.title = "Forget";
-  outcome.report.document = kForgottenDocument.of(forgotten);
+  Outcome outcome{{.title = "Forget", .document = kForgottenDocument.of(forgotten)}};
   outcome.report.say(fmt::format("{} prices from before {} removed.", forgotten.count, format_date(*flags.before)));
   return outcome;
 }

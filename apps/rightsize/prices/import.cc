@@ -1,6 +1,5 @@
 // rightsize prices import and update: price feeds into the store, with a count and reason for every row.
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -8,8 +7,8 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/list_of.h"
 #include "base/long_work.h"
-#include "base/text.h"
 #include "catalog/hourly_amount.h"
 #include "feeds/fetch.h"
 #include "feeds/price_store.h"
@@ -129,9 +128,7 @@ struct Imported {
 };
 // As pointers: a list of pairs would be written as an object.
 std::vector<const Reason*> reasons(const feeds::Findings& findings) {
-  std::vector<const Reason*> list;
-  for (const Reason& reason : findings) list.push_back(&reason);
-  return list;
+  return list_of(findings, [](const Reason& reason) { return &reason; });
 }
 const Fields<Imported> kImportedFields = {
     {"rows_taken", "rows that became prices", [](const Imported& i) { return i.audit.taken; }},
@@ -242,7 +239,7 @@ void report_import(const Imported& i, report::Report& report) {
   report.say(fmt::format("{} ({}, {}): {}, {}; {}.", i.job.file, i.job.feed, day, counted(i.prices, "price"),
                          counted(i.new_machines, "new machine"),
                          i.where.empty() ? "nothing kept (--dry-run)" : i.where));
-  if (std::string dates = date_sentence(i); !dates.empty()) report.say(std::move(dates));
+  report.say(date_sentence(i));
   report.say(fmt::format(
       "{} taken, {} refused, {} about other products{}.", counted(i.audit.taken, "row"), i.audit.refused_rows,
       i.audit.passed,
@@ -268,11 +265,8 @@ Result<std::string> read_currency(const std::string& text, const catalog::Catalo
 
 // The folder of downloaded files until they are imported.
 std::string download_folder() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  if (cache != nullptr && *cache != 0) return std::string(cache) + "/rightsize/downloads";
-  if (home != nullptr && *home != 0) return std::string(home) + "/.cache/rightsize/downloads";
-  return (std::filesystem::temp_directory_path() / "rightsize-downloads").string();
+  const std::string cache = user_path("XDG_CACHE_HOME", ".cache", "downloads");
+  return cache.empty() ? (std::filesystem::temp_directory_path() / "rightsize-downloads").string() : cache;
 }
 
 }  // namespace
@@ -280,9 +274,8 @@ std::string download_folder() {
 Checked<Outcome> import_prices(const PricesFlags& flags, const std::vector<std::string>& files) {
   if (flags.feed.empty()) {
     Error error = bad_input("'prices import' needs --feed");
-    for (const feeds::FeedKind& kind : feeds::feed_kinds()) {
+    for (const feeds::FeedKind& kind : feeds::feed_kinds())
       error.hints.push_back(fmt::format("--feed {}: {}", kind.name, kind.what));
-    }
     return fail(std::move(error));
   }
   RIGHTSIZE_TRY(const feeds::FeedKind kind, feeds::find_feed_kind(flags.feed));
@@ -291,8 +284,7 @@ Checked<Outcome> import_prices(const PricesFlags& flags, const std::vector<std::
   if (flags.date && *flags.date - today() > 1)
     return fail(bad_input(fmt::format("--date {} is in the future", format_date(*flags.date))));
   RIGHTSIZE_TRY(const std::string currency, read_currency(flags.currency, catalog));
-  Outcome outcome;
-  outcome.report.title = "Import";
+  Outcome outcome{{.title = "Import"}};
   ImportAnswer answer;
   for (const std::string& file : files) {
     const bool unknown = kind.copied || (file != "-" && is_checked_out(file));
@@ -312,8 +304,7 @@ Checked<Outcome> update_prices(const PricesFlags& flags) {
                 feeds::downloads_of(flags.feed.empty() ? "skypilot" : flags.feed, words_of(flags.provider),
                                     words_of(flags.region), flags.url));
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
-  Outcome outcome;
-  outcome.report.title = "Update";
+  Outcome outcome{{.title = "Update"}};
   ImportAnswer answer;
   std::vector<Error> failed;
   for (const feeds::Download& one : downloads) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/list_of.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "catalog/words.h"
@@ -85,11 +86,7 @@ bool sorts_before(const PricedOffer& a, const PricedOffer& b, double PricedOffer
 
 Result<std::vector<PricedOffer>> select(const PricesFlags& flags, const market::PriceBook& book) {
   RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(flags, book.catalog()));
-  std::vector<PricedOffer> rows;
-  for (const market::Offer& offer : book.offers(filter)) {
-    rows.push_back(make_row(offer, book, today()));
-  }
-  return rows;
+  return list_of(book.offers(filter), [&](const market::Offer& offer) { return make_row(offer, book, today()); });
 }
 
 // Keeps the first offer of each group; the offers are already sorted.
@@ -244,9 +241,7 @@ std::vector<Age> ages_of(const std::vector<PricedOffer>& offers) {
   std::map<std::string, Age> by_provider;
   for (const PricedOffer& o : offers)
     by_provider.try_emplace(o.price->provider, Age{o.price->provider}).first->second.add(o.age_days);
-  std::vector<Age> ages;
-  for (auto& [provider, age] : by_provider) ages.push_back(std::move(age));
-  return ages;
+  return list_of(by_provider, [](const auto& age) { return age.second; });
 }
 
 // Text shows only the first rows, so the other rows are built only for formats that show them.
@@ -288,10 +283,9 @@ std::string age_sentence(const std::vector<Age>& by_provider) {
     all.add(age.oldest);
   }
   std::string text = fmt::format("Price age: {}.", fmt::join(parts, ", "));
-  if (constexpr std::size_t kFew = 8; parts.size() > kFew) {
+  if (constexpr std::size_t kFew = 8; parts.size() > kFew)
     text = fmt::format("Price age: {}{}.", days_of(all),
                        stale.empty() ? "" : fmt::format("; over half a year: {}", fmt::join(stale, ", ")));
-  }
   return text + (all.oldest > 30 ? " 'rightsize prices update' fetches newer ones, 'prices import' reads files." : "");
 }
 
@@ -533,8 +527,7 @@ std::string nothing_sentence(const PricesFlags& flags, const market::PriceBook& 
 
 Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFlags& flags) {
   const std::vector<PricedOffer>& offers = listed->rows;
-  Outcome outcome;
-  outcome.report.title = "Prices";
+  Outcome outcome{{.title = "Prices"}};
   outcome.report.long_lists = [listed](Json& document) { document = kPricesDocument.of(*listed); };
   if (offers.empty()) return nothing_found(std::move(outcome), nothing_sentence(flags, *listed->book));
   if (flags.paid) outcome.report.say(paid_sentence(flags, *listed->book));
@@ -545,7 +538,7 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
       age_sentence(listed->ages) +
       " $/TFLOP-h is per dense bf16 (fp16 without bf16) peak, $/GB/s-h per memory bandwidth of the data sheet, $/GiB-h "
       "per GPU memory.";
-  if (std::any_of(offers.begin(), offers.end(), [](const PricedOffer& row) { return !row.outlook.may_lead(); })) {
+  if (std::ranges::any_of(offers, [](const PricedOffer& row) { return !row.outlook.may_lead(); })) {
     notes +=
         "\n'?' marks unconfirmed prices: over 60 days old with one source, contradicted, or a spot price that has not "
         "changed since the launch of the GPU. "
@@ -556,10 +549,9 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
         missing_sentence(flags, *listed->book, offers)}) {
     if (!more.empty()) notes += "\n" + more;
   }
-  if (const std::size_t left_out = peers_left_out(flags, *listed->book); left_out > 0) {
+  if (const std::size_t left_out = peers_left_out(flags, *listed->book); left_out > 0)
     notes += fmt::format("\n{} on marketplaces not shown; add --community.",
                          left_out == 1 ? "1 offer" : fmt::format("{} offers", left_out));
-  }
   if (std::string own = overlay_sentence(offers); !own.empty()) notes += "\n" + own;
   outcome.report.say(std::move(notes));
   return outcome;
@@ -589,8 +581,7 @@ Checked<Outcome> list_prices(const PricesFlags& typed) {
   if (flags.hours) {
     for (PricedOffer& row : offers) row.total = total_cost(row, flags.gpus.value_or(1), *flags.hours);
   }
-  std::sort(offers.begin(), offers.end(),
-            [&](const PricedOffer& a, const PricedOffer& b) { return sorts_before(a, b, key->value); });
+  std::ranges::sort(offers, [&](const PricedOffer& a, const PricedOffer& b) { return sorts_before(a, b, key->value); });
   keep_best(offers, flags.best_per);
   keep_top(offers, flags.top);
   std::vector<Age> ages = ages_of(offers);

@@ -201,13 +201,10 @@ Checked<Outcome> plan_on_spot(PricesFlags flags) {
   const std::string conclusion = rows.empty() ? "" : conclusion_of(rows, *flags.hours, flags.gpus);
   keep_top(rows, flags.top);
   const SpotAnswer answer{std::move(rows)};
-  Outcome outcome;
-  outcome.report.title = "Spot";
-  outcome.report.document = kSpotDocument.of(answer);
-  if (answer.offers.empty()) {
+  Outcome outcome{{.title = "Spot", .document = kSpotDocument.of(answer)}};
+  if (answer.offers.empty())
     return nothing_found(std::move(outcome),
                          "No spot offer matches, or interruptions are too frequent to make progress.");
-  }
   outcome.report.say(conclusion);
   report::Table table = report::table_of(kSpotFields, answer.offers,
                                          {"provider", "instance", "gpus", "gpu", renamed("region", "region", "where"),

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/list_of.h"
 #include "base/suggest.h"
 #include "rightsize/decisions/fields.h"
 #include "rightsize/decisions/input.h"
@@ -96,9 +97,7 @@ const Fields<RolloutState> kRolloutFields = {
     {"status", "status of the decision", [](const RolloutState& r) { return r.decision.summary.status; }},
     {"stages", "the stages begun so far", kStageFields,
      [](const RolloutState& r) {
-       std::vector<StageRow> rows;
-       for (const StageRecord& record : r.stages) rows.push_back({record.stage, &record});
-       return rows;
+       return list_of(r.stages, [](const StageRecord& record) { return StageRow{record.stage, &record}; });
      }},
     {"rollback", "how to undo it",
      [](const RolloutState& r) { return report::when(!r.decision.rollback.empty(), r.decision.rollback); }},
@@ -133,10 +132,9 @@ Checked<Outcome> state_report(Ledger& ledger, std::int64_t id, std::string first
   report.show("Stages", table_of(kStageFields, rows,
                                  {"stage", "state", "started_at", "ended_at", "by", cut("how", 40),
                                   report::spare(cut("note", 40))}));
-  if (current != nullptr) {
+  if (current != nullptr)
     report.show("Checks of the running stage",
                 table_of(kCheckFields, state.checks, {"check", "state", "words", "samples_needed"}));
-  }
   report.say(rollback_of(state.decision));
   report_backup(ledger.backup(), report);
   return outcome;
@@ -150,9 +148,8 @@ std::string status_sentence(const Decision& decision, const std::vector<StageRec
 
 Checked<Outcome> start(const Flags& flags, Ledger& ledger, const Decision& decision) {
   const RolloutStage stage = decisions::parse<RolloutStage>(flags.stage).value_or(RolloutStage::kOneJob);
-  if (Result<> begun = ledger.start_stage(decision.summary.id, stage, decisions::now(), author(flags.by)); !begun) {
+  if (Result<> begun = ledger.start_stage(decision.summary.id, stage, decisions::now(), author(flags.by)); !begun)
     return fail(begun.error());
-  }
   return state_report(ledger, decision.summary.id,
                       fmt::format("{} started: run {} on {}, then 'rightsize rollout confirm {}'.",
                                   decisions::label(decision.summary.id), words_of(stage), decision.summary.choice.words,
@@ -165,17 +162,16 @@ Checked<Outcome> confirm(const Flags& flags, Ledger& ledger, const Decision& dec
   const std::string name = decisions::label(id);
   RIGHTSIZE_TRY(const std::vector<StageRecord> stages, ledger.stages(id));
   const StageRecord* current = running_stage(stages);
-  if (current == nullptr) {
+  if (current == nullptr)
     return fail(bad_input(fmt::format("{}: no stage is running", name))
                     .with_hint(fmt::format("'rightsize rollout start {}'", name)));
-  }
   RIGHTSIZE_TRY(std::vector<MeasuredValue> samples, ledger.samples(id));
   RIGHTSIZE_TRY(const NewSamples measured, measure(flags.measure, decision, samples));
   if (Result<> added = ledger.add_samples(id, measured.samples); !added) return fail(added.error());
   samples.insert(samples.end(), measured.samples.begin(), measured.samples.end());
   const std::vector<Check> checks = check_stage(decision, since(samples, *current));
   const auto count = [&](CheckState state) {
-    return std::count_if(checks.begin(), checks.end(), [&](const Check& c) { return c.state == state; });
+    return std::ranges::count_if(checks, [&](const Check& c) { return c.state == state; });
   };
   if (count(CheckState::kFailed) > 0 && !flags.by_hand) {
     return state_report(
@@ -224,10 +220,8 @@ Checked<Outcome> run(const Flags& flags, const FlagSet& command) {
   // `rollout chat` is `rollout status chat`, and `rollout chat --stage 10%` starts it.
   const Verb& verb = named != nullptr ? *named : kVerbs[command.given("--stage").empty() ? 0 : 1];
   if (flags.words.size() != (named == nullptr ? 1u : 2u)) {
-    std::vector<std::string> names;
-    for (const Verb& each : kVerbs) names.push_back(each.name);
     return fail(bad_input("'rollout' takes status, start, confirm or back, and one decision")
-                    .with_hint(named != nullptr || word.empty() ? "" : did_you_mean(word, names))
+                    .with_hint(named != nullptr || word.empty() ? "" : did_you_mean(word, list_of(kVerbs, &Verb::name)))
                     .with_hint("for example 'rightsize rollout start D12'"));
   }
   if (Result<> fits = check_flags(command, "rollout", kVerbs, verb); !fits) return fail(fits.error());

@@ -103,9 +103,8 @@ class ReplayFeed final : public TopFeed {
     const TimePoint until = begin_ + elapsed * speed_;
     for (std::size_t i = 0; i < next_.size(); ++i) {
       const auto& samples = observer_.gpus()[i].series.samples();
-      while (next_[i] < samples.size() && samples[next_[i]].time <= until) {
+      while (next_[i] < samples.size() && samples[next_[i]].time <= until)
         recent_.add(static_cast<int>(i), samples[next_[i]++]);
-      }
     }
     screen.title = fmt::format("{} at {:.0f} s", name_, in_seconds(std::min(until, end_) - begin_));
     screen.gpus = recent_.copy();

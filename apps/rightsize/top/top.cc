@@ -29,8 +29,7 @@ struct Flags {
 // The last screen, or the only one with --once.
 Outcome last_picture(const TopScreen& screen) {
   TopSize size = size_of_terminal(false);
-  Outcome outcome;
-  outcome.report.title = "GPUs";
+  Outcome outcome{{.title = "GPUs"}};
   outcome.report.blocks.emplace_back(report::Verbatim{"", draw_top(screen, size)});
   outcome.report.document = top_document(screen);
   return outcome;

@@ -100,8 +100,8 @@ ScreenLine headline(const TopScreen& screen) {
     energy += gpu.energy * gpu.share;
   }
   const auto count = static_cast<std::size_t>(std::ceil(whole - 0.01));
-  const auto instances = std::count_if(screen.gpus.begin(), screen.gpus.end(),
-                                       [](const TopGpu& gpu) { return !gpu.device.mig_id.empty(); });
+  const auto instances =
+      std::ranges::count_if(screen.gpus, [](const TopGpu& gpu) { return !gpu.device.mig_id.empty(); });
   ScreenLine line;
   line.add("rightsize top", kBold).add(fmt::format("  {}  {} GPU{}", screen.title, count, count == 1 ? "" : "s"));
   if (instances > 0) line.add(fmt::format(" ({} MIG instance{})", instances, instances == 1 ? "" : "s"));
@@ -123,10 +123,9 @@ ScreenLine gpu_line(const TopGpu& gpu) {
       kBold);
   line.add(std::string(name_of(gpu.diagnosis.verdict)), colour_of(gpu.diagnosis.verdict));
   line.add(fmt::format(" ({:.0f} %)", gpu.diagnosis.confidence * 100), kDim);
-  if (gpu.price) {
+  if (gpu.price)
     line.add(fmt::format("  {}/h, {} wasted", format_usd_per_hour(*gpu.price),
                          format_usd_per_hour(*gpu.price * gpu.diagnosis.wasted)));
-  }
   return line;
 }
 
@@ -154,7 +153,7 @@ double power_limit(const TopGpu& gpu) {
 }
 
 bool has(const TopGpu& gpu, Metric metric) {
-  return std::any_of(gpu.recent.begin(), gpu.recent.end(), [&](const Sample& sample) { return sample.has(metric); });
+  return std::ranges::any_of(gpu.recent, [&](const Sample& sample) { return sample.has(metric); });
 }
 
 // Four curves; utilization replaces counters that the source lacks.
@@ -238,6 +237,42 @@ std::vector<ScreenLine> gpu_lines(const TopGpu& gpu, const TopSize& size) {
   return lines;
 }
 
+using report::Fields;
+
+std::vector<std::pair<std::string_view, double>> values_now(const TopGpu& gpu) {
+  std::vector<std::pair<std::string_view, double>> now;
+  for (std::size_t i = 0; i < telemetry::kMetrics && !gpu.recent.empty(); ++i) {
+    const auto metric = static_cast<Metric>(i);
+    if (auto value = gpu.recent.back().get(metric)) now.emplace_back(telemetry::name_of(metric), *value);
+  }
+  return now;
+}
+
+const Fields<telemetry::GpuProcess> kProcessFields = {
+    {"pid", "process ID", &telemetry::GpuProcess::pid},
+    {"name", "program", &telemetry::GpuProcess::name},
+    {"memory_bytes", "GPU memory it holds", &telemetry::GpuProcess::memory},
+};
+
+const Fields<TopGpu> kTopGpuFields = {
+    {"index", "number on the host", [](const TopGpu& g) { return g.device.index; }},
+    {"uuid", "UUID", [](const TopGpu& g) { return g.device.uuid; }},
+    {"name", "the driver's name for it", [](const TopGpu& g) { return g.device.name; }},
+    {"mig_id?", "MIG instance", [](const TopGpu& g) { return g.device.mig_id; }},
+    {"verdict", "what limits it", [](const TopGpu& g) { return g.diagnosis.verdict; }},
+    {"confidence", "0 to 1", [](const TopGpu& g) { return g.diagnosis.confidence; }},
+    {"wasted", "share of the time without useful work", [](const TopGpu& g) { return g.diagnosis.wasted; }},
+    {"usd_per_hour", "price of this GPU or MIG instance; null: none known", &TopGpu::price},
+    {"mean_power_watts?", "mean power since the first reading", &TopGpu::mean_power},
+    {"energy_kwh?", "energy since the first reading",
+     [](const TopGpu& g) { return report::when(g.powered > Seconds{}, g.energy); }},
+    {"now", "the latest value of each metric", values_now},
+    {"processes", "processes on the GPU", kProcessFields, &TopGpu::processes},
+};
+
+const Fields<TopScreen> kTopFields = {{"gpus", "the GPUs of this machine", kTopGpuFields, &TopScreen::gpus}};
+const report::Document<TopScreen> kTopDocument("top", "The GPUs of this machine now", kTopFields);
+
 }  // namespace
 
 std::string sparkline(const std::vector<std::optional<double>>& values, std::size_t width, bool blocks) {
@@ -282,46 +317,6 @@ std::string draw_top(const TopScreen& screen, const TopSize& size) {
   }
   return out;
 }
-
-namespace {
-
-using report::Fields;
-
-std::vector<std::pair<std::string_view, double>> values_now(const TopGpu& gpu) {
-  std::vector<std::pair<std::string_view, double>> now;
-  for (std::size_t i = 0; i < telemetry::kMetrics && !gpu.recent.empty(); ++i) {
-    const auto metric = static_cast<Metric>(i);
-    if (auto value = gpu.recent.back().get(metric)) now.emplace_back(telemetry::name_of(metric), *value);
-  }
-  return now;
-}
-
-const Fields<telemetry::GpuProcess> kProcessFields = {
-    {"pid", "process ID", &telemetry::GpuProcess::pid},
-    {"name", "program", &telemetry::GpuProcess::name},
-    {"memory_bytes", "GPU memory it holds", &telemetry::GpuProcess::memory},
-};
-
-const Fields<TopGpu> kTopGpuFields = {
-    {"index", "number on the host", [](const TopGpu& g) { return g.device.index; }},
-    {"uuid", "UUID", [](const TopGpu& g) { return g.device.uuid; }},
-    {"name", "the driver's name for it", [](const TopGpu& g) { return g.device.name; }},
-    {"mig_id?", "MIG instance", [](const TopGpu& g) { return g.device.mig_id; }},
-    {"verdict", "what limits it", [](const TopGpu& g) { return g.diagnosis.verdict; }},
-    {"confidence", "0 to 1", [](const TopGpu& g) { return g.diagnosis.confidence; }},
-    {"wasted", "share of the time without useful work", [](const TopGpu& g) { return g.diagnosis.wasted; }},
-    {"usd_per_hour", "price of this GPU or MIG instance; null: none known", &TopGpu::price},
-    {"mean_power_watts?", "mean power since the first reading", &TopGpu::mean_power},
-    {"energy_kwh?", "energy since the first reading",
-     [](const TopGpu& g) { return report::when(g.powered > Seconds{}, g.energy); }},
-    {"now", "the latest value of each metric", values_now},
-    {"processes", "processes on the GPU", kProcessFields, &TopGpu::processes},
-};
-
-const Fields<TopScreen> kTopFields = {{"gpus", "the GPUs of this machine", kTopGpuFields, &TopScreen::gpus}};
-const report::Document<TopScreen> kTopDocument("top", "The GPUs of this machine now", kTopFields);
-
-}  // namespace
 
 report::Json top_document(const TopScreen& screen) { return kTopDocument.of(screen); }
 

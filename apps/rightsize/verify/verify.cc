@@ -124,7 +124,7 @@ std::map<std::string, std::string> row_of(const Decision& decision, const PlanFi
   std::map<std::string, std::string> row;
   const std::vector<std::string>& settings = model::job_settings();
   for (const auto& [name, value] : decision.request) {
-    const bool known = std::find(settings.begin(), settings.end(), name) != settings.end();
+    const bool known = std::ranges::find(settings, name) != settings.end();
     if (name == "model" || (known && value.find(',') == std::string::npos && value != "auto")) row[name] = value;
   }
   const auto take = [&](const char* column, const char* field) {
@@ -280,10 +280,8 @@ Checked<Outcome> run(const Flags& flags) {
   }
   samples.insert(samples.end(), measured.samples.begin(), measured.samples.end());
   answer.found = decisions::verify(decision, samples);
-  Outcome outcome;
+  Outcome outcome{{.title = "Predicted and measured", .document = kVerifyDocument.of(answer)}};
   report::Report& report = outcome.report;
-  report.title = "Predicted and measured";
-  report.document = kVerifyDocument.of(answer);
   report.say(verdict_sentence(decision, answer.found));
   report.say(cost_sentence(decision, answer.found));
   report.blocks.emplace_back(table_of(
@@ -293,7 +291,7 @@ Checked<Outcome> run(const Flags& flags) {
   if (flags.measure.any())
     report.say(fmt::format("{} {}.", count_of(answer.samples_added, "sample"),
                            flags.dry_run ? "read, none kept (--dry-run)" : "added to the ledger"));
-  const bool off = std::any_of(answer.found.metrics.begin(), answer.found.metrics.end(), [](const JudgedMetric& m) {
+  const bool off = std::ranges::any_of(answer.found.metrics, [](const JudgedMetric& m) {
     return m.prediction.info().speed && (m.better || m.outcome == Judgement::kBroken);
   });
   if (off || flags.calibrate) {

@@ -6,9 +6,9 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/format.h"
+#include "base/list_of.h"
 #include "market/interruptions.h"
 #include "report/fields.h"
 
@@ -57,9 +57,7 @@ const Fields<RunView> kRunFields = {
 };
 
 std::vector<RunView> runs_of(const WindowSchedule& plan) {
-  std::vector<RunView> runs;
-  for (const WindowRun& run : plan.day) runs.push_back({run, plan.gpus});
-  return runs;
+  return list_of(plan.day, [&](const WindowRun& run) { return RunView{run, plan.gpus}; });
 }
 
 const Fields<WindowSchedule> kScheduleFields = {
@@ -101,11 +99,11 @@ std::string summary(const WindowProblem& problem, const capacity::WindowSchedule
                     const std::vector<WindowOption>& options, bool live) {
   const std::string each = fmt::format("{} items every {}, ", format_count(std::round(plan.items_per_window)),
                                        format_duration(problem.work.window));
-  std::string text = fmt::format(
-      "{} items per day, {} each on {} in batches of {}: {}{} GPU{} busy for {}; ",
-      format_count(problem.work.items_per_day), format_duration(problem.work.item_time),
-      problem.gpu.empty() ? "the GPU" : problem.gpu, problem.batch, problem.work.window == days(1) ? "" : each, plan.gpus,
-      plan.gpus == 1 ? " is" : "s are", format_duration(plan.busy));
+  std::string text = fmt::format("{} items per day, {} each on {} in batches of {}: {}{} GPU{} busy for {}; ",
+                                 format_count(problem.work.items_per_day), format_duration(problem.work.item_time),
+                                 problem.gpu.empty() ? "the GPU" : problem.gpu, problem.batch,
+                                 problem.work.window == days(1) ? "" : each, plan.gpus,
+                                 plan.gpus == 1 ? " is" : "s are", format_duration(plan.busy));
   text += problem.given.opens
               ? fmt::format("they run between {} and {}.", clock(plan.day.front().starts), clock(plan.day.front().ends))
               : fmt::format("the last item is done {} after the window closes.", format_duration(plan.latest));
@@ -195,10 +193,8 @@ std::vector<WindowOption> window_options(const WindowProblem& problem, const cap
 
 report::Report window_report(const WindowProblem& problem, const capacity::WindowSchedule& plan,
                              const std::vector<WindowOption>& options, bool real_time_found) {
-  report::Report shown;
-  shown.title = "Work in windows";
-  shown.document = kWindowDocument.of({problem, &plan, options});
-  shown.blocks.emplace_back(report::Paragraph{summary(problem, plan, options, real_time_found)});
+  report::Report shown{.title = "Work in windows", .document = kWindowDocument.of({problem, &plan, options})};
+  shown.say(summary(problem, plan, options, real_time_found));
   shown.say(energy_sentence(problem, plan));
   shown.blocks.emplace_back(
       table_of(kOptionFields, options,
@@ -212,13 +208,11 @@ report::Report window_report(const WindowProblem& problem, const capacity::Windo
 }
 
 Outcome no_schedule(const WindowProblem& problem) {
-  Outcome outcome;
-  outcome.report.title = "Work in windows";
-  outcome.exit_code = kNoFeasibleAnswer;
-  outcome.report.document = kWindowDocument.of({problem, nullptr, {}});
-  outcome.report.blocks.emplace_back(report::Paragraph{fmt::format(
+  Outcome outcome{{.title = "Work in windows", .document = kWindowDocument.of({problem, nullptr, {}})},
+                  kNoFeasibleAnswer};
+  outcome.report.say(fmt::format(
       "Not possible: a GPU takes {} to start, and the work must be done {} after the window closes.",
-      format_duration(problem.work.startup), format_duration(std::min(problem.work.deadline, problem.work.window)))});
+      format_duration(problem.work.startup), format_duration(std::min(problem.work.deadline, problem.work.window))));
   return outcome;
 }
 
