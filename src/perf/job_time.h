@@ -10,6 +10,7 @@ struct JobTime {
   Seconds step;         // an optimizer step, one token of every running request (TPOT), or a batch
   Seconds unit;         // GPU time per trained sequence or image, generated token, or sample
   PowerEstimate power;  // of each GPU meanwhile
+  Basis basis;          // of the estimate: of the GPU and of the software on it
 };
 
 // Assumes full concurrency, whether or not it fits in memory. Fails if the job cannot run, or if the settings are not

@@ -218,17 +218,14 @@ std::string summary_of(const DiffResult& r) {
 }
 
 // The time of a step on one GPU by the speed model of 'estimate': training, or an output token of one request.
-std::optional<Seconds> step_time(const std::string& model, model::JobKind kind, const perf::Constants& constants,
-                                 const catalog::Gpu& gpu) {
-  const auto shape = model::find_model(model);
-  if (!shape) return std::nullopt;
+Result<perf::JobTime> time_of(const model::ModelShape& shape, model::JobKind kind, const perf::Constants& constants,
+                              const catalog::Gpu& gpu) {
   model::Job job;
   job.kind = kind;
   job.sequence = 2048;
   job.serve.concurrency = 1;
   if (kind == model::JobKind::kServe) job.stack = model::Stack::kVllm;
-  const Result<perf::JobTime> time = perf::job_time(constants, *shape, job, gpu);
-  return time ? std::optional(time->step) : std::nullopt;
+  return perf::job_time(constants, shape, job, gpu);
 }
 
 std::optional<WorkCost> work_cost(const DiffRow& row, const perf::Constants& constants) {
@@ -237,15 +234,18 @@ std::optional<WorkCost> work_cost(const DiffRow& row, const perf::Constants& con
   if (!a.gpus || !b.gpus || *a.gpus <= 0 || *b.gpus <= 0 || *a.rate <= UsdPerSecond{}) return std::nullopt;
   WorkCost cost;
   if (row.fit) cost.model = row.fit->model;
+  const auto shape = model::find_model(cost.model);
+  if (!shape) return std::nullopt;
+  cost.basis = perf::Basis::kMeasured;
   const double price = (*b.rate / *b.gpus) / (*a.rate / *a.gpus);
   for (const auto& [job, factor] :
        {std::pair{model::JobKind::kTrain, &cost.compute}, {model::JobKind::kServe, &cost.memory}}) {
-    const std::optional<Seconds> before = step_time(cost.model, job, constants, *a.gpu),
-                                 after = step_time(cost.model, job, constants, *b.gpu);
-    if (!before || !after || !(*before > Seconds{})) return std::nullopt;
-    *factor = price * (*after / *before);
+    const Result<perf::JobTime> before = time_of(*shape, job, constants, *a.gpu),
+                                after = time_of(*shape, job, constants, *b.gpu);
+    if (!before || !after || !(before->step > Seconds{})) return std::nullopt;
+    *factor = price * (after->step / before->step);
+    cost.basis = std::max({cost.basis, before->basis, after->basis});
   }
-  cost.basis = std::max(perf::gpu_speed(constants, *a.gpu).basis, perf::gpu_speed(constants, *b.gpu).basis);
   return cost;
 }
 
