@@ -19,9 +19,6 @@ constexpr double kMostTokens = 1e9;
 // Steps are fitted up to this number of answers, so that fewer of them are never slower by an error of the fit.
 constexpr double kLeastFitted = 32;
 
-// GPUs that one host has: racks that are one NVLink domain consist of hosts with four.
-int host_gpus(const perf::Cluster& cluster) { return cluster.node_gpus > 8 ? 4 : cluster.node_gpus; }
-
 // The longest of `count` answers; the table of lengths ends at p99.95.
 std::int32_t longest_answer(const AnswerLengths& answers, const std::vector<std::int32_t>& table, double count) {
   const double sigma = std::sqrt(std::log1p(answers.variation * answers.variation));
@@ -32,21 +29,22 @@ std::int32_t longest_answer(const AnswerLengths& answers, const std::vector<std:
   return static_cast<std::int32_t>(std::clamp(length, 1.0, kMostTokens));
 }
 
-// The answers of one replica, in random order. All start at once.
-std::shared_ptr<sim::Trace> batch_of(const RlJob& job, std::size_t count, bool has_longest) {
-  const AnswerLengths& answers = job.answers;
-  const std::vector<std::int32_t> table = sim::length_table(answers.mean, answers.variation, answers.most);
+// The answer at a quantile of the lengths.
+std::int32_t answer_at(const std::vector<std::int32_t>& table, double quantile) {
+  return table[static_cast<std::size_t>(quantile * static_cast<double>(table.size()))];
+}
+
+// The answers of one replica, in random order, with this longest one. All start at once.
+std::shared_ptr<sim::Trace> batch_of(double prompt, const std::vector<std::int32_t>& table, std::size_t count,
+                                     std::int32_t longest) {
   auto trace = std::make_shared<sim::Trace>();
   trace->has_tokens = true;
-  std::vector<sim::Arrival> batch;
+  std::vector<sim::Arrival> batch(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const double quantile = (static_cast<double>(i) + 0.5) / static_cast<double>(count);
-    sim::Arrival arrival;
-    arrival.size = static_cast<std::int32_t>(std::max(1.0, job.isl));
-    arrival.output = table[static_cast<std::size_t>(quantile * static_cast<double>(table.size()))];
-    batch.push_back(arrival);
+    batch[i].size = static_cast<std::int32_t>(std::max(1.0, prompt));
+    batch[i].output = answer_at(table, (static_cast<double>(i) + 0.5) / static_cast<double>(count));
   }
-  if (has_longest) batch.back().output = longest_answer(answers, table, job.sequences());
+  batch.back().output = longest;
   Random random(1);
   for (std::size_t i = count; i > 1; --i) std::swap(batch[i - 1], batch[random.next() % i]);
   trace->arrivals = batch;
@@ -103,6 +101,11 @@ double longest_prompt(double mean, std::int64_t context) {
 
 int replica_gpus(const RlJob& job) { return job.rollout.parallel.tensor * job.rollout.parallel.pipeline; }
 
+bool spans_hosts(const RlJob& job, const perf::Cluster& cluster) {
+  // Racks that are one NVLink domain consist of hosts with four GPUs.
+  return replica_gpus(job) > (cluster.node_gpus > 8 ? 4 : cluster.node_gpus);
+}
+
 Seconds Rollout::until(double share) const {
   const double points[] = {0, 0.5, 0.9, 0.95, 0.99, 1};
   const double times[] = {0,
@@ -151,8 +154,7 @@ Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJ
                             std::min(most, std::max(kLeastFitted, rollout.per_replica * 2))));
   rollout.basis = replica.basis;
   sim::StepCost& step = replica.step;
-  const bool spans_hosts = replica_gpus(job) > host_gpus(pool.cluster);
-  const Seconds between = constants.engine_step + (spans_hosts ? constants.host_step : Seconds{});
+  const Seconds between = constants.engine_step + (spans_hosts(job, pool.cluster) ? constants.host_step : Seconds{});
   step.base += in_seconds(between) * 1e9;
   step.prefill /= job.samples;  // the answers to a prompt share its cache
 
@@ -160,19 +162,20 @@ Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJ
   server.replicas = {step};
   server.batching.max_sequences = static_cast<std::int64_t>(most);
   const auto count = static_cast<std::size_t>(std::min(kSimulated, rollout.per_replica));
-  const auto run = [&](const std::shared_ptr<sim::Trace>& answers_of_one) {
-    return sim::start_run(server, answers_of_one, {}, 1)->to_the_end(count);
+  const std::vector<std::int32_t> table = sim::length_table(job.answers.mean, job.answers.variation, job.answers.most);
+  const auto run = [&](std::int32_t last) {
+    return sim::start_run(server, batch_of(job.isl, table, count, last), {}, 1)->to_the_end(count);
   };
-  const std::shared_ptr<sim::Trace> slowest = batch_of(job, count, true), other = batch_of(job, count, false);
-  rollout.profile = run(slowest);
+  const std::int32_t longest = longest_answer(job.answers, table, job.sequences()),
+                     usual = answer_at(table, (static_cast<double>(count) - 0.5) / static_cast<double>(count));
+  rollout.profile = run(longest);
   if (rollout.profile.rejected > 0)
     return fail(bad_input("the KV cache does not hold the longest answer").with_hint("use a larger --rollout-tp"));
   rollout.mean_answer = {.size = job.isl, .output = job.answers.mean, .output_variation = job.answers.variation};
   const Seconds rest = answer_time(server, rollout.mean_answer) * (rollout.per_replica - static_cast<double>(count));
   rollout.batch = from_ns(static_cast<double>(rollout.profile.elapsed)) + rest;
   // Under a limit on their length, the longest answers of all replicas are equally long.
-  const bool alike = slowest->arrivals == other->arrivals;
-  const auto elapsed = alike ? rollout.profile.elapsed : run(other).elapsed;
+  const auto elapsed = longest == usual ? rollout.profile.elapsed : run(usual).elapsed;
   rollout.typical = std::min(rollout.batch, from_ns(static_cast<double>(elapsed)) + rest);
   rollout.start_ahead(ahead);
   rollout.gpu = pool.speed.power;

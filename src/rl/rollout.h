@@ -42,5 +42,7 @@ double longest_prompt(double mean, std::int64_t context);
 
 // GPUs that one copy of the engine runs on.
 int replica_gpus(const RlJob& job);
+// Whether they are in several hosts.
+bool spans_hosts(const RlJob& job, const perf::Cluster& cluster);
 
 }  // namespace rightsize::rl

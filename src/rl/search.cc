@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/cancel.h"
 #include "memory/train.h"
 #include "memory/weight_bytes.h"
 #include "plan/power_caps.h"
@@ -52,6 +53,7 @@ class Search {
   void run() {
     for (std::size_t c = 0; c < classes_.size(); ++c) {
       const plan::MachineClass& machines = classes_[c];
+      if (cancelled()) return;
       if (!runs_on(*machines.gpu)) continue;
       for (const int count : plan::machine_counts(machines, request_.request.limits, true)) {
         const int gpus = request_.request.limits.gpus.value_or(count * machines.gpus);
@@ -243,10 +245,13 @@ class Search {
   // Generation depends on the GPU, the engine and its share of the answers, not on the trainer.
   Result<Rollout> rollout_on(const Pool& pool, const RlJob& job) {
     const double replicas = std::max(1, job.layout.rollout / replica_gpus(job));
-    const auto key =
-        std::tuple(pool.gpu, in_watts(pool.speed.power.cap), pool.cluster.node_gpus, pool.cluster.linked,
-                   in_bytes_per_s(pool.cluster.network_per_gpu), job.rollout.parallel.tensor, job.rollout.precision,
-                   std::ceil(job.sequences() / job.kept_prompts / replicas), job.answers.mean, job.layout.split);
+    // In one host, neither its size nor the network matter; on one GPU, its links do not matter either.
+    const perf::Cluster& cluster = pool.cluster;
+    const bool spans = spans_hosts(job, cluster), linked = cluster.linked && replica_gpus(job) > 1;
+    const auto key = std::tuple(pool.gpu, in_watts(pool.speed.power.cap), spans ? cluster.node_gpus : 0, linked,
+                                spans ? in_bytes_per_s(cluster.network_per_gpu) : 0.0, job.rollout.parallel.tensor,
+                                job.rollout.precision, std::ceil(job.sequences() / job.kept_prompts / replicas),
+                                job.answers.mean, job.layout.split);
     auto at = known_.rollouts.find(key);
     if (at == known_.rollouts.end())
       at = known_.rollouts.emplace(key, simulate_rollout(predictor_, job, pool, stack_, job.async)).first;

@@ -142,6 +142,27 @@ RC_GTEST_PROP(RlStep, InterruptionsOfTheEngineCostTime, ()) {
   }
 }
 
+// The search simulates a replica in one host once for machines of all sizes and networks, and on one GPU for all links.
+RC_GTEST_PROP(RlStep, GenerationInOneHostDoesNotDependOnTheMachine, ()) {
+  Drawn drawn = draw(true);
+  RlJob& job = drawn.job;
+  job.rollout.parallel.tensor = std::min(job.layout.rollout, 1 << *rc::gen::inRange(0, 3));
+  settle(job);
+  const TestModel& m = test_model(drawn.model);
+  Pool one = pool_of(test_constants(), test_gpu(drawn.gpu)), other = one;
+  other.cluster.node_gpus = 1 << *rc::gen::inRange(0, 4);
+  other.cluster.network_per_gpu = one.cluster.network_per_gpu * (1.0 / *rc::gen::inRange(1, 50));
+  if (replica_gpus(job) == 1) other.cluster.linked = !one.cluster.linked;
+  if (spans_hosts(job, one.cluster) || spans_hosts(job, other.cluster)) return;
+  const capacity::Predictor predictor{test_constants(), m.shape, m.work};
+  const StackConstants stack = constants_of(job.framework);
+  const Result<Rollout> a = simulate_rollout(predictor, job, one, stack, 1),
+                        b = simulate_rollout(predictor, job, other, stack, 1);
+  RC_ASSERT(a.has_value() && b.has_value());
+  RC_ASSERT(a->batch == b->batch && a->typical == b->typical && a->steady == b->steady);
+  RC_ASSERT(a->power.mean == b->power.mean);
+}
+
 TEST(RlStep, ALongTailKeepsMostReplicasWaiting) {
   RlJob job;
   job.framework = Framework::kNemoRl;
