@@ -1,7 +1,9 @@
 // Finding, choosing and describing actions.
+#include <bit>
 #include <cmath>
 #include <set>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
@@ -186,8 +188,7 @@ RC_GTEST_PROP(Actions, AllWasteIsReported, ()) {
 RC_GTEST_PROP(Actions, UnknownMemoryIsNotEmptyMemory, ()) {
   std::vector<GpuUse> uses = random_fleet().uses(*rc::gen::arbitrary<bool>());
   for (GpuUse& use : uses) {
-    for (const Metric metric : {Metric::kMemoryUsed, Metric::kMemoryTotal})
-      use.metrics[static_cast<std::size_t>(metric)].reset();
+    for (const Metric metric : {Metric::kMemoryUsed, Metric::kMemoryTotal}) use.metrics.erase(metric);
     use.profile.memory = {};
     use.held_share = 0;
     for (Tenancy& tenancy : use.tenancies) tenancy.memory_peak.reset();
@@ -220,6 +221,33 @@ TEST(Stop, NamesThePodAndTheCommand) {
                                                   "controller.kubernetes.io/pod-deletion-cost=-1000 --overwrite",
                                                   "kubectl -n a scale deployment/chat --replicas=1"));
   EXPECT_EQ(stop.rollback, "kubectl -n a scale deployment/chat --replicas=2");
+}
+
+// Whatever pods are idle, the commands never remove a busy one. A StatefulSet removes the highest numbers first.
+RC_GTEST_PROP(Stop, BusyReplicasStay, ()) {
+  const int pods = *rc::gen::inRange(2, 7);
+  const int idle = *rc::gen::inRange(1, (1 << pods) - 1);  // a bit per pod
+  const bool stateful = *rc::gen::arbitrary<bool>();
+  const auto is_idle = [&](int i) { return (idle >> i & 1) != 0; };
+  const auto name = [&](int i) {
+    return stateful ? fmt::format("chat-{}", i) : fmt::format("chat-7d4b9c6f5-x2x5{}", "bcdfgh"[i]);
+  };
+  UseAccumulator sum({});
+  for (int i = 0; i < pods; ++i)
+    live(sum, {.uuid = fmt::format("G{}", i), .pod = name(i), .memory = 40 * kGiB, .index = i}, kDay,
+         is_idle(i) ? nothing : busy);
+  const DevicePrices book = book_at(2);
+  const FleetAnalysis a = analyse(sum.finish(), {book, speeds()});
+  RC_ASSERT(!a.actions.empty() && a.actions[0].kind == ActionKind::kStop);
+  std::vector<std::string> commands = a.actions[0].commands;
+  const std::string scale = commands.empty() ? "" : commands.back();
+  const int remaining = scale.empty() ? pods : std::stoi(scale.substr(scale.rfind('=') + 1));
+  for (int i = 0; i < pods; ++i) {
+    const bool marked = std::ranges::any_of(commands, [&](const auto& c) { return c.find(name(i) + " ") != c.npos; });
+    RC_ASSERT(is_idle(i) || (!marked && (!stateful || i < remaining)));
+    RC_ASSERT(stateful || marked == is_idle(i));
+  }
+  RC_ASSERT(stateful || remaining == pods - std::popcount(static_cast<unsigned>(idle)));
 }
 
 TEST(Stop, YoungEndedAndServingWorkloadsAreNotStopped) {
@@ -314,6 +342,48 @@ TEST(Park, ReplicasThatWorkAreKept) {
   EXPECT_THAT(park.manifest, HasSubstr("desiredReplicas: \"6\""));
   EXPECT_THAT(park.commands, testing::Contains(HasSubstr("annotate pod chat-7d4b9c6f5-x2x5g")));
   EXPECT_THAT(park.commands, testing::Not(testing::Contains(HasSubstr("x2x5b"))));
+}
+
+// The saving is that of the emitted schedule: every hour outside of it, weekends included.
+RC_GTEST_PROP(Park, SavesTheHoursOutsideItsSchedule, ()) {
+  const int from = *rc::gen::inRange(0, 20), length = *rc::gen::inRange(1, std::min(12, 24 - from) + 1);
+  const bool weekends = *rc::gen::arbitrary<bool>();
+  const auto works = [=](int m) {
+    const int hour = m / 60 % 24, day = m / kDay % 7;  // kStart is a Thursday
+    return hour >= from && hour < from + length && (weekends || (day != 2 && day != 3)) ? 0.6 : 0.0;
+  };
+  UseAccumulator sum({});
+  live(sum, {.uuid = "A", .pod = "chat-7d4b9c6f5-x2x5z", .memory = 70 * kGiB}, 7 * kDay, works);
+  const Judged fleet(sum.finish());
+  const std::vector<Remedy> found = find_stops(fleet.input());
+  if (found.empty() || found[0].kind != RemedyKind::kPark) return;  // works too little or too much
+  const double share = 1 - length * (weekends ? 7 : 5) / 168.0;
+  RC_ASSERT(std::abs(found[0].saving / fleet.gpus[0].spend_rate() - share) < 0.02);
+  const std::string manifest = describe({&found[0]}, fleet.input()).manifest;
+  RC_ASSERT(manifest.find(fmt::format("start: 0 {} * * {}\n", from, weekends ? "*" : "1-5")) != manifest.npos);
+}
+
+// The GPUs of one pod exchange data, those of two replicas do not.
+TEST(Downsize, WorkThatWouldLoseNvlinkIsNotCounted) {
+  for (const bool one_pod : {true, false}) {
+    UseAccumulator sum({});
+    for (int i = 0; i < 2; ++i)
+      live(sum,
+           {.uuid = fmt::format("G{}", i),
+            .pod = one_pod ? "chat-0" : fmt::format("chat-{}", i),
+            .memory = 5 * kGiB,
+            .tensor = 0.05,
+            .dram = 0.05,
+            .index = i},
+           kDay, trickle);
+    const Judged fleet(sum.finish());
+    const std::vector<Remedy> found = find_downsizes(fleet.input());
+    ASSERT_FALSE(found.empty());
+    for (const Remedy& remedy : found) {
+      EXPECT_EQ(remedy.loses_link, one_pod && remedy.instead->gpu->nvlink_kind == "none");
+      EXPECT_FALSE(remedy.loses_link && remedy.counted);
+    }
+  }
 }
 
 std::vector<Remedy> consolidations(double (*first)(int), double (*second)(int), double memory) {

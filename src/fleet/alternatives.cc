@@ -56,7 +56,7 @@ class Finder {
     // Busy time is arithmetic, memory traffic or both. It grows by at most the larger of the two ratios, and by less if
     // the counters show how much is which. Without a bandwidth counter, only the busy time is known.
     RelativeLoad place{std::min(std::max(there.slow.arithmetic, traffic), there.speed.growth), traffic, 0};
-    if (!gpu_.use.metric(Metric::kDramActive)) place.traffic = place.growth;
+    if (gpu_.use.metric(Metric::kDramActive) == nullptr) place.traffic = place.growth;
     place.latency = place.growth;
     there.forecast = forecast_on(place, gpu_, running_);
     if (fills_gpu(gpu_)) {

@@ -106,7 +106,7 @@ std::vector<UnplannedWaste> find_unplanned(const std::vector<GpuRow>& gpus, cons
     if (planned[i] || passed || !(rate > UsdPerSecond{})) continue;
     OwnerWaste& sum = sums[gpus[i].owner().shown()];
     ++sum.waste.gpus;
-    sum.waste.memory_known = sum.waste.memory_known && gpus[i].use.metric(Metric::kMemoryUsed).has_value();
+    sum.waste.memory_known = sum.waste.memory_known && gpus[i].use.metric(Metric::kMemoryUsed) != nullptr;
     sum.waste.rate += rate;
     sum.spend += gpus[i].spend_rate();
     sum.by_verdict[gpus[i].verdict] += rate;

@@ -33,13 +33,19 @@ std::string kubernetes_object(const Owner& owner) {
     return "pod/" + owner.instance;
   const std::string_view end =
       std::string_view(owner.instance).substr(std::min(owner.instance.size(), owner.workload.size()));
-  if (end.size() > 1 && is_digits(end.substr(1))) return "statefulset/" + owner.workload;
-  return "deployment/" + owner.workload;
+  // Operators of training jobs name pods like those of a StatefulSet: "train-worker-0".
+  const bool trains = owner.workload.ends_with("-worker") || owner.workload.ends_with("-master");
+  if (end.size() > 1 && is_digits(end.substr(1)) && !trains) return "statefulset/" + owner.workload;
+  return (std::ranges::count(end, '-') == 2 ? "deployment/" + owner.workload : "pod/" + owner.instance);
 }
 
 bool is_scalable(const Owner& owner) {
   return orchestrator_of(owner) == Orchestrator::kKubernetes && !kubernetes_object(owner).starts_with("pod/");
 }
+
+namespace {
+bool is_stateful(const Owner& owner) { return kubernetes_object(owner).starts_with("statefulset/"); }
+}  // namespace
 
 std::string scale_command(const Owner& owner, std::size_t replicas) {
   return fmt::format("kubectl {}scale {} --replicas={}", in_namespace(owner), kubernetes_object(owner), replicas);
@@ -70,12 +76,25 @@ std::string undrain(const std::string& host, Orchestrator orchestrator) {
   return "start the machine again";
 }
 
-std::string mark_for_removal(const Owner& owner, const std::string& pod) {
-  return fmt::format("kubectl {}annotate pod {} controller.kubernetes.io/pod-deletion-cost=-1000 --overwrite",
-                     in_namespace(owner), pod);
+std::vector<std::string> mark_for_removal(const Owner& owner, const std::set<std::string>& pods) {
+  std::vector<std::string> commands;
+  if (is_stateful(owner)) return commands;
+  for (const std::string& pod : pods)
+    commands.push_back(
+        fmt::format("kubectl {}annotate pod {} controller.kubernetes.io/pod-deletion-cost=-1000 --overwrite",
+                    in_namespace(owner), pod));
+  return commands;
 }
 
-std::vector<std::string> reselect_commands(const Owner& owner, const Replacement& other) {
+bool removes_only(const Owner& owner, const std::set<std::string>& pods, std::size_t remaining) {
+  const auto is_last = [&](const std::string& pod) {
+    const std::string number = pod.substr(pod.rfind('-') + 1);
+    return is_digits(number) && std::stoul(number) >= remaining;
+  };
+  return !is_stateful(owner) || std::ranges::all_of(pods, is_last);
+}
+
+std::vector<std::string> reselect_commands(const Owner& owner, const Replacement& other, bool all_replicas) {
   // "NVIDIA L4" is nvidia.com/gpu.product=NVIDIA-L4.
   std::string label = "nvidia.com/gpu.product", value = other.gpu->name;
   for (const std::string& alias : other.gpu->aliases) {
@@ -94,6 +113,9 @@ std::vector<std::string> reselect_commands(const Owner& owner, const Replacement
   const std::string object = kubernetes_object(owner);
   if (!is_scalable(owner))
     return {fmt::format("# {}: set nodeSelector {}: {} and create it again", object, label, value)};
+  if (!all_replicas)
+    return {fmt::format("# {}: only some of its replicas move; run them as a copy with nodeSelector {}: {}", object,
+                        label, value)};
   return {
       fmt::format("kubectl {}patch {} -p "
                   "'{{\"spec\":{{\"template\":{{\"spec\":{{\"nodeSelector\":{{\"{}\":\"{}\"}}}}}}}}}}'",
@@ -105,18 +127,21 @@ std::string get_command(const Owner& owner) {
 }
 
 std::string keda_schedule(const Owner& owner, DailyHours hours, ScheduledReplicas replicas) {
-  const bool valid = hours.from >= 0 && hours.from < hours.until && hours.until <= 24 &&
-                     hours.until - hours.from < 24 && replicas.always < replicas.in_hours;
-  if (!is_scalable(owner) || !valid) return {};
+  if (!is_scalable(owner) || !hours.valid() || replicas.always >= replicas.in_hours) return {};
+  // Cron has no hour 24: it is the next day's midnight.
+  const bool midnight = hours.until == 24;
+  const auto at = [&](int hour, bool next_day) {
+    return fmt::format("0 {} * * {}", hour, !hours.weekdays_only ? "*" : next_day ? "2-6" : "1-5");
+  };
   const hand_over::Facts daily = hand_over::Facts()
-                                     .set("start", fmt::format("0 {} * * *", hours.from))
-                                     .set("end", fmt::format("0 {} * * *", hours.until % 24))  // cron has no hour 24
+                                     .set("start", at(hours.from, false))
+                                     .set("end", at(hours.until % 24, midnight))
                                      .set("replicas", replicas.in_hours);
   hand_over::Facts facts;
   facts.set("name", owner.workload)
       .set("namespace", owner.team)
       .set("only_in_hours", true)
-      .set("target_kind", kubernetes_object(owner).starts_with("statefulset/") ? "StatefulSet" : "Deployment")
+      .set("target_kind", is_stateful(owner) ? "StatefulSet" : "Deployment")
       .set("min_replicas", replicas.always)
       .set("hours", std::vector{daily});
   return hand_over::fill_in("kubernetes/scaled_object.yaml", facts);

@@ -2,6 +2,7 @@
 // a pod is inferred from its name. Every command names the object, so a wrong guess fails without harm.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace rightsize::fleet {
 enum class Orchestrator { kUnknown, kKubernetes, kSlurm };
 Orchestrator orchestrator_of(const Owner& owner);
 
-// "deployment/chat", "statefulset/train", "pod/notebook-alice".
+// "deployment/chat", "statefulset/train", "pod/notebook-alice". A pod without the hash of a ReplicaSet in its name may
+// belong to any controller, so it is handled alone.
 std::string kubernetes_object(const Owner& owner);
 
 // Whether a Kubernetes controller runs the workload, which allows setting its replicas.
@@ -23,17 +25,24 @@ std::vector<std::string> stop_commands(const Owner& owner);
 // Takes a host out of service.
 std::vector<std::string> drain_commands(const std::string& host, Orchestrator orchestrator);
 std::string undrain(const std::string& host, Orchestrator orchestrator);
-// Makes a controller remove this pod first when it scales down (controller.kubernetes.io/pod-deletion-cost).
-std::string mark_for_removal(const Owner& owner, const std::string& pod);
-// Runs the workload on another kind of GPU, by the instance type of its nodes or the GPU's product name.
-std::vector<std::string> reselect_commands(const Owner& owner, const Replacement& other);
+// Makes a Deployment remove these pods first when it scales down (controller.kubernetes.io/pod-deletion-cost). A
+// StatefulSet always removes the highest numbers first.
+std::vector<std::string> mark_for_removal(const Owner& owner, const std::set<std::string>& pods);
+// Whether scaling down to `remaining` replicas removes these pods and no others.
+bool removes_only(const Owner& owner, const std::set<std::string>& pods, std::size_t remaining);
+// Runs the workload on another kind of GPU, by the instance type of its nodes or the GPU's product name. If only some
+// of its replicas move, they need an object of their own.
+std::vector<std::string> reselect_commands(const Owner& owner, const Replacement& other, bool all_replicas);
 
 std::string get_command(const Owner& owner);  // fails if the object does not exist
 
 // A KEDA ScaledObject with more replicas in these hours of the day (UTC). Empty for workloads that cannot be scaled,
 // and for hours that cover the whole day or none of it.
 struct DailyHours {
-  int from = 0, until = 24;  // 0-24
+  int from = 0, until = 24;    // 0-24
+  bool weekdays_only = false;  // Monday to Friday
+
+  bool valid() const { return from >= 0 && from < until && until <= 24 && until - from < 24; }
 };
 struct ScheduledReplicas {
   std::size_t always = 0, in_hours = 1;

@@ -15,6 +15,8 @@ TEST(Commands, KubernetesObjectsAreReadFromThePodName) {
   EXPECT_EQ(kubernetes_object(pod("chat-7d4b9c6f5-x2x5z")), "deployment/chat");
   EXPECT_EQ(kubernetes_object(pod("train-3")), "statefulset/train");
   EXPECT_EQ(kubernetes_object(pod("notebook-alice")), "pod/notebook-alice");
+  EXPECT_EQ(kubernetes_object(pod("train-x2x5z")), "pod/train-x2x5z");        // of a Job, a DaemonSet ...
+  EXPECT_EQ(kubernetes_object(pod("train-worker-1")), "pod/train-worker-1");  // of a PyTorchJob
 }
 
 TEST(Commands, StopCommandsMatchTheSchedulerAndKind) {
@@ -30,6 +32,8 @@ TEST(Commands, WritesKedaSchedulesAndTimeSlicing) {
   const std::string manifest = keda_schedule(pod("chat-7d4b9c6f5-x2x5z"), {8, 18}, {0, 1});
   EXPECT_THAT(manifest, HasSubstr("kind: Deployment\n    name: chat"));
   EXPECT_THAT(manifest, HasSubstr("start: 0 8 * * *\n        end: 0 18 * * *"));
+  EXPECT_THAT(keda_schedule(pod("chat-7d4b9c6f5-x2x5z"), {8, 24, true}, {0, 1}),
+              HasSubstr("start: 0 8 * * 1-5\n        end: 0 0 * * 2-6"));
   EXPECT_TRUE(keda_schedule(pod("notebook-alice"), {8, 18}, {0, 1}).empty());
   // Cron's hours are 0 to 23; a whole day needs no schedule.
   EXPECT_THAT(keda_schedule(pod("chat-7d4b9c6f5-x2x5z"), {8, 24}, {2, 3}), HasSubstr("end: 0 0 * * *"));

@@ -113,8 +113,11 @@ std::size_t replicas_of(const Owner& owner, const RemedyInput& input) {
   return std::max<std::size_t>(1, instances.size());
 }
 
+constexpr const char* kLastFirst =
+    "; no command: a StatefulSet removes its last pods first, and those are busy; move their load to the first pods";
+
 // Scales workloads down by the pods that leave, and marks these pods to be removed first.
-void scale_down(FleetAction& action, const RemedyInput& input) {
+void scale_down(FleetAction& action, const RemedyInput& input, bool idle) {
   std::map<Owner, std::set<std::string>> leaving;  // workload -> pods
   for (const Move& move : action.moves) {
     if (move.to != "none" || move.owner.empty()) continue;
@@ -132,11 +135,14 @@ void scale_down(FleetAction& action, const RemedyInput& input) {
       }
       continue;
     }
-    const std::size_t now = replicas_of(owner, input);
-    for (const std::string& pod : pods) {
-      if (pods.size() < now) action.commands.push_back(mark_for_removal(owner, pod));
+    const std::size_t now = replicas_of(owner, input), remaining = now - std::min(now, pods.size());
+    // Replicas that share requests can be exchanged; idle and busy ones cannot.
+    if (idle && !removes_only(owner, pods, remaining)) {
+      action.risk += kLastFirst;
+      continue;
     }
-    action.commands.push_back(scale_command(owner, now - std::min(now, pods.size())));
+    if (remaining > 0) append(action.commands, mark_for_removal(owner, pods));
+    action.commands.push_back(scale_command(owner, remaining));
     action.rollback = scale_command(owner, now);
   }
 }
@@ -156,46 +162,54 @@ Orchestrator orchestrator_of_host(const std::string& host, const RemedyInput& in
   return known.size() == 1 ? *known.begin() : Orchestrator::kUnknown;
 }
 
-// A machine can be released if all of its GPUs are free.
-void drain_machines(FleetAction& a, const RemedyInput& input) {
+// The machines of which the action frees every GPU, and the number of those that keep GPUs in use.
+std::pair<std::vector<std::string>, std::size_t> whole_machines(const FleetAction& a, const RemedyInput& input) {
   std::map<std::string, std::size_t> here, free;
   for (const GpuRow& gpu : input.gpus) ++here[gpu.use.device.host];
   for (std::size_t i : a.gpus) ++free[input.gpus[i].use.device.host];
-  std::size_t whole = 0;
+  std::vector<std::string> whole;
   for (const auto& [host, count] : free) {
-    if (count < here[host]) continue;
-    ++whole;
+    if (count >= here[host]) whole.push_back(host);
+  }
+  return {whole, free.size() - whole.size()};
+}
+constexpr const char* kSharedMachine =
+    "; some share a machine with GPUs in use: this saves money once the machine is emptied or refilled";
+
+// A machine can be released if all of its GPUs are free.
+void drain_machines(FleetAction& a, const RemedyInput& input) {
+  const auto [whole, shared] = whole_machines(a, input);
+  for (const std::string& host : whole) {
     const Orchestrator orchestrator = orchestrator_of_host(host, input);
     append(a.commands, drain_commands(host, orchestrator));
     a.rollback = undrain(host, orchestrator);
   }
-  if (whole < free.size()) {
-    a.risk += "; some share a machine with GPUs in use: this saves money once the machine is emptied or refilled";
-  }
+  if (shared > 0) a.risk += kSharedMachine;
 }
 
 // A schedule for the workload: all replicas while any of the parked ones works, and otherwise only the others. Without
 // such hours, or for pods without a controller, there is no file.
 void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const RemedyInput& input) {
   std::set<std::string> pods;
-  int from = 24, until = 0;
+  DailyHours hours = remedies.front()->hours;
   for (const Remedy* remedy : remedies) {
-    from = std::min(from, remedy->from_hour);
-    until = std::max(until, remedy->until_hour);
+    hours.from = std::min(hours.from, remedy->hours.from);
+    hours.until = std::max(hours.until, remedy->hours.until);
+    hours.weekdays_only = hours.weekdays_only && remedy->hours.weekdays_only;
     for (const Tenancy* t : input.running[remedy->gpus.front()].owners) pods.insert(t->owner.instance);
   }
   const Owner& owner = input.running[remedies.front()->gpus.front()].owner();
   const std::size_t now = replicas_of(owner, input), parked = std::min(now, pods.size());
   a.to = parked < now ? fmt::format("{} of {} replicas when idle", now - parked, now) : "scaled to zero when idle";
-  a.manifest = keda_schedule(owner, {.from = from, .until = until}, {.always = now - parked, .in_hours = now});
+  const bool removable = removes_only(owner, pods, now - parked);
+  if (removable) a.manifest = keda_schedule(owner, hours, {.always = now - parked, .in_hours = now});
   if (a.manifest.empty()) {
-    a.risk += is_scalable(owner) ? "; its idle hours differ from day to day: scale it on requests, not by the clock"
-                                 : "; no controller is known that could scale it";
+    a.risk += !removable           ? kLastFirst
+              : is_scalable(owner) ? "; its idle hours differ from day to day: scale it on requests, not by the clock"
+                                   : "; no controller is known that could scale it";
     return;
   }
-  if (parked < now) {
-    for (const std::string& pod : pods) a.commands.push_back(mark_for_removal(owner, pod));
-  }
+  if (parked < now) append(a.commands, mark_for_removal(owner, pods));
   a.commands.push_back(get_command(owner) + "   # must exist");
   a.commands.push_back("kubectl apply --dry-run=server -f schedule.yaml   # the manifest; needs KEDA");
   a.commands.push_back("kubectl apply -f schedule.yaml");
@@ -214,17 +228,21 @@ void share_gpus(FleetAction& a) {
   }
 }
 
-void move_workloads(FleetAction& a, const Replacement& to) {
+void move_workloads(FleetAction& a, const Replacement& to, const RemedyInput& input) {
+  std::map<Owner, std::set<std::string>> workloads;  // -> pods
+  for (const Move& move : a.moves) {
+    Owner workload = move.owner;
+    if (orchestrator_of(workload) == Orchestrator::kKubernetes) workload.instance.clear();
+    workloads[workload].insert(move.owner.instance);
+  }
   if (to.moves_provider) {  // to another cluster: no command here can do it
     a.risk += "; not at today's provider: data and network must move";
     return;
   }
-  std::set<Owner> workloads;
-  for (Move move : a.moves) {
-    const Owner whole = move.owner;
-    if (orchestrator_of(whole) == Orchestrator::kKubernetes) move.owner.instance.clear();
-    if (!workloads.insert(move.owner).second) continue;
-    append(a.commands, reselect_commands(whole, to));
+  for (const auto& [workload, pods] : workloads) {
+    Owner owner = workload;
+    owner.instance = *pods.begin();
+    append(a.commands, reselect_commands(owner, to, pods.size() >= replicas_of(owner, input)));
   }
 }
 
@@ -280,19 +298,25 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
   std::ranges::sort(a.gpus);
   for (std::size_t gpu : a.gpus) a.gpu_ids.push_back(input.gpus[gpu].use.device.key());
   fill_texts(a, first, keeps, input.thresholds);
-  if (!a.counted && a.forecast) a.risk += "; not in the total: " + broken_limit(*a.forecast, input.thresholds);
-  if (!a.counted && first.kind == RemedyKind::kPark)
-    a.risk += "; not in the total: too few working days to find regular hours";
-  if (!a.counted && first.speed) a.risk += "; not in the total: the work fills its GPU and would change provider";
+  if (!a.counted && first.kind != RemedyKind::kWatch)
+    a.risk +=
+        "; not in the total: " +
+        (first.loses_link ? fmt::format("the work spans several GPUs, and {} has no NVLink", first.instead->gpu->name)
+         : a.forecast     ? broken_limit(*a.forecast, input.thresholds)
+         : first.speed    ? "the work fills its GPU and would change provider"
+                          : "too few working days to find regular hours");
   switch (first.kind) {
     case RemedyKind::kReplicas:
     case RemedyKind::kBatch:
+      scale_down(a, input, false);
+      break;
     case RemedyKind::kStop:
-      scale_down(a, input);
+      scale_down(a, input, true);
+      if (whole_machines(a, input).second > 0) a.risk += kSharedMachine;
       break;
     case RemedyKind::kGiveBack:
       if (!std::ranges::all_of(
-              a.gpus, [&](std::size_t gpu) { return input.gpus[gpu].use.metric(Metric::kMemoryUsed).has_value(); }))
+              a.gpus, [&](std::size_t gpu) { return input.gpus[gpu].use.metric(Metric::kMemoryUsed) != nullptr; }))
         a.risk =
             "medium: the readings do not show whether a process holds memory; queued jobs may wait longer at a peak";
       drain_machines(a, input);
@@ -312,7 +336,7 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
       break;
     case RemedyKind::kDownsize:
     case RemedyKind::kQuantize:
-      move_workloads(a, *first.instead);
+      move_workloads(a, *first.instead, input);
       break;
     case RemedyKind::kCommit:
     case RemedyKind::kWatch:

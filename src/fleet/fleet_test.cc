@@ -125,6 +125,7 @@ TEST(Use, AlignedProfilesShareAnAxis) {
 TEST(Use, WorkloadIsThePodNameWithoutItsSuffixes) {
   EXPECT_EQ(workload_of_pod("chat-7d4b9c6f5-x2x5z"), "chat");
   EXPECT_EQ(workload_of_pod("chat-7d4b9c6f5-48692"), "chat");
+  EXPECT_EQ(workload_of_pod("chat-7d4b9c6f5-aaaa1"), "chat");
   EXPECT_EQ(workload_of_pod("train-0"), "train");
   EXPECT_EQ(workload_of_pod("train-24567"), "train");
   EXPECT_EQ(workload_of_pod("big-model-12"), "big-model");

@@ -129,7 +129,7 @@ struct Slot {
   GpuUse finish() {
     GpuUse use;
     auto set = [&](Metric metric, double mean, double most) {
-      use.metrics[static_cast<std::size_t>(metric)] = MetricUse{mean, std::nullopt, std::nullopt, most};
+      use.metrics[metric] = MetricUse{mean, std::nullopt, std::nullopt, most};
     };
     if (measured > Seconds{}) set(Metric::kGpuUtil, work / measured, peak);
     if (memory > Bytes{}) set(Metric::kMemoryUsed, in_bytes(memory), in_bytes(memory));

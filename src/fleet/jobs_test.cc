@@ -1,5 +1,11 @@
 #include "fleet/jobs.h"
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -128,6 +134,50 @@ RC_GTEST_PROP(Jobs, GpuHoursEqualTheHoursOfJobs, ()) {
   double lost = 0;
   for (const JobIssueLine& l : ledger.issues) lost += in_gpu_hours(l.lost);
   RC_ASSERT(lost <= sum + 1e-6);
+}
+
+// The order of rows does not matter: steps may come before their job, and logs are merged.
+RC_GTEST_PROP(Jobs, ShuffledRowsGiveTheSameAnswer, ()) {
+  std::vector<std::string> rows;
+  const int count = *rc::gen::inRange(1, 40);
+  for (int i = 0; i < count; ++i) {
+    const int start = *rc::gen::inRange(0, 50'000), length = *rc::gen::inRange(1, 90'000),
+              gpus = *rc::gen::inRange(1, 9);
+    const auto pick = [](auto... names) { return *rc::gen::element<std::string>(names...); };
+    const auto at = [&](int second) { return fmt::format("{}", 1'790'000'000 + second); };
+    rows.push_back(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|600|gres/gpu:{}={}|n{}|", i, pick("ann", "bob", ""),
+                               pick("vision", "speech"), pick("gpu", "debug"),
+                               pick("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED by 7"), at(start - 100 * i), at(start),
+                               at(start + length), length, pick("a100", "h100"), gpus, i % 3));
+    for (int step = *rc::gen::inRange(0, 3); step > 0; --step)
+      rows.push_back(fmt::format("{}.{}||||COMPLETED||{}|{}|{}||gres/gpu={}|n1|gres/gpuutil={}", i, step, at(start),
+                                 at(start + length), length / step, gpus, *rc::gen::inRange(0, 100)));
+  }
+  const DevicePrices book(facts(), *market::parse_own_prices({"a100=2", "h100-sxm=3"}, facts()));
+  const auto answer = [&] {
+    std::string text =
+        "JobID|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|NodeList|"
+        "TRESUsageInAve\n";
+    for (const std::string& row : rows) text += row + "\n";
+    const JobLedger ledger = make_job_ledger(*telemetry::read_jobs(*bytes_of(text), "log"), book, {}, {});
+    std::map<std::string, double> figures = {{"spend", in_usd(ledger.spend)},
+                                             {"jobs", static_cast<double>(ledger.jobs)}};
+    for (const auto* lines : {&ledger.users, &ledger.accounts, &ledger.partitions, &ledger.states}) {
+      for (const GroupLine& l : *lines) {
+        figures[l.name] = in_usd(l.spend);
+        figures[l.name + " idle"] = in_gpu_hours(l.idle.value_or(GpuTime{}));
+      }
+    }
+    for (const WaitLine& w : ledger.waits) figures[w.partition + " p95"] = in_seconds(w.p95);
+    for (const JobIssueLine& issue : ledger.issues)
+      figures[std::string(name_of(issue.issue))] = in_gpu_hours(issue.lost) + static_cast<double>(issue.jobs);
+    return figures;
+  };
+  const std::map<std::string, double> in_order = answer();
+  std::ranges::shuffle(rows, std::mt19937(*rc::gen::arbitrary<unsigned>()));
+  RC_ASSERT(std::ranges::equal(answer(), in_order, [](const auto& a, const auto& b) {
+    return a.first == b.first && std::abs(a.second - b.second) <= 1e-9 * (1 + std::abs(b.second));
+  }));
 }
 
 TEST(Jobs, JobsOnHostsWithTelemetryMakeNoGpus) {

@@ -38,16 +38,15 @@ diagnose::Summary summary_of(const GpuUse& use) {
   summary.interval = use.interval;
   if (use.interval > Seconds{})
     summary.samples = static_cast<std::uint64_t>(std::round(summary.duration / use.interval));
-  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
-    if (use.metrics[i]) summary.set(static_cast<Metric>(i), statistics(*use.metrics[i]));
-  }
+  for (const auto& [metric, level] : use.metrics) summary.set(metric, statistics(level));
   const std::optional<Metric> activity = use.activity();
   if (!activity) return summary;
   diagnose::OnOff turns;
   const double idle = known > 0 ? std::min(1.0, use.idle_share / known) : 0;
   turns.idle_share = idle;
   // Kernels may fill few SMs, so the engine shows how much of the time anything ran.
-  const MetricUse& level = *use.metric(use.metric(Metric::kGraphicsActive) ? Metric::kGraphicsActive : *activity);
+  const MetricUse& level =
+      *use.metric(use.metric(Metric::kGraphicsActive) != nullptr ? Metric::kGraphicsActive : *activity);
   turns.active_level = idle < 1 ? std::min(1.0, level.mean / (1 - idle)) : 0;
   turns.changes = static_cast<std::uint64_t>(use.changes);
   const double stretches = std::max(1.0, (use.changes + 1) / 2);
@@ -120,8 +119,9 @@ GpuUse without_waits(GpuUse use, double waits, int cycles) {
   use.changes = std::max(0.0, use.changes - 2.0 * cycles);
   for (const Metric metric : {Metric::kGpuUtil, Metric::kGraphicsActive, Metric::kSmActive, Metric::kSmOccupancy,
                               Metric::kTensorActive, Metric::kDramActive, Metric::kFp32Active}) {
-    std::optional<MetricUse>& found = use.metrics[static_cast<std::size_t>(metric)];
-    if (found) found->mean = std::min(found->max, found->mean / (1 - waits));
+    const auto found = use.metrics.find(metric);
+    if (found == use.metrics.end()) continue;
+    found->second.mean = std::min(found->second.max, found->second.mean / (1 - waits));
   }
   return use;
 }
@@ -166,14 +166,14 @@ std::optional<GpuUse> part_of(const GpuUse& whole, std::size_t from, std::size_t
   part.covered = profile.width * static_cast<double>(activity.steps);
   part.known = part.covered;
   const double mean = whole.metric(*shown)->mean;
-  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
-    if (!part.metrics[i] || !telemetry::is_share(static_cast<Metric>(i))) continue;
+  for (auto& [metric, level] : part.metrics) {
+    if (!telemetry::is_share(metric)) continue;
     const double scale = mean > 0 ? activity.mean / mean : 0;
-    part.metrics[i]->mean = std::min(1.0, part.metrics[i]->mean * scale);
-    part.metrics[i]->p50.reset(), part.metrics[i]->p95.reset();
+    level.mean = std::min(1.0, level.mean * scale);
+    level.p50.reset(), level.p95.reset();
   }
   const auto take = [&](Metric metric, const Means& found) {
-    if (found.steps > 0) part.metrics[static_cast<std::size_t>(metric)] = MetricUse{found.mean, {}, {}, found.max};
+    if (found.steps > 0) part.metrics[metric] = MetricUse{found.mean, {}, {}, found.max};
   };
   take(*shown, activity);
   take(Metric::kDramActive, means_of(profile.dram, from, to));
@@ -306,8 +306,8 @@ UsdPerSecond GpuRow::spend_rate() const {
 }
 
 std::optional<Joules> GpuRow::energy() const {
-  const std::optional<MetricUse>& power = use.metric(Metric::kPower);
-  if (!power) return std::nullopt;
+  const MetricUse* power = use.metric(Metric::kPower);
+  if (power == nullptr) return std::nullopt;
   return watts(power->mean) * (gpu_time / gpus(1));
 }
 
@@ -317,13 +317,13 @@ const Owner& GpuRow::owner() const {
 }
 
 Bytes GpuRow::memory_capacity() const {
-  if (const std::optional<MetricUse>& total = use.metric(Metric::kMemoryTotal)) return bytes(total->max);
+  if (const MetricUse* total = use.metric(Metric::kMemoryTotal)) return bytes(total->max);
   return price.gpu != nullptr ? price.gpu->capacity() * price.share : bytes(0);
 }
 
 Bytes GpuRow::memory_peak() const {
-  const std::optional<MetricUse>& used = use.metric(Metric::kMemoryUsed);
-  return bytes(used ? used->max : 0);
+  const MetricUse* used = use.metric(Metric::kMemoryUsed);
+  return bytes(used != nullptr ? used->max : 0);
 }
 
 // The shares of the parts of a partitioned GPU, which at every moment add up to one GPU.

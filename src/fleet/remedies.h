@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fleet/alternatives.h"
+#include "fleet/commands.h"
 #include "fleet/fleet.h"
 #include "fleet/running.h"
 
@@ -41,8 +42,9 @@ struct Remedy {
   std::optional<Replacement> instead = {};  // what is paid for afterwards, if it changes
   std::optional<double> speed = {};         // of work that fills its GPU, relative to today
   std::string manifest = {};
-  bool counted = true;                 // FleetAction::counted
-  int from_hour = 0, until_hour = 24;  // kPark: the hours of the day (UTC) in which it works
+  bool counted = true;      // FleetAction::counted
+  bool loses_link = false;  // a pod or job on several GPUs would lose NVLink
+  DailyHours hours = {};    // kPark: when it works
 };
 
 struct RemedyInput {

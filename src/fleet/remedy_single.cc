@@ -37,17 +37,40 @@ double parkable_share(const GpuRow& gpu, const Running& running, Seconds least) 
   return all > 0 ? parked / all : 0;
 }
 
-// The hours of the day (UTC) in which the GPU worked: [from, until).
-std::pair<int, int> working_hours(const GpuRow& gpu, const Running& running) {
+bool is_weekend(TimePoint time) {
+  const auto day = static_cast<long>(in_hours(time.since_epoch()) / 24);  // 1970-01-01 was a Thursday
+  return day % 7 == 2 || day % 7 == 3;
+}
+
+// When the GPU worked, and the share of its time outside these hours. Weekends are left out if it was idle on two days
+// of them.
+std::pair<DailyHours, double> working_hours(const GpuRow& gpu, const Running& running) {
   const Profile& profile = gpu.use.profile;
-  int first = 24, last = 0;
-  for (std::size_t i = running.first_step; i < profile.idle.size(); ++i) {
-    if (std::isnan(profile.idle[i]) || profile.idle[i] > 0.99F) continue;
-    const double begin = std::fmod(in_hours(profile.begin_of(i).since_epoch()), 24.0);
-    first = std::min(first, static_cast<int>(begin));
-    last = std::max(last, static_cast<int>(std::ceil(begin + in_hours(profile.width))));
-  }
-  return first < std::min(last, 24) ? std::pair(first, std::min(last, 24)) : std::pair(0, 24);
+  DailyHours worked{.from = 24, .until = 0, .weekdays_only = true};
+  Seconds weekend;
+  const auto each = [&](const auto& use) {
+    for (std::size_t i = running.first_step; i < profile.idle.size(); ++i) {
+      const TimePoint begin = profile.begin_of(i);
+      const double hour = std::fmod(in_hours(begin.since_epoch()), 24.0);
+      if (!std::isnan(profile.idle[i])) use(profile.idle[i] > 0.99F, hour, is_weekend(begin));
+    }
+  };
+  each([&](bool idle, double hour, bool at_weekend) {
+    if (at_weekend) weekend += profile.width;
+    if (idle) return;
+    worked.from = std::min(worked.from, static_cast<int>(hour));
+    worked.until = std::max(worked.until, static_cast<int>(std::ceil(hour + in_hours(profile.width))));
+    worked.weekdays_only = worked.weekdays_only && !at_weekend;
+  });
+  worked.until = std::min(worked.until, 24);
+  worked.weekdays_only = worked.weekdays_only && weekend >= hours(48);
+  if (!worked.valid()) return {{}, 0};
+  double all = 0, outside = 0;
+  each([&](bool, double hour, bool at_weekend) {
+    all += 1;
+    outside += hour < worked.from || hour >= worked.until || (worked.weekdays_only && at_weekend) ? 1 : 0;
+  });
+  return {worked, outside / all};
 }
 
 // Whether the GPU worked on at least half of the days. One working day among several is not a schedule.
@@ -75,7 +98,9 @@ Remedy remedy_for(RemedyKind kind, const RemedyInput& input, std::size_t row, st
 // Kernels that fill almost no SM are work, too: the engine is active although the SM counters are nearly 0.
 bool runs_tiny_kernels(const GpuRow& gpu) {
   constexpr double kNotNoise = 0.05;
-  const auto active = [&](Metric metric) { return gpu.use.metric(metric) ? gpu.use.metric(metric)->mean : 0; };
+  const auto active = [&](Metric metric) {
+    return gpu.use.metric(metric) != nullptr ? gpu.use.metric(metric)->mean : 0;
+  };
   const double engine = std::max(active(Metric::kGraphicsActive), active(Metric::kGpuUtil));
   return engine > 1 - gpu.use.idle_share + kNotNoise;
 }
@@ -96,13 +121,16 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
     return stop;
   }
   if (!running.watched) return std::nullopt;
-  const double share = parkable_share(gpu, running, t.park_after);
+  double share = parkable_share(gpu, running, t.park_after);
   if (share < t.park_share) return std::nullopt;
   Remedy park = remedy_for(RemedyKind::kPark, input, row, "scaled to zero when idle");
+  double outside = 0;
+  std::tie(park.hours, outside) = working_hours(gpu, running);
+  // A schedule also runs in hours that are idle on some days.
+  if (park.hours.valid()) share = std::min(share, outside);
   park.saving = gpu.spend_rate() * share;
   park.confidence = gpu.confidence * 0.8;
   park.counted = works_regularly(gpu, running);
-  std::tie(park.from_hour, park.until_hour) = working_hours(gpu, running);
   return park;
 }
 
@@ -115,7 +143,8 @@ using PerPrice = std::map<decltype(price_key(GpuPrice{}, 1)), Value>;
 
 struct Downsizing {
   PerPrice<std::vector<KindOffers>> offers = {};
-  std::map<std::pair<std::string, std::string>, std::size_t> together = {};  // GPUs by owner and kind
+  std::map<std::pair<std::string, std::string>, std::size_t> together = {};     // GPUs by owner and kind
+  std::map<std::pair<std::string, std::string>, std::size_t> of_instance = {};  // GPUs by team and pod or job
 };
 
 std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std::size_t row, Downsizing& known,
@@ -146,7 +175,11 @@ std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std
   }
   remedy.instead = other;
   // Work that fills its GPU would only move to a cheaper provider.
-  remedy.counted = best->keeps_up && (has_room(gpu) || !other.moves_provider);
+  const Owner& owner = running.owner();
+  const bool spans = known.of_instance[{owner.team, owner.instance}] > 1 || (!is_scalable(owner) && together > 1);
+  remedy.loses_link =
+      !owner.instance.empty() && spans && gpu.price.gpu->nvlink_kind != "none" && other.gpu->nvlink_kind == "none";
+  remedy.counted = best->keeps_up && (has_room(gpu) || !other.moves_provider) && !remedy.loses_link;
   return remedy;
 }
 
@@ -206,8 +239,11 @@ std::vector<Remedy> find_stops(const RemedyInput& input) {
 std::vector<Remedy> find_downsizes(const RemedyInput& input) {
   std::vector<Remedy> found;
   Downsizing known;
-  for (std::size_t i = 0; i < input.gpus.size(); ++i)
-    ++known.together[{input.running[i].owner().shown(), gpu_name(input.gpus[i])}];
+  for (std::size_t i = 0; i < input.gpus.size(); ++i) {
+    const Owner& owner = input.running[i].owner();
+    ++known.together[{owner.shown(), gpu_name(input.gpus[i])}];
+    ++known.of_instance[{owner.team, owner.instance}];
+  }
   auto add = [&](RemedyKind kind, std::size_t row, double memory, double traffic) {
     if (auto remedy = smaller_gpu(kind, input, row, known, memory, traffic)) found.push_back(*std::move(remedy));
   };

@@ -51,8 +51,8 @@ void find_owners(Running& running, const GpuRow& gpu) {
 
 // p95 and peak of one metric since `first_step`: from single readings if the owners were there all the time, otherwise
 // from the curve, where means hide anything shorter than a step.
-void find_level(const MetricCurve& curve, std::size_t first_step, const std::optional<MetricUse>& whole, bool all_time,
-                double& p95, double& peak) {
+void find_level(const MetricCurve& curve, std::size_t first_step, const MetricUse* whole, bool all_time, double& p95,
+                double& peak) {
   std::vector<double> means;
   double most = 0;
   for (std::size_t i = first_step; i < curve.mean.size(); ++i) {
@@ -60,7 +60,7 @@ void find_level(const MetricCurve& curve, std::size_t first_step, const std::opt
     means.push_back(static_cast<double>(curve.mean[i]));
     if (i < curve.max.size()) most = std::max(most, static_cast<double>(curve.max[i]));
   }
-  if (whole && (all_time || means.empty())) {
+  if (whole != nullptr && (all_time || means.empty())) {
     peak = std::min(1.0, whole->max);
     p95 = std::min(1.0, whole->p95.value_or(whole->max));
   } else if (!means.empty()) {

@@ -102,14 +102,13 @@ void set_means(GpuUse& use, const PartCells& part, const StepTimes& time) {
       weight += time.covered[i];
       most = std::max(most, at(curve.max, i));
     }
-    std::optional<MetricUse>& slot = use.metrics[static_cast<std::size_t>(metric)];
     if (weight <= Seconds{}) {
-      slot.reset();
+      use.metrics.erase(metric);
       continue;
     }
-    if (!slot) slot = MetricUse{};
-    slot->mean = sum / weight;
-    slot->max = most;
+    MetricUse& slot = use.metrics[metric];
+    slot.mean = sum / weight;
+    slot.max = most;
   }
 }
 

@@ -5,7 +5,6 @@
 // are queried with a short lookback and give only proportions within a step.
 #pragma once
 
-#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -46,7 +45,7 @@ struct PartCells {
   std::map<Owner, OwnerCells> owners;
   Cells seen;  // moments with any reading of it
   std::map<Metric, CellCurve> curves;
-  std::array<std::optional<MetricUse>, telemetry::kMetrics> metrics;
+  std::map<Metric, MetricUse> metrics;
   double changes = 0;
 };
 

@@ -206,7 +206,8 @@ GpuUse use_of(const PartTally& part, const Presence& presence, const std::vector
   use.duplicated = presence.duplicated;
   if (part.device.mig_id.empty()) use.fine = part.fine;
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
-    use.metrics[i] = metric_use(part, static_cast<Metric>(i), within);
+    const auto metric = static_cast<Metric>(i);
+    if (const std::optional<MetricUse> found = metric_use(part, metric, within)) use.metrics[metric] = *found;
   }
   if (part.curves.steps() > 0) {
     const TimePoint last = unix_seconds(std::nextafter(in_unix_seconds(within.back().until), 0.0));
@@ -223,9 +224,9 @@ GpuUse use_of(const PartTally& part, const Presence& presence, const std::vector
   if (const std::optional<Metric> activity = use.activity()) {
     use.changes = static_cast<double>(part.changes[static_cast<std::size_t>(kind_of(*activity).row)]);
   }
-  if (std::optional<MetricUse>& memory = use.metrics[static_cast<std::size_t>(Metric::kMemoryUsed)]) {
-    memory->p50 = quantile_of_steps(use.profile.memory.mean, 0.5);
-    memory->p95 = quantile_of_steps(use.profile.memory.mean, 0.95);
+  if (const auto memory = use.metrics.find(Metric::kMemoryUsed); memory != use.metrics.end()) {
+    memory->second.p50 = quantile_of_steps(use.profile.memory.mean, 0.5);
+    memory->second.p95 = quantile_of_steps(use.profile.memory.mean, 0.95);
   }
   use.tenancies = tenancies_of(part, presence, use, within);
   std::ranges::stable_sort(use.tenancies, std::ranges::greater(), &Tenancy::time);

@@ -479,9 +479,7 @@ class ShardScan {
       if (owners_p95) place.owner->p95 = std::max(place.owner->p95.value_or(0), value);
     }
     for (const auto& [part, sum] : sums) {
-      std::optional<MetricUse>& use = part->metrics[static_cast<std::size_t>(metric)];
-      if (!use) use = MetricUse{};
-      set(*use, sum.value / sum.weight, sum.largest);
+      set(part->metrics[metric], sum.value / sum.weight, sum.largest);
     }
     return {};
   }

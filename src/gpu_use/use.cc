@@ -19,6 +19,11 @@ bool is_random(std::string_view part, std::size_t least, std::size_t most) {
          part.find_first_not_of("bcdfghjklmnpqrstvwxz2456789") == std::string_view::npos;
 }
 
+// Anonymized names have other letters at their end.
+bool is_plain(std::string_view part) {
+  return part.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789") == std::string_view::npos;
+}
+
 bool is_number(std::string_view part) {
   return !part.empty() && part.size() <= 5 && part.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -85,7 +90,7 @@ std::string Owner::shown() const {
 
 std::optional<Metric> GpuUse::activity() const {
   for (Metric m : kActivityMetrics) {
-    if (metric(m)) return m;
+    if (metric(m) != nullptr) return m;
   }
   return std::nullopt;
 }
@@ -161,14 +166,12 @@ std::string workload_of_pod(const std::string& pod) {
   const std::size_t dash = name.rfind('-');
   if (dash == std::string_view::npos || dash == 0) return pod;
   const std::string_view end = name.substr(dash + 1);
-  // The random end of a replica set's pod may consist of digits alone.
-  if (!is_random(end, 5, 5)) {
-    return is_number(end) ? std::string(name.substr(0, dash)) : pod;  // stateful set, indexed job
-  }
   name = name.substr(0, dash);
   const std::size_t second = name.rfind('-');
-  if (second != std::string_view::npos && second > 0 && is_hash(name.substr(second + 1))) name = name.substr(0, second);
-  return std::string(name);
+  const bool replica = end.size() == 5 && is_plain(end) && second != std::string_view::npos && second > 0 &&
+                       is_hash(name.substr(second + 1));
+  if (replica) return std::string(name.substr(0, second));
+  return is_random(end, 5, 5) || is_number(end) ? std::string(name) : pod;  // stateful set, indexed job
 }
 
 Owner owner_of(const Device& device) {

@@ -10,10 +10,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -99,19 +99,19 @@ inline constexpr const char* kFreePart = "free";
 
 struct GpuUse {
   Device device;
-  Seconds covered;            // the row of a partitioned GPU itself counts only the time without instances
-  TimePoint first, last;      // first and last reading
-  Seconds interval;           // usual time between two readings
-  Seconds known;              // the part with reported activity
-  Seconds filled;             // the part between readings further apart than usual
-  std::uint64_t dropped = 0;  // blank or impossible readings; the GPU was present
-  Seconds clock_off;          // how far its clock was ahead of the fleet's; times are corrected
-  std::array<std::optional<MetricUse>, telemetry::kMetrics> metrics;
-  double idle_share = 0;      // of the covered time: no activity
-  double held_share = 0;      // of the covered time: no activity while memory was held
-  double changes = 0;         // number of changes between idle and active
-  bool duplicated = false;    // reported by several series at once
-  bool from_job_log = false;  // from a scheduler's accounting: no readings, no profile
+  Seconds covered;                      // the row of a partitioned GPU itself counts only the time without instances
+  TimePoint first, last;                // first and last reading
+  Seconds interval;                     // usual time between two readings
+  Seconds known;                        // the part with reported activity
+  Seconds filled;                       // the part between readings further apart than usual
+  std::uint64_t dropped = 0;            // blank or impossible readings; the GPU was present
+  Seconds clock_off;                    // how far its clock was ahead of the fleet's; times are corrected
+  std::map<Metric, MetricUse> metrics;  // the reported ones; a fleet has tens of thousands of GPUs
+  double idle_share = 0;                // of the covered time: no activity
+  double held_share = 0;                // of the covered time: no activity while memory was held
+  double changes = 0;                   // number of changes between idle and active
+  bool duplicated = false;              // reported by several series at once
+  bool from_job_log = false;            // from a scheduler's accounting: no readings, no profile
   Profile profile;
   FinePeaks fine;                  // empty if the source gave no single readings
   std::vector<Tenancy> tenancies;  // longest first
@@ -121,7 +121,11 @@ struct GpuUse {
   bool is_one_reading() const { return first == last && !from_job_log; }
   bool is_free_part() const { return device.mig_id == kFreePart; }
 
-  const std::optional<MetricUse>& metric(Metric m) const { return metrics[static_cast<std::size_t>(m)]; }
+  // Null if not reported.
+  const MetricUse* metric(Metric m) const {
+    const auto found = metrics.find(m);
+    return found == metrics.end() ? nullptr : &found->second;
+  }
   // The metric behind the idle share and Profile::activity; not set if no activity was reported.
   std::optional<Metric> activity() const;
 };

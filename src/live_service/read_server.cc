@@ -52,7 +52,7 @@ void take_gpus(const std::vector<gpu_use::GpuUse>& gpus, ServiceReading& service
       Tally& kind = kinds[gpu.device.name];
       kind.seconds += in_seconds(tenancy.time);
       // The power of a partitioned GPU cannot be divided among its instances.
-      if (const auto& power = gpu.metric(gpu_use::Metric::kPower); power && gpu.device.mig_id.empty()) {
+      if (const auto* power = gpu.metric(gpu_use::Metric::kPower); power != nullptr && gpu.device.mig_id.empty()) {
         kind.powered += in_seconds(tenancy.time);
         kind.joules += power->mean * in_seconds(tenancy.time);
       }

@@ -34,10 +34,7 @@ std::optional<std::string> not_empty(const std::string& text) { return when(!tex
 
 Named<double> mean_metrics(const GpuRow& gpu) {
   Named<double> means;
-  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
-    if (const auto& use = gpu.use.metrics[i])
-      means.emplace_back(telemetry::name_of(static_cast<telemetry::Metric>(i)), use->mean);
-  }
+  for (const auto& [metric, use] : gpu.use.metrics) means.emplace_back(telemetry::name_of(metric), use.mean);
   return means;
 }
 
