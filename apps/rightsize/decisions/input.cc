@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "gpu_use/prometheus_client.h"
@@ -100,17 +99,15 @@ std::string default_query(std::string_view metric, double percentile, const std:
                           const std::string& step) {
   const auto quantile = [&](std::initializer_list<const char*> histograms) {
     std::string sums;
-    for (const char* name : histograms) {
+    for (const char* name : histograms)
       sums +=
           fmt::format("{}sum by (le) (rate(vllm:{}_bucket{{{}}}[{}]))", sums.empty() ? "" : " or ", name, match, step);
-    }
     return fmt::format("histogram_quantile({}, {})", percentile, sums);
   };
   if (metric == decisions::kTtft) return quantile({"time_to_first_token_seconds"});
-  if (metric == decisions::kTpot) {
+  if (metric == decisions::kTpot)
     return quantile(
         {"request_time_per_output_token_seconds", "inter_token_latency_seconds", "time_per_output_token_seconds"});
-  }
   if (metric == decisions::kLatency) return quantile({"e2e_request_latency_seconds"});
   if (metric == decisions::kMemory)
     return fmt::format("max(max_over_time(DCGM_FI_DEV_FB_USED{{{}}}[{}])) * 1048576", match, step);
@@ -163,7 +160,7 @@ Checked<void> add_scaling(const MeasureFlags& flags, const ServerRequest& reques
 
 Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& decision, NewSamples& into) {
   RIGHTSIZE_TRY(const ServerRequest request, read_server_flags(flags.server));
-  const Seconds step = flags.step;
+  const Seconds step = flags.step.value_or(seconds(300));
   std::map<std::string, std::string> queries;
   for (const std::string& text : flags.queries) {
     RIGHTSIZE_TRY(const auto named, split_metric(text, "--query"));
@@ -218,14 +215,15 @@ Result<> check_model(const decisions::Decision& decision, const std::string& ser
 }
 
 // Percentiles of scrapes in files, over the time that these cover.
-Result<> add_scrapes(const std::vector<std::string>& files, const decisions::Decision& decision, NewSamples& into) {
+Result<> add_scrapes(const MeasureFlags& flags, const decisions::Decision& decision, NewSamples& into) {
   using live_service::Signal;
-  RIGHTSIZE_TRY(const live_service::ServicesRead read, live_service::read_service_files(files));
+  RIGHTSIZE_TRY(const live_service::ServicesRead read,
+                live_service::read_service_files(flags.from, {.step = flags.step}));
   const live_service::ServiceReading* service = service_of(decision, read.services);
   if (service == nullptr)
     return fail(bad_input(fmt::format("no service name contains '{}'", decision.summary.workload)));
   if (Result<> same = check_model(decision, service->model); !same) return same;
-  into.how = fmt::format("scrape {}", files.front());
+  into.how = fmt::format("scrape {}", flags.from.front());
   if (is_scaling(decision)) into.samples = measured_scaling(decision, *service, into.how);
   const double share = PlanFields(decision).number("slo_percentile").value_or(95) / 100;
   for (const decisions::PredictedMetric& p : decision.predictions) {
@@ -302,7 +300,7 @@ void add_measure_flags(FlagSet& command, MeasureFlags& flags) {
       ->meaning("recording of 'rightsize profile' or nvidia-smi, with memory and utilization");
   command.add("from", flags.from)->meaning("scrapes of the engine's /metrics in files, instead of a metrics server");
   command.add("query", flags.queries)->single_words();
-  command.add("step", flags.step)->meaning("sampling interval")->or_else("5min");
+  command.add("step", flags.step)->meaning("sampling interval, or time between scrapes")->or_words("5min");
   add_window_flags(command, flags.server);
   command.group("Metrics server");
   add_connection_flags(command, flags.server);
@@ -316,7 +314,7 @@ Checked<NewSamples> measure(const MeasureFlags& flags, const decisions::Decision
     if (Result<> added = add_profile(flags.profile, measured); !added) return fail(added.error());
   }
   if (!flags.from.empty()) {
-    if (Result<> added = add_scrapes(flags.from, decision, measured); !added) return fail(added.error());
+    if (Result<> added = add_scrapes(flags, decision, measured); !added) return fail(added.error());
   }
   if (!flags.server.prometheus.empty()) {
     if (Checked<void> added = add_server(flags, decision, measured); !added) return fail(added.error());
