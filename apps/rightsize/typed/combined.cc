@@ -14,6 +14,7 @@
 #include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
+#include "rightsize/typed/file_kind.h"
 #include "rightsize/typed/foreign_file.h"
 #include "rightsize/typed/foreign_keys.h"
 #include "rightsize/typed/lists.h"
@@ -494,20 +495,27 @@ class Combiner {
     }
   }
 
-  // `verify chat --from smi.csv`, `verify chat smi.csv`: a recording of its GPUs.
+  // `verify chat smi.csv`, `verify chat first.txt second.txt`: a recording of its GPUs, scrapes of its engine.
   void put_recording() {
-    std::optional<std::string> file = take("--from --replay --file --recording --input -f");
-    std::error_code ignored;
-    for (std::size_t i = 2; !file && i < typed_.words.size(); ++i) {
-      if (is_flag_word(typed_.words[i]) || is_flag_word(typed_.words[i - 1]) ||
-          !std::filesystem::is_regular_file(typed_.words[i], ignored))
+    std::vector<std::string>& words = typed_.words;
+    std::vector<std::string> files;
+    if (const auto file = take("--replay --file --recording --input -f")) files.push_back(*file);
+    bool listed = false;  // --from takes several files
+    for (std::size_t i = 2; i < words.size(); ++i) {
+      const bool is_flag = is_flag_word(words[i]);
+      if (is_flag) listed = lists_word("--from --metrics --metrics-file --logs", words[i]);
+      std::error_code ignored;
+      if (is_flag || listed || is_flag_word(words[i - 1]) || !std::filesystem::is_regular_file(words[i], ignored))
         continue;
-      file = typed_.words[i];
-      typed_.words.erase(typed_.words.begin() + static_cast<std::ptrdiff_t>(i));
+      files.push_back(words[i]);
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i--));
     }
-    if (!file) return;
-    put("--profile", *file);
-    say(fmt::format("{} is --profile {}", *file, *file));
+    for (const std::string& file : files) {
+      const std::vector<std::string> reader = command_for_file(file);
+      const char* flag = !reader.empty() && reader.front() == "service" ? "--from" : "--profile";
+      put(flag, file);
+      say(fmt::format("{} is {} {}", file, flag, file));
+    }
   }
 
   // Savings are always shown by decision and by team; --by names a person.
