@@ -19,9 +19,10 @@ const isTemporary = (failed: unknown) => failed instanceof Away || (failed insta
 
 /**
  * The answer to `what`, requested again whenever it changes; null requests nothing. The previous answer stays while waiting.
- * `moving`: the question follows a slider, and intermediate answers are shown too.
+ * `moving`: the question follows a slider, and intermediate answers are shown too. `outdated`: the fields have changed since;
+ * a request in progress is aborted, because it would delay the answers that the visitor waits for.
  */
-export function useAnswer<C extends Command>(command: C, what: AskFor<C> | null, moving = false): Answer<AnswerOf<C>> {
+export function useAnswer<C extends Command>(command: C, what: AskFor<C> | null, moving = false, outdated = false): Answer<AnswerOf<C>> {
   const [answer, setAnswer] = useState<Answer<AnswerOf<C>>>(NOTHING);
   const key = what === null ? null : JSON.stringify(what);
   const newest = useRef<Newest<AnswerOf<C>>>();
@@ -41,12 +42,10 @@ export function useAnswer<C extends Command>(command: C, what: AskFor<C> | null,
   // Before the next paint, because a frame is a fifth of the time that feels instant.
   useLayoutEffect(() => {
     clearTimeout(timer.current);
-    if (key !== null) newest.current?.next(key);
-    else {
-      newest.current?.stop();
-      setAnswer(NOTHING);
-    }
-  }, [key]);
+    if (key !== null && !outdated) newest.current?.next(key);
+    else newest.current?.stop();
+    if (key === null) setAnswer(NOTHING);
+  }, [key, outdated]);
   useEffect(() => () => { clearTimeout(timer.current); newest.current?.stop(); }, []);
   return answer;
 }

@@ -58,8 +58,8 @@ export function useQuestion<S extends Fields, C extends Command>(command: C, def
   const key = keyOf(state);
   const asked = useMemo(() => questionOf(state), [key, options.also]);
   const settled = useSettled(asked, pause);
-  const asking = useAnswer(command, options.search ? null : settled, pause === 0);
-  const found = useSearch(command, options.search && settled !== null ? JSON.stringify(settled) : null);
+  const asking = useAnswer(command, options.search ? null : settled, pause === 0, settled !== asked);
+  const found = useSearch(command, options.search && settled !== null && settled === asked ? JSON.stringify(settled) : null);
   const full = options.search ? { ...found, busy: found.seconds !== null } : asking;
   const seen = useRef<{ full?: AnswerOf<C> | undefined; quick?: AnswerOf<C> | undefined; quickIsNewer?: boolean }>({});
   const smaller = (question: AskFor<C> | null) => (quick && question && seen.current.full ? quick(question, seen.current.full) : null);

@@ -42,7 +42,8 @@ export function Recommendation() {
   const quickAsk = useMemo(() => (asking ? quickQuestion(asking) : null), [key]);
   const fullAsk = useMemo(() => (asking ? question(asking) : null), [key]);
   const quick = useAnswer('recommend', quickAsk, true);
-  const full = useAnswer('recommend', useSettled(fullAsk, 500));
+  const settledAsk = useSettled(fullAsk, 500);
+  const full = useAnswer('recommend', settledAsk, false, settledAsk !== fullAsk);
   const askAhead = useAhead('recommend', quickAsk);
   const likely = (changes: Partial<State>[]) => { if (asking) askAhead(changes.map((each) => quickQuestion({ ...asking, ...each }))); };
   const fullIsCurrent = !full.busy && full.value !== undefined && full.value.what === quick.value?.what && !quick.busy;
@@ -141,7 +142,7 @@ export function Recommendation() {
                       <label class="inline-select">
                         Compare with{' '}
                         <select value={other?.key ?? ''} onChange={(event) => { change({ vs: event.currentTarget.value }, true); }}>
-                          <option value="">–</option>
+                          <option value="">another plan</option>
                           {choices.filter((each) => each !== choice).map((each) => <option key={each.key} value={each.key}>{[...(labels.get(each.key) ?? []), machinesOf(each.plan)].join(': ')}</option>)}
                         </select>
                       </label>
