@@ -18,7 +18,7 @@ async function settled(page) {
   }
 }
 
-/** Sideways scrolling, tables that hide columns, and parts of charts that leave them. */
+/** Sideways scrolling, tables that hide columns, parts of charts that leave them, and labels that cover each other. */
 const misfits = (page) => page.evaluate(() => {
   const sideways = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   const wide = [...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => `${each.getAttribute('aria-label')} is ${each.scrollWidth} wide in ${each.clientWidth}`);
@@ -27,7 +27,12 @@ const misfits = (page) => page.evaluate(() => {
     const outside = (part) => { const box = part.getBoundingClientRect(); return box.right > edge.right + 2 || box.left < edge.left - 2 || box.bottom < edge.top || box.top > edge.bottom; };
     return [...picture.querySelectorAll('text, circle')].filter(outside).map((part) => `"${part.textContent || 'a dot'}" leaves ${picture.getAttribute('aria-label')}`);
   });
-  return [...(sideways > 0 ? [`scrolls sideways by ${sideways} px`] : []), ...wide, ...cut];
+  const covered = [...document.querySelectorAll('.chart svg')].flatMap((picture) => {
+    const labels = [...picture.querySelectorAll('text')].filter((each) => each.textContent.trim() !== '').map((each) => ({ text: each.textContent, box: each.getBoundingClientRect() }));
+    const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+    return labels.flatMap((a, i) => labels.slice(i + 1).filter((b) => meet(a.box, b.box)).map((b) => `"${a.text}" covers "${b.text}" in ${picture.getAttribute('aria-label')}`));
+  });
+  return [...(sideways > 0 ? [`scrolls sideways by ${sideways} px`] : []), ...wide, ...cut, ...covered];
 });
 
 /** Opens a view, uses it, and checks for problems that no view may have. */
@@ -225,7 +230,7 @@ await visit('/cache', 'cache', async (page) => {
 
 // If no setting meets a limit, the page reports this and names the closest setting without presenting it as the answer.
 await visit('/batching?ttft=0.01&rate=64', 'batching-infeasible', async (page) => {
-  await page.getByText('No setting meets these limits').waitFor();
+  await page.getByTestId('answer').filter({ hasText: 'No setting meets these limits' }).waitFor();
   check(!/\/month/.test(await answer(page)), `an infeasible plan is not the answer: ${await answer(page)}`);
 });
 
@@ -336,6 +341,8 @@ for (const view of [...VIEWS, '/live']) {
     await page.locator('.card').nth(1).waitFor();
     check(await page.getByRole('button', { name: 'Dark theme' }).isVisible(), `${view} has its theme switch on a phone`);
     await settled(page);
+    const inView = await page.evaluate(() => [...document.querySelectorAll('[data-testid=answer], [data-testid=summary], .mini')].some((each) => { const box = each.getBoundingClientRect(); return box.height > 0 && box.bottom <= innerHeight; }));
+    check(inView || view === '/live', `${view}: a phone shows the answer without scrolling`);
     const figure = page.locator('.stat dd').first();
     if ((await figure.count()) > 0) {
       await figure.tap();

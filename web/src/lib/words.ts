@@ -105,7 +105,7 @@ export const stackName = (stack: string) => STACKS[stack] ?? stack;
 export const boundShown = (bound: string | undefined) => (bound === undefined ? '–' : bound === 'memory' ? 'memory bandwidth' : bound);
 
 /** The pages by the command that they show. */
-const PAGES: Record<string, string> = { recommend: 'Recommend', fleet: 'Fleet', service: 'Service', portfolio: 'Portfolio', batch: 'Batching', autoscale: 'Autoscale', cache: 'KV cache', window: 'Window', mig: 'MIG', energy: 'Energy', commit: 'Commit', prices: 'Prices', decisions: 'Decisions' };
+const PAGES: Record<string, string> = { recommend: 'Recommend', fleet: 'Fleet', service: 'Service', portfolio: 'Portfolio', batch: 'Batching', autoscale: 'Autoscale', cache: 'KV cache', window: 'Batch window', mig: 'MIG', energy: 'Energy', commit: 'Commitments', prices: 'Prices', decisions: 'Decisions' };
 
 /** A message of the program with the fields of the page instead of flags; a flag without a field is named by its words. */
 export function inPageWords(text: string, fields: Record<string, string> = {}): string {

@@ -65,11 +65,17 @@ export function AskPage<C extends Command, T>(props: Props<C, T>) {
   );
 }
 
+/** On phones, the answer stays at the lower edge while the fields above it change; a touch shows all of it. */
+export function Mini(props: { line: ComponentChildren }) {
+  return <p class="mini" aria-hidden="true" onClick={(event) => { event.currentTarget.parentElement?.scrollIntoView({ behavior: 'smooth' }); }}>{props.line}</p>;
+}
+
 /** The answer in a sentence, its basis, and its numbers. `example`: on pages that are not an AskPage. */
 export function Hero(props: { line: ComponentChildren; sub?: ComponentChildren; example?: boolean; children?: ComponentChildren }) {
   const example = useContext(Example) || props.example;
   return (
     <section class="card hero" aria-label="The answer">
+      <Mini line={props.line} />
       <p class="hero-line" data-testid="answer">{props.line}</p>
       {(example || props.sub) && <p class="hero-sub">{example && <Badge tone="accent" title="Nothing was entered yet: change a field to get your own answer">Example</Badge>} {props.sub}</p>}
       {props.children && <div style={{ marginTop: '12px' }}>{props.children}</div>}

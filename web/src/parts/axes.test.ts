@@ -25,14 +25,14 @@ describe('labels', () => {
     const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
     for (let round = 0; round < 300; ++round) {
       const labels = Array.from({ length: 5 }, () => ({ x: 40 + random() * 520, y: 30 + random() * 240, text: 'lowest energy'.slice(0, 5 + Math.floor(random() * 8)) }));
-      const boxes = placeLabels(labels, labels, 600, 300).map((at, i) => {
+      const boxes = placeLabels(labels, labels, 600, 300, 30).map((at, i) => {
         const label = labels[i] ?? { x: 0, y: 0, text: '' };
         const wide = 6.4 * label.text.length;
         const left = label.x + at.dx - (at.anchor === 'start' ? 0 : at.anchor === 'end' ? wide : wide / 2);
         return [left, label.y + at.dy - 7, left + wide, label.y + at.dy + 7] as const;
       });
       boxes.forEach((a, i) => {
-        expect(a[0] >= 0 && a[2] <= 600 && a[1] >= 0 && a[3] <= 300).toBe(true);
+        expect(a[0] >= 30 && a[2] <= 600 && a[1] >= 0 && a[3] <= 300).toBe(true);
         for (const b of boxes.slice(i + 1)) expect(a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1]).toBe(false);
       });
     }

@@ -50,8 +50,8 @@ export interface Placed {
 
 const OFFSETS: Placed[] = [0, -15, 15, -30, 30, -45, 45].flatMap((dy) => [{ dx: 11, dy, anchor: 'start' as const }, { dx: -11, dy, anchor: 'end' as const }, ...(dy === 0 ? [] : [{ dx: 0, dy, anchor: 'middle' as const }])]);
 
-/** Positions of labels next to dots (pixels): labels cover neither each other nor other dots, and stay inside. */
-export function placeLabels(labels: { x: number; y: number; text: string }[], dots: { x: number; y: number }[], width: number, height: number): Placed[] {
+/** Positions of labels next to dots (pixels): labels cover neither each other nor other dots, and stay inside, right of `least`. */
+export function placeLabels(labels: { x: number; y: number; text: string }[], dots: { x: number; y: number }[], width: number, height: number, least = 0): Placed[] {
   const boxes: [number, number, number, number][] = [];
   const boxOf = (label: (typeof labels)[number], at: Placed): [number, number, number, number] => {
     const wide = 6.4 * label.text.length;
@@ -61,10 +61,10 @@ export function placeLabels(labels: { x: number; y: number; text: string }[], do
   return labels.map((label) => {
     const cost = (at: Placed) => {
       const [x1, y1, x2, y2] = boxOf(label, at);
-      const outside = x1 < 0 || x2 > width || y1 < 0 || y2 > height ? 100 : 0;
+      const outside = (x1 < 0 || x2 > width || y1 < 0 || y2 > height ? 100 : 0) + (x1 < least ? 50 : 0);
       const covered = boxes.filter(([a1, b1, a2, b2]) => x1 < a2 && x2 > a1 && y1 < b2 && y2 > b1).length;
       const hidden = dots.filter((dot) => dot.x > x1 - 5 && dot.x < x2 + 5 && dot.y > y1 - 3 && dot.y < y2 + 3).length;
-      return outside + 10 * covered + 3 * hidden + Math.abs(at.dy) / 30;
+      return outside + 30 * covered + 3 * hidden + Math.abs(at.dy) / 30;
     };
     const best = OFFSETS.reduce((a, b) => (cost(b) < cost(a) ? b : a));
     boxes.push(boxOf(label, best));

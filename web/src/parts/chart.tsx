@@ -65,6 +65,17 @@ function overhang(plot: SVGSVGElement | HTMLElement) {
   return { left: Math.ceil(Math.max(0, ...labels.map((label) => edge.left - label.left))), right: Math.ceil(Math.max(0, ...labels.map((label) => label.right - edge.right))) };
 }
 
+/** Removes labels of the x axis that would touch the label before. */
+function thinOut(plot: SVGSVGElement | HTMLElement) {
+  for (const axis of plot.querySelectorAll('g[aria-label="x-axis tick label"]')) {
+    let end = -Infinity;
+    for (const { label, box } of [...axis.querySelectorAll('text')].map((each) => ({ label: each, box: each.getBoundingClientRect() }))) {
+      if (box.left < end + 4) label.remove();
+      else end = box.right;
+    }
+  }
+}
+
 export function Chart(props: ChartProps) {
   const [box, width] = useWidth();
   const [table, setTable] = useState(false);
@@ -89,6 +100,7 @@ export function Chart(props: ChartProps) {
       plot = Plot.plot(options) as SVGSVGElement & Plot.Plot;
       box.current.replaceChildren(plot);
     }
+    thinOut(plot);
     const picture = plot.tagName === 'svg' ? plot : plot.querySelector('svg');
     picture?.setAttribute('role', 'img');
     // A chart is one object to a screen reader; its parts have no names.

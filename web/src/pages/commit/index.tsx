@@ -48,7 +48,7 @@ export function CommitPage() {
   const question = useQuestion('commit', DEFAULTS, questionOf);
   const { state, choose, slider, change } = question;
   return (
-    <AskPage title="Commit" what="How much capacity to reserve, for how long, and at what risk" question={question} names={NAMES}
+    <AskPage title="Commitments" what="How much capacity to reserve, for how long, and at what risk" question={question} names={NAMES}
       fields={
         <>
           <GpuField value={state.gpu} onChange={choose('gpu')} />
@@ -93,7 +93,7 @@ export function CommitPage() {
             rows={value.futures ?? []}
             keyOf={(row) => row.name}
             columns={[
-              { title: 'Future', cell: (row) => row.name },
+              { title: 'Scenario', cell: (row) => row.name },
               { title: 'Weight', number: true, roomy: true, cell: (row) => percent(row.weight) },
               { title: 'Cost', number: true, cell: (row) => money(row.usd), sort: (row) => row.usd },
               { title: 'Regret', number: true, cell: (row) => money(row.regret_usd), sort: (row) => row.regret_usd },

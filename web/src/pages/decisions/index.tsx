@@ -18,6 +18,7 @@ const STATUS: Record<string, Tone> = { 'in-force': 'good', 'rolling-out': 'accen
 const NAMES: Record<string, string> = { ttft_seconds: 'TTFT', tpot_seconds: 'TPOT', usd_per_hour: 'price per hour', memory_bytes: 'memory per GPU', tokens_per_second: 'tokens per second', hours: 'duration in hours' };
 const metricName = (metric: string) => NAMES[metric] ?? metric.replace(/_(seconds|bytes)$/, '').replace(/_/g, ' ');
 const VERDICT: Record<string, Tone> = { kept: 'good', broken: 'bad' };
+const CONFIRMED: Record<string, string> = { kept: 'confirmed', broken: 'not confirmed' };
 
 /** The predictions of a decision next to the later measurements. */
 function Picked(props: { id: string }) {
@@ -51,7 +52,7 @@ function Picked(props: { id: string }) {
               if (!real || real.measured === null || real.measured === undefined) return <span class="quiet">{verified.busy ? '…' : 'not measured'}</span>;
               return <><strong>{shown(row.metric, real.measured)}</strong><small class="roomy-only">{real.low !== null && real.low !== undefined ? `${shown(row.metric, real.low)} to ${shown(row.metric, real.high)}, ` : ''}{plural(real.samples, 'sample')}</small></>;
             } },
-            { title: 'Verdict', roomy: true, cell: (row) => { const verdict = measured.get(row.metric)?.verdict; return verdict ? <Badge tone={VERDICT[verdict] ?? 'plain'}>{verdict}</Badge> : '–'; } },
+            { title: 'Verdict', roomy: true, cell: (row) => { const verdict = measured.get(row.metric)?.verdict; return verdict ? <Badge tone={VERDICT[verdict] ?? 'plain'}>{CONFIRMED[verdict] ?? verdict}</Badge> : '–'; } },
             { title: 'Limit', number: true, roomy: true, cell: (row) => shown(row.metric, row.limit) },
           ]}
         />
@@ -137,9 +138,9 @@ export function DecisionsPage() {
               { title: 'Saved so far', number: true, cell: (row) => <strong>{money(row.measured_usd)}</strong>, sort: (row) => row.measured_usd ?? 0 },
               { title: 'Team', roomy: true, cell: (row) => row.team || '–', sort: (row) => row.team ?? '' },
               { title: 'Decided', roomy: true, cell: (row) => localDay(row.decided_at), sort: (row) => row.decided_at },
-              { title: 'Choice', wide: true, roomy: true, cell: (row) => <span class="quiet">{row.choice}</span> },
+              { title: 'Choice', wide: true, roomy: true, cell: (row) => <span class="quiet">{row.choice.replace(/(\d) x /g, '$1 × ')}</span> },
               { title: 'Status', roomy: true, cell: (row) => <Badge tone={STATUS[row.status] ?? 'plain'}>{row.status.replace('-', ' ')}</Badge>, sort: (row) => row.status },
-              { title: 'Verdict', cell: (row) => (row.verdict ? <Badge tone={VERDICT[row.verdict] ?? 'plain'}>{row.verdict}</Badge> : '–'), sort: (row) => row.verdict ?? '' },
+              { title: 'Verdict', cell: (row) => (row.verdict ? <Badge tone={VERDICT[row.verdict] ?? 'plain'}>{CONFIRMED[row.verdict] ?? row.verdict}</Badge> : '–'), sort: (row) => row.verdict ?? '' },
               { title: 'Expected', number: true, roomy: true, cell: (row) => (row.saving_usd === null ? '–' : `${money(row.saving_usd)}/${row.per}`), sort: (row) => row.saving_usd ?? 0 },
             ]}
           />

@@ -4,7 +4,7 @@ import { askForFile, showServer, upload, type AskFor, type Schemas } from '../..
 import { useAddress } from '../../lib/address';
 import { useAnswer, useSearch } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
-import { duration, gib, middleCut, money, number, percent, plural } from '../../lib/format';
+import { duration, gib, middleCut, money, number, percent, plural, sentence } from '../../lib/format';
 import { save } from '../../lib/save';
 import { inPageWords } from '../../lib/words';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
@@ -218,7 +218,7 @@ export function FleetPage() {
               <ul class="stack">
                 {fleet.notes.map((note) => (
                   <li class="note" key={String(note)}>
-                    {inPageWords(String(note), { price: '“Your price”' })}
+                    {sentence(inPageWords(String(note), { price: '“Your price”' }))}
                   </li>
                 ))}
               </ul>

@@ -175,9 +175,8 @@ export function PortfolioPage() {
                 { title: 'Step', number: true, cell: (row) => String(row.step) },
                 { title: 'Workload', cell: (row) => row.workload },
                 { title: 'From', roomy: true, cell: (row) => row.from },
-                { title: 'To', cell: (row) => row.to },
+                { title: 'To', cell: (row) => <>{row.to} {row.interrupts && <Badge tone="warn">stops in between</Badge>}</> },
                 { title: 'Saves', number: true, cell: (row) => money(row.saves_usd_per_month) },
-                { title: 'Note', roomy: true, cell: (row) => (row.interrupts ? <Badge tone="warn">stops in between</Badge> : '') },
               ]}
             />
           )}

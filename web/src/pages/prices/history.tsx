@@ -7,6 +7,7 @@ import { money, plural, signedPercent } from '../../lib/format';
 import { termShown } from '../../lib/words';
 import { TableCard } from '../../parts/ask_page';
 import { Badge, Busy, Card, Segmented } from '../../parts/basics';
+import { placeLabels } from '../../parts/axes';
 import { Chart } from '../../parts/chart';
 import { changeOf, COLOURS, eventsOf, lowestByDay, seriesOf, TIP, type Day, type Price, type PriceEvent } from './shapes';
 
@@ -27,15 +28,23 @@ export function History(props: { gpu: string; prices: Price[]; terms: readonly s
       const name = (day: Day) => `${day.provider} ${day.purchase}`;
       const ends = [...new Map(rows.map((day) => [name(day), day])).values()];
       const colour = (each: { purchase: string }) => COLOURS[each.purchase] ?? 'var(--c8)';
+      const [height, left, end, top, bottom] = [300, 46, width < 560 ? 20 : 96, 20, 30];
+      const [days, most] = [rows.map((day) => Date.parse(day.day)), Math.max(...rows.map((day) => day.usd))];
+      const [first, span] = [Math.min(...days), Math.max(...days) - Math.min(...days) || 1];
+      const pixel = (day: Day) => ({ x: left + ((width - left - end) * (Date.parse(day.day) - first)) / span, y: top + (height - top - bottom) * (1 - day.usd / most), text: day.provider });
+      const places = width < 560 ? [] : placeLabels(ends.map(pixel), ends.map(pixel), width, height - bottom, left);
       return {
-        height: 300,
-        marginLeft: 46,
-        marginRight: width < 560 ? 20 : 96,
+        height,
+        marginLeft: left,
+        marginRight: end,
+        marginTop: top,
+        marginBottom: bottom,
         x: { type: 'utc', label: null },
         y: { label: '↑ $/GPU-h', grid: true, zero: true },
         marks: [
           Plot.line(rows, { x: (day: Day) => new Date(day.day), y: 'usd', z: name, stroke: colour, strokeWidth: 1.6, curve: 'step-after' }),
-          ...(width < 560 ? [] : [Plot.text(ends, { x: (day: Day) => new Date(day.day), y: 'usd', text: 'provider', textAnchor: 'start', dx: 6, fill: colour })]),
+          Plot.dot(ends, { x: (day: Day) => new Date(day.day), y: 'usd', r: 2.5, fill: colour }),
+          ...places.map((place, i) => Plot.text(ends.slice(i, i + 1), { x: (day: Day) => new Date(day.day), y: 'usd', text: 'provider', textAnchor: place.anchor, dx: place.dx, dy: place.dy, fill: colour, stroke: 'var(--panel)', strokeWidth: 3 })),
           Plot.dot(events, { x: (event: PriceEvent) => new Date(event.day), y: 'after', r: 4, fill: (event: PriceEvent) => (event.after < event.before ? 'var(--good)' : 'var(--bad)'), stroke: 'var(--panel)' }),
           Plot.tip([...rows.map((day) => ({ day: day.day, usd: day.usd, text: `${day.provider}, ${termShown(day.purchase)}\n${day.day}: from ${money(day.usd)}/GPU-h` })), ...events.map((event) => ({ day: event.day, usd: event.after, text: `${event.provider} ${event.instance}, ${termShown(event.purchase)}\n${event.day}: ${money(event.before)} to ${money(event.after)} (${signedPercent(changeOf(event))})` }))], Plot.pointer({ x: (each: { day: string }) => new Date(each.day), y: 'usd', title: 'text', ...TIP })),
         ],
@@ -52,7 +61,7 @@ export function History(props: { gpu: string; prices: Price[]; terms: readonly s
   }
   return (
     <>
-      <Chart title="History" name="price-history" note="The lowest price of each provider and terms, from your price store. Dots mark changes: green is cheaper, red more expensive." rows={rows.map((row) => ({ ...row }))} draw={draw}>
+      <Chart title="History" name="price-history" note="The lowest price of each provider and terms, from your price store. Green dots mark cuts, red dots increases." rows={rows.map((row) => ({ ...row }))} draw={draw}>
         <div style={{ maxWidth: '330px', marginTop: '8px' }}>
           <Segmented label="Time range" value={props.range} choices={RANGES} onChange={props.onRange} />
         </div>

@@ -3,6 +3,7 @@ import { duration, money, moneyRange, number, percent, sentence, signedPercent }
 import { boundShown, inPageWords, stackName, TERMS } from '../../lib/words';
 import type { ComponentChildren } from 'preact';
 import { Badge, Busy, Stats, type StatProps } from '../../parts/basics';
+import { Mini } from '../../parts/ask_page';
 import { caveatsOf, closeCall, gpusOf, workOf, worthATest } from './compare';
 import { FIELD_NAMES } from './question';
 
@@ -99,11 +100,7 @@ export function AnswerCard(props: Props) {
   const caveats = caveatsOf(found, plan);
   return (
     <section class="card hero" aria-label="The recommendation">
-      {plan && (
-        <p class="mini" aria-hidden="true" onClick={(event) => { event.currentTarget.parentElement?.scrollIntoView({ behavior: 'smooth' }); }}>
-          {headline(plan, serving)}
-        </p>
-      )}
+      {plan && <Mini line={headline(plan, serving)} />}
       {props.busy && <div class="replanning"><Busy what="Re-planning…" /></div>}
       <p class="hero-line" data-testid="answer">
         {plan ? headline(plan, serving) : 'Nothing meets your limits'}

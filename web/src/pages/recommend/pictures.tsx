@@ -46,7 +46,7 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
       const [left, bottom, top, end] = [50, 36, 20, 20];
       const pixel = (dot: Dot) => ({ x: left + ((width - left - end) * Math.log(dot.time / x[0])) / Math.log(x[1] / x[0]), y: top + ((height - top - bottom) * Math.log(y[1] / dot.usd)) / Math.log(y[1] / y[0]) });
       const labelled = dots.filter((dot) => dot.labels.length > 0);
-      const places = placeLabels(labelled.map((dot) => ({ ...pixel(dot), text: dot.labels.join(', ') })), dots.map(pixel), width, height - bottom);
+      const places = placeLabels(labelled.map((dot) => ({ ...pixel(dot), text: dot.labels.join(', ') })), dots.map(pixel), width, height - bottom, left);
       return {
         height,
         marginLeft: left,

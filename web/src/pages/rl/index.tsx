@@ -2,7 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AnswerOf, AskFor, Schemas } from '../../api/client';
-import { duration, middleCut, money, moneyRange, number, percent } from '../../lib/format';
+import { duration, middleCut, money, moneyRange, number, percent, signedPercent } from '../../lib/format';
 import { useQuestion } from '../../parts/question';
 import { inPageWords } from '../../lib/words';
 import { Badge, Stats } from '../../parts/basics';
@@ -56,7 +56,7 @@ export function RlPage() {
   const question = useQuestion('recommend', DEFAULTS, questionOf, { view: ['plan'], reset: { plan: '1' }, quick: quickOf, hasPlan: (answer) => (answer.plans ?? []).length > 0 });
   const { state, change, choose, slider } = question;
   return (
-    <AskPage title="RL split" what="Reinforcement learning: which GPUs, and how to divide them between training and generation" question={question} names={NAMES}
+    <AskPage title="RL training" what="Reinforcement learning: which GPUs, and how to divide them between training and generation" question={question} names={NAMES}
       fields={
         <>
           <ModelField value={state.model} onChange={choose('model')} />
@@ -80,6 +80,7 @@ export function RlPage() {
         const plans = found.plans ?? [];
         const plan = plans[Number(state.plan) - 1] ?? plans[0];
         const cheaper = plans.filter((each) => plans[0] && each.usd_total < plans[0].usd_total).sort((a, b) => a.usd_total - b.usd_total)[0];
+        const less = [...(found.offers ?? []), ...(found.changes ?? [])].filter((each) => plans[0] && each.usd_total < plans[0].usd_total).sort((a, b) => a.usd_total - b.usd_total);
         if (!plan) return <Hero line="Nothing meets these limits" sub="Allow more GPUs, or shorten the answers." />;
         return (
           <>
@@ -113,6 +114,19 @@ export function RlPage() {
                 { title: 'Memory', roomy: true, cell: (row) => <Badge tone={row.memory_verdict === 'fits' ? 'good' : 'warn'}>{row.memory_verdict}</Badge> },
               ]}
             />
+            {less.length > 0 && (
+              <TableCard
+                title="What would cost less"
+                rows={less}
+                keyOf={(row) => row.flags}
+                columns={[
+                  { title: 'Change', cell: (row) => row.what },
+                  { title: 'Total', number: true, cell: (row) => <strong>{money(row.usd_total)}</strong>, sort: (row) => row.usd_total },
+                  { title: 'vs first', number: true, cell: (row) => signedPercent(row.usd_total / (plans[0]?.usd_total ?? 1) - 1) },
+                  { title: 'Time', number: true, roomy: true, cell: (row) => duration(row.hours * 3600), sort: (row) => row.hours },
+                ]}
+              />
+            )}
           </>
         );
       }}

@@ -2,9 +2,9 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo, useState } from 'preact/hooks';
 import { upload, type AskFor, type Schemas } from '../../api/client';
-import { duration, durationFlag, money, number, percent, plural } from '../../lib/format';
+import { duration, durationFlag, money, number, percent, plural, sentence } from '../../lib/format';
 import { useQuestion } from '../../parts/question';
-import { inPageWords } from '../../lib/words';
+import { inPageWords, stackName } from '../../lib/words';
 import { offsetHours, onLocalClock, ZONE, type HourOfDay } from '../../lib/zone';
 import { Badge, Card, Problem, Stats } from '../../parts/basics';
 import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
@@ -53,7 +53,7 @@ function Sized({ service }: { service: Service }) {
   const line = !best ? `${service.name}: no plan meets the limits` : saving !== undefined && saving > 0.01 * (now ?? 0) ? `${service.name}: ${number(best.gpus)} × ${best.gpu} would save ${money(saving)}/month, ${percent(saving / (now ?? 1))}` : saving === undefined ? `${service.name}: ${number(best.gpus)} × ${best.gpu} would do for ${money(best.usd_per_month)}/month` : `${service.name}: keep ${today}`;
   return (
     <>
-      <Hero line={line} sub={`${service.model ?? 'an unknown model'} with ${service.engine ?? 'an unknown engine'}: ${today}${typeof now === 'number' ? `, ${money(now)}/month` : ''}.`}>
+      <Hero line={line} sub={`${service.model ?? 'an unknown model'} with ${service.engine ? stackName(service.engine) : 'an unknown engine'}: ${today}${typeof now === 'number' ? `, ${money(now)}/month` : ''}.`}>
         <Stats
           items={[
             { name: 'Requests', value: `${number(service.requests_per_second?.mean ?? 0)}/s`, note: `${number(service.requests_per_second?.peak_hour ?? 0)}/s in the busiest hour` },
@@ -82,7 +82,7 @@ function Sized({ service }: { service: Service }) {
           { title: 'Load', number: true, roomy: true, cell: (row) => percent(row.utilization) },
         ]}
       />
-      {(service.notes ?? []).length > 0 && <Card title="Notes on these numbers"><ul class="stack">{(service.notes ?? []).map((note) => <li class="note" key={String(note)}>{inPageWords(String(note), NAMES)}</li>)}</ul></Card>}
+      {(service.notes ?? []).length > 0 && <Card title="Notes on these numbers"><ul class="stack">{(service.notes ?? []).map((note) => <li class="note" key={String(note)}>{sentence(inPageWords(String(note), NAMES))}</li>)}</ul></Card>}
     </>
   );
 }

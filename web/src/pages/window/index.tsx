@@ -44,7 +44,7 @@ export function WindowPage() {
   const question = useQuestion('window', DEFAULTS, questionOf);
   const { state, choose, slider } = question;
   return (
-    <AskPage title="Window" what="Work that can wait: collect it, process it in runs, and compare with real time" question={question} names={NAMES}
+    <AskPage title="Batch window" what="Work that can wait: collect it, process it in runs, and compare with real time" question={question} names={NAMES}
       fields={
         <>
           <GpuField value={state.gpu} onChange={choose('gpu')} />
@@ -71,7 +71,7 @@ export function WindowPage() {
               rows={options}
               keyOf={(row) => row.name}
               columns={[
-                { title: 'Way', cell: (row) => row.name },
+                { title: 'Option', cell: (row) => row.name },
                 { title: '$/month', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month ?? 0 },
                 { title: 'GPUs', number: true, cell: (row) => number(row.gpus) },
                 { title: 'GPU-hours', number: true, roomy: true, cell: (row) => number(row.gpu_hours_per_month) },
