@@ -60,8 +60,10 @@ class YamlReader {
   // Calls read(entry) for each mapping of a list.
   void for_each_mapping(const YamlValue& list, const std::function<void(const YamlValue& entry)>& read);
 
+  // Whether the mapping has no mistake.
   template <class T>
-  void read(const YamlValue& mapping, const YamlKeys<T>& keys, T& into) {
+  bool read(const YamlValue& mapping, const YamlKeys<T>& keys, T& into) {
+    const std::size_t before = errors_.size();
     for_each_entry(document_, mapping, errors_, [&](const YamlValue& key, const YamlValue& value) {
       for (const std::string& spelled : {key.scalar, our_name(key.scalar)}) {
         for (const auto& [name, take_value] : keys) {
@@ -72,6 +74,7 @@ class YamlReader {
       for (const auto& [name, take_value] : keys) known.push_back(name);
       unknown_key(key, known);
     });
+    return errors_.size() == before;
   }
 
  private:

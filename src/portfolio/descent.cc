@@ -58,28 +58,25 @@ void Descent::update(std::size_t pool) {
   changed_[pool] = 1;
 }
 
-void Descent::put(std::size_t workload, int option) {
+void Descent::add(std::size_t workload, int option, int times) {
   const Workload& w = organisation_.workloads[workload];
-  choice_[workload] = option;
-  moved_ += w.now && *w.now != option ? 1 : 0;
+  if (w.now && *w.now != option) moved_ += times;
   const Option& chosen = w.options[static_cast<std::size_t>(option)];
   if (!chosen.in_pool()) return;
   const auto pool = static_cast<std::size_t>(chosen.pool);
-  costs_.add(chosen, uses_[pool]);
+  costs_.add(chosen, uses_[pool], times);
   update(pool);
-  if (groups_[workload] >= 0) ++group_counts_[static_cast<std::size_t>(groups_[workload])][pool];
+  if (groups_[workload] >= 0) group_counts_[static_cast<std::size_t>(groups_[workload])][pool] += times;
 }
 
-void Descent::take(std::size_t workload) {
-  const Workload& w = organisation_.workloads[workload];
-  const int option = std::exchange(choice_[workload], -1);
-  moved_ -= w.now && *w.now != option ? 1 : 0;
-  const Option& chosen = w.options[static_cast<std::size_t>(option)];
-  if (!chosen.in_pool()) return;
-  const auto pool = static_cast<std::size_t>(chosen.pool);
-  costs_.add(chosen, uses_[pool], -1);
-  update(pool);
-  if (groups_[workload] >= 0) --group_counts_[static_cast<std::size_t>(groups_[workload])][pool];
+void Descent::put(std::size_t workload, int option) { add(workload, choice_[workload] = option, 1); }
+
+void Descent::take(std::size_t workload) { add(workload, std::exchange(choice_[workload], -1), -1); }
+
+void Descent::put_cheapest(std::size_t workload) {
+  const Move move = cheapest(workload);
+  // If the limit on moves is reached, no other option is allowed, so the current one stays.
+  put(workload, move.option >= 0 ? move.option : organisation_.workloads[workload].now.value_or(0));
 }
 
 bool Descent::may_take(const Workload& workload, int option) const {
@@ -114,11 +111,7 @@ void Descent::note_best() {
 
 void Descent::insert(std::vector<std::size_t> workloads) {
   std::ranges::stable_sort(workloads, [&](std::size_t a, std::size_t b) { return alone_[a] > alone_[b]; });
-  for (std::size_t w : workloads) {
-    const Move move = cheapest(w);
-    // If the limit on moves is reached, no other option is allowed, so the current one stays.
-    put(w, move.option >= 0 ? move.option : organisation_.workloads[w].now.value_or(0));
-  }
+  for (std::size_t w : workloads) put_cheapest(w);
 }
 
 double Descent::penalized_cost() const {
@@ -230,10 +223,7 @@ void Descent::perturb(int rounds, const std::function<bool()>& stop) {
       removed.push_back(w);
     }
     // In random order, each at its cheapest place: the order differs from build()'s.
-    for (std::size_t w : removed) {
-      const Move move = cheapest(w);
-      put(w, move.option >= 0 ? move.option : organisation_.workloads[w].now.value_or(0));
-    }
+    for (std::size_t w : removed) put_cheapest(w);
     constexpr int kFullEvery = 20;
     improve(round % kFullEvery != 0);
     LongWork::step();

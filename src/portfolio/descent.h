@@ -42,8 +42,11 @@ class Descent {
   double pool_cost(std::size_t pool, const PoolUse& use) const;
   double cost_with(std::size_t pool, const Option& option);
   void update(std::size_t pool);
+  // Counts an option once more or, with -1, once less.
+  void add(std::size_t workload, int option, int times);
   void put(std::size_t workload, int option);
   void take(std::size_t workload);
+  void put_cheapest(std::size_t workload);
   // Where an unplaced workload adds the least cost, except in one pool.
   Move cheapest(std::size_t workload, int except = -1);
   bool may_take(const Workload& workload, int option) const;

@@ -39,6 +39,13 @@ Result<> apply_rules(const Organisation& organisation, Workload& workload) {
   return fail(bad_input(fmt::format("no option of '{}' is within its regions and blocks", workload.name)));
 }
 
+Option Organisation::in_pool(std::size_t pool, How how) const {
+  Option option;
+  option.where = pools[pool].name, option.pool = static_cast<int>(pool), option.how = how;
+  option.gpus.assign(blocks.size(), 0);
+  return option;
+}
+
 double Organisation::month_hours() const {
   double hours = 0;
   for (const Block& block : blocks) hours += block.hours;

@@ -43,6 +43,7 @@ struct Pool {
 };
 
 // How an option shares its GPUs. The names are those of the JSON.
+// Begins with the values of sharing::Mechanism.
 enum class How { kDedicated, kMig, kMps, kTimeSlicing, kSleep, kLora, kScaleToZero, kSpot, kQueue, kBought };
 std::string_view name_of(How how);
 
@@ -111,6 +112,8 @@ struct Organisation {
 
   double month_hours() const;
   double reserved_usd() const;  // of all pools
+  // An option in a pool, without GPUs.
+  Option in_pool(std::size_t pool, How how) const;
 };
 
 // The capacity an option uses: "4 GPUs", "3 GPUs day, 1 night", "2x 1g.10gb".

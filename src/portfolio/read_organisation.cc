@@ -88,17 +88,16 @@ void read_words(YamlReader& reader, const YamlValue& value, T& into) {
   }
 }
 
-class OrganisationReader {
+class OrganisationReader : private YamlReader {
  public:
   OrganisationReader(const YamlDocument& document, const catalog::Catalog& catalog, const KeyNames& names)
-      : reader_(document, names), catalog_(catalog), names_(names) {}
+      : YamlReader(document, names), catalog_(catalog), names_(names) {}
 
-  Checked<Organisation> read() {
-    const YamlValue& root = reader_.document().root();
+  Checked<Organisation> read_all() {
+    const YamlValue& root = document().root();
     if (root.kind != YamlValue::Kind::kMapping) {
-      reader_.mistake(root, "an organisation has 'pools:' and 'workloads:'",
-                      "examples/portfolio/ has a file to start from");
-      return fail(reader_.take_errors());
+      mistake(root, "an organisation has 'pools:' and 'workloads:'", "examples/portfolio/ has a file to start from");
+      return fail(take_errors());
     }
     // Workloads refer to pools and blocks, wherever these are in the file.
     if (const YamlValue* blocks = root.find("blocks")) read_blocks(*blocks);
@@ -121,42 +120,42 @@ class OrganisationReader {
         {"cluster", [this](YamlReader&, const YamlValue& value, Organisation&) { read_cluster(value); }},
         {"workloads", [this](YamlReader&, const YamlValue& value, Organisation&) { read_workloads(value, {}); }},
     };
-    reader_.read(root, keys, made_);
-    if (made_.workloads.empty() && !made_.cluster && reader_.errors().empty())
-      reader_.mistake(root, "the list 'workloads' is missing or empty");
-    if (!reader_.errors().empty()) return fail(reader_.take_errors());
+    read(root, keys, made_);
+    if (made_.workloads.empty() && !made_.cluster && errors().empty())
+      mistake(root, "the list 'workloads' is missing or empty");
+    if (!errors().empty()) return fail(take_errors());
     return std::move(made_);
   }
 
  private:
-  // Adds an error if two entries have one name.
-  void check_name(const char* kind, const YamlValue& entry, const std::string& name) {
+  // Adds an error if the entry has no name, or the name of another one.
+  bool check_name(const char* kind, const YamlValue& entry, const std::string& name) {
     if (name.empty()) {
-      if (entry.find("name") == nullptr) reader_.mistake(entry, fmt::format("the {} has no name", kind));
-      return;
+      if (entry.find("name") == nullptr) mistake(entry, fmt::format("the {} has no name", kind));
+      return false;
     }
     const YamlValue& at = *entry.find("name");
     const auto [first, fresh] = lines_.try_emplace(fmt::format("{} {}", kind, name), at.line + 1);
     if (!fresh)
-      reader_.mistake(at, fmt::format("two {}s are named '{}'", kind, name),
-                      fmt::format("the first is on line {}", first->second));
+      mistake(at, fmt::format("two {}s are named '{}'", kind, name),
+              fmt::format("the first is on line {}", first->second));
+    return fresh;
   }
 
   void read_blocks(const YamlValue& list) {
     static const YamlKeys<Block> kKeys = {{"name", yaml_field<&Block::name, parse_word, Block>},
                                           {"hours", yaml_field<&Block::hours, parse_hours, Block>}};
-    reader_.for_each_mapping(list, [&](const YamlValue& entry) {
+    for_each_mapping(list, [&](const YamlValue& entry) {
       Block block;
-      const std::size_t before = reader_.errors().size();
-      reader_.read(entry, kKeys, block);
-      check_name("block", entry, block.name);
-      if (block.hours == 0 && reader_.errors().size() == before) reader_.mistake(entry, "the block has no hours");
+      const bool readable = read(entry, kKeys, block);
+      if (check_name("block", entry, block.name) && readable && block.hours == 0)
+        mistake(entry, "the block has no hours");
       made_.blocks.push_back(block);
     });
     constexpr double kSlack = 0.5;  // 730 hours, or those of a real month
     if (made_.month_hours() > 24 * 31 + kSlack)
-      reader_.mistake(list, fmt::format("the blocks have {:g} hours, a month at most {}", made_.month_hours(), 24 * 31),
-                      "'hours' counts the hours of a month, not of a day");
+      mistake(list, fmt::format("the blocks have {:g} hours, a month at most {}", made_.month_hours(), 24 * 31),
+              "'hours' counts the hours of a month, not of a day");
   }
 
   void read_pools(const YamlValue& list) {
@@ -173,12 +172,10 @@ class OrganisationReader {
         {"mig", yaml_field<&Pool::mig, parse_flag, Pool>},
         {"region", yaml_field<&Pool::region, parse_word, Pool>},
     };
-    reader_.for_each_mapping(list, [&](const YamlValue& entry) {
+    for_each_mapping(list, [&](const YamlValue& entry) {
       Pool pool;
-      const std::size_t before = reader_.errors().size();
-      reader_.read(entry, keys, pool);
-      check_name("pool", entry, pool.name);
-      check_pool(entry, pool, reader_.errors().size() == before);
+      const bool readable = read(entry, keys, pool);
+      if (check_name("pool", entry, pool.name) && readable) check_pool(entry, pool);
       made_.pools.push_back(std::move(pool));
     });
   }
@@ -212,11 +209,9 @@ class OrganisationReader {
         {"region", [](YamlReader& reader, const YamlValue& value,
                       Reservation& r) { reader.take(value, parse_word, r.pool.region); }},
     };
-    reader_.for_each_mapping(list, [&](const YamlValue& entry) {
+    for_each_mapping(list, [&](const YamlValue& entry) {
       Reservation made;
-      const std::size_t before = reader_.errors().size();
-      reader_.read(entry, keys, made);
-      if (reader_.errors().size() > before) return;
+      if (!read(entry, keys, made)) return;
       Pool& pool = made.pool;
       int gpus = 1;  // of each
       for (const catalog::Machine& machine : catalog_.machines) {
@@ -228,31 +223,30 @@ class OrganisationReader {
         if (pool.name.empty()) pool.name = machine.instance + "-reserved";
       }
       if (pool.gpu == nullptr && !made.instance.empty())
-        return reader_.mistake(*entry.find("instance"), fmt::format("unknown instance type '{}'", made.instance));
+        return mistake(*entry.find("instance"), fmt::format("unknown instance type '{}'", made.instance));
       if (pool.gpu == nullptr || pool.reserved == 0 || entry.find("price") == nullptr)
-        return reader_.mistake(entry, "a reservation needs 'gpu' or 'instance', 'count' and 'price'",
-                               "for example {gpu: h100-sxm, count: 8, price: 2.10}, or {instance: p5.48xlarge, "
-                               "count: 2, price: 33}, in USD per hour of one of them");
+        return mistake(entry, "a reservation needs 'gpu' or 'instance', 'count' and 'price'",
+                       "for example {gpu: h100-sxm, count: 8, price: 2.10}, or {instance: p5.48xlarge, "
+                       "count: 2, price: 33}, in USD per hour of one of them");
       pool.quota = 0;
       pool.reserved_usd = made.usd_per_hour * pool.reserved * in_hours(kMonth);
       pool.reserved *= gpus;
       if (pool.name.empty()) pool.name = fmt::format("{}-reserved", pool.gpu->name);
       if (std::ranges::find(made_.pools, pool.name, &Pool::name) != made_.pools.end())
-        return reader_.mistake(entry, fmt::format("two pools are named '{}'", pool.name), "add a 'name'");
+        return mistake(entry, fmt::format("two pools are named '{}'", pool.name), "add a 'name'");
       made_.pools.push_back(std::move(pool));
     });
   }
 
-  void check_pool(const YamlValue& entry, Pool& pool, bool readable) {
-    if (!readable) return;
+  void check_pool(const YamlValue& entry, Pool& pool) {
     if (entry.find("usd_per_gpu_hour") == nullptr && pool.quota != 0)
-      reader_.mistake(entry, fmt::format("pool '{}' has no usd_per_gpu_hour", pool.name),
-                      "add the on-demand price, or 'quota: 0' if nothing can be rented there");
+      mistake(entry, fmt::format("pool '{}' has no usd_per_gpu_hour", pool.name),
+              "add the on-demand price, or 'quota: 0' if nothing can be rented there");
     if (!pool.mig) return;
     if (pool.gpu != nullptr) pool.geometry = mig::Geometry::of(catalog_, *pool.gpu);
     if (!pool.geometry)
-      reader_.mistake(*entry.find("mig"), pool.gpu == nullptr ? "'mig: true' needs 'gpu'"
-                                                              : fmt::format("{} does not support MIG", pool.gpu->name));
+      mistake(*entry.find("mig"),
+              pool.gpu == nullptr ? "'mig: true' needs 'gpu'" : fmt::format("{} does not support MIG", pool.gpu->name));
   }
 
   // Nodes or pods of one kind, with how many there are.
@@ -274,22 +268,20 @@ class OrganisationReader {
         {"kind", yaml_field<&Counted::kind, parse_word, Counted>},
         {"kinds", read_words<&Counted::kinds, Counted>},
     };
-    reader_.for_each_mapping(list, [&](const YamlValue& entry) {
+    for_each_mapping(list, [&](const YamlValue& entry) {
       Counted counted;
-      const std::size_t before = reader_.errors().size();
-      reader_.read(entry, kKeys, counted);
-      if (reader_.errors().size() > before) return;
+      if (!read(entry, kKeys, counted)) return;
       constexpr double kMostOfOne = 64;
       const bool whole = counted.gpus == std::floor(counted.gpus);
       if (!(counted.gpus >= 0 && counted.gpus <= kMostOfOne) || (!whole && counted.gpus > 1) || !(counted.cpu >= 0))
-        return reader_.mistake(entry, "'gpus' must be a part of one GPU, such as 0.5, or a whole number up to 64",
-                               "'cpu' counts processors and is 0 or more");
+        return mistake(entry, "'gpus' must be a part of one GPU, such as 0.5, or a whole number up to 64",
+                       "'cpu' counts processors and is 0 or more");
       use(entry, counted);
     });
   }
 
   void read_cluster(const YamlValue& value) {
-    if (!reader_.is(value, YamlValue::Kind::kMapping)) return;
+    if (!is(value, YamlValue::Kind::kMapping)) return;
     Cluster cluster;
     std::vector<std::string> kinds;
     const auto kind_of = [&](const std::string& name) {
@@ -302,8 +294,8 @@ class OrganisationReader {
     if (const YamlValue* nodes = value.find("nodes")) {
       read_counted(*nodes, [&](const YamlValue& entry, const Counted& n) {
         const int kind = kind_of(n.kind);
-        if (n.gpus != std::floor(n.gpus)) return reader_.mistake(entry, "a node has whole GPUs");
-        if (kinds.size() > kMostKinds) return reader_.mistake(entry, "more than 64 kinds of node");
+        if (n.gpus != std::floor(n.gpus)) return mistake(entry, "a node has whole GPUs");
+        if (kinds.size() > kMostKinds) return mistake(entry, "more than 64 kinds of node");
         cluster.nodes.insert(cluster.nodes.end(), static_cast<std::size_t>(n.count),
                              {n.cpu, in_gib(n.memory), static_cast<int>(n.gpus), kind});
       });
@@ -315,19 +307,19 @@ class OrganisationReader {
         for (const std::string& name : p.kinds) {
           const auto at = std::ranges::find(kinds, name);
           if (at == kinds.end())
-            return reader_.mistake(entry, fmt::format("no node is of kind '{}'", name),
-                                   "give the nodes a kind: {count: 4, gpus: 8, kind: a100}");
+            return mistake(entry, fmt::format("no node is of kind '{}'", name),
+                           "give the nodes a kind: {count: 4, gpus: 8, kind: a100}");
           task.types |= 1ULL << (at - kinds.begin());
         }
         cluster.pods.insert(cluster.pods.end(), static_cast<std::size_t>(p.count), task);
       });
     }
-    if (!reader_.errors().empty()) return;
+    if (!errors().empty()) return;
     if (cluster.nodes.empty() || cluster.pods.empty())
-      return reader_.mistake(value, "a cluster has 'nodes' and 'pods'",
-                             "for example nodes: [{count: 10, gpus: 8, cpu: 96, memory: 768GiB}]");
+      return mistake(value, "a cluster has 'nodes' and 'pods'",
+                     "for example nodes: [{count: 10, gpus: 8, cpu: 96, memory: 768GiB}]");
     if (cluster.nodes.size() + cluster.pods.size() > kMostEntries)
-      return reader_.mistake(value, "more than 100,000 nodes and pods");
+      return mistake(value, "more than 100,000 nodes and pods");
     made_.cluster = std::move(cluster);
   }
 
@@ -337,13 +329,11 @@ class OrganisationReader {
         {"likely", yaml_field<&DemandRange::likely, parse_factor, DemandRange>},
         {"high", yaml_field<&DemandRange::high, parse_factor, DemandRange>},
     };
-    if (!reader_.is(value, YamlValue::Kind::kMapping)) return;
+    if (!is(value, YamlValue::Kind::kMapping)) return;
     DemandRange range;
-    const std::size_t before = reader_.errors().size();
-    reader_.read(value, kKeys, range);
-    if (reader_.errors().size() > before) return;
+    if (!read(value, kKeys, range)) return;
     if (!(range.low <= range.likely && range.likely <= range.high))
-      return reader_.mistake(value, "'demand' needs low <= likely <= high", "for example {low: 0.7, high: 1.5}");
+      return mistake(value, "'demand' needs low <= likely <= high", "for example {low: 0.7, high: 1.5}");
     made_.demand = range;
   }
 
@@ -355,9 +345,9 @@ class OrganisationReader {
         {"workloads", [](YamlReader&, const YamlValue&, Team&) {}},  // read when the name of the team is known
         {"quota", [](YamlReader&, const YamlValue&, Team&) {}},
     };
-    reader_.for_each_mapping(list, [&](const YamlValue& entry) {
+    for_each_mapping(list, [&](const YamlValue& entry) {
       Team team;
-      reader_.read(entry, keys, team);
+      read(entry, keys, team);
       if (const YamlValue* workloads = entry.find("workloads")) read_workloads(*workloads, team.name);
       if (entry.find("quota") != nullptr)
         made_.notes.push_back(fmt::format(
@@ -393,14 +383,12 @@ class OrganisationReader {
         read_setting(reader, name, value, w);
       });
     }
-    reader_.for_each_mapping(list, [&](const YamlValue& entry) {
+    for_each_mapping(list, [&](const YamlValue& entry) {
       Workload w;
       w.team = team;
-      w.place = reader_.document().place(entry.find("name") == nullptr ? entry : *entry.find("name"));
-      const std::size_t before = reader_.errors().size();
-      reader_.read(entry, keys, w);
-      check_name("workload", entry, w.name);
-      if (reader_.errors().size() == before) check_workload(entry, w);
+      w.place = document().place(entry.find("name") == nullptr ? entry : *entry.find("name"));
+      const bool readable = read(entry, keys, w);
+      if (check_name("workload", entry, w.name) && readable) check_workload(entry, w);
       made_.workloads.push_back(std::move(w));
     });
   }
@@ -455,41 +443,39 @@ class OrganisationReader {
   void check_workload(const YamlValue& entry, Workload& w) {
     const YamlValue* options = entry.find("options");
     if (options != nullptr && !w.work.empty())
-      return reader_.mistake(*options, fmt::format("'{}' has both options and '{}'", w.name, w.work.front().name),
-                             "'options' replaces the plans of recommend: delete one of the two");
+      return mistake(*options, fmt::format("'{}' has both options and '{}'", w.name, w.work.front().name),
+                     "'options' replaces the plans of recommend: delete one of the two");
     if (w.small) {
       w.small->name = w.name;
       if (options != nullptr || !w.work.empty())
-        reader_.mistake(*entry.find("small"), fmt::format("'{}' has both 'small' and other ways to run it", w.name),
-                        "delete one of the two");
+        mistake(*entry.find("small"), fmt::format("'{}' has both 'small' and other ways to run it", w.name),
+                "delete one of the two");
       return;
     }
     if (w.options.empty() && w.work.empty())
-      return reader_.mistake(options == nullptr ? entry : *options, fmt::format("'{}' has no options", w.name),
-                             "list the ways to run it, options: [{where: POOL, gpus: 2}], or give the work as in a "
-                             "workload file: model, rate, tokens, deadline; or 'small: {memory: 4GiB, rate: 1/s, "
-                             "service: 20ms}'");
+      return mistake(options == nullptr ? entry : *options, fmt::format("'{}' has no options", w.name),
+                     "list the ways to run it, options: [{where: POOL, gpus: 2}], or give the work as in a "
+                     "workload file: model, rate, tokens, deadline; or 'small: {memory: 4GiB, rate: 1/s, "
+                     "service: 20ms}'");
     for (const std::string& name : w.blocks) check_block(*entry.find("blocks"), name);
     for (const auto& [name, rate] : w.rate_by_block) check_block(*entry.find("rate"), name);
     if (!w.work.empty()) return;
     if (w.now && *w.now >= static_cast<int>(w.options.size()))
-      reader_.mistake(*entry.find("now"),
-                      fmt::format("'{}' has {} options; they count from 0", w.name, w.options.size()));
-    if (Result<> applied = apply_rules(made_, w); !applied) reader_.add(Errors(std::move(applied).error()), *options);
+      mistake(*entry.find("now"), fmt::format("'{}' has {} options; they count from 0", w.name, w.options.size()));
+    if (Result<> applied = apply_rules(made_, w); !applied) add(Errors(std::move(applied).error()), *options);
   }
   void check_block(const YamlValue& at, const std::string& name) {
     if (std::ranges::find(made_.blocks, name, &Block::name) == made_.blocks.end())
-      reader_.mistake(at, fmt::format("unknown block '{}'", name),
-                      did_you_mean(name, list_of(made_.blocks, &Block::name)));
+      mistake(at, fmt::format("unknown block '{}'", name), did_you_mean(name, list_of(made_.blocks, &Block::name)));
   }
 
   const Pool& pool_of(const Option& option) const { return made_.pools[static_cast<std::size_t>(option.pool)]; }
 
   void read_options(const YamlValue& list, Workload& w) {
-    reader_.for_each_mapping(list, [&](const YamlValue& entry) {
+    for_each_mapping(list, [&](const YamlValue& entry) {
       Option option;
       // The pool decides how slices are named, wherever it is in the option.
-      if (const YamlValue* where = entry.find("where")) reader_.take(*where, parse_word, option.where);
+      if (const YamlValue* where = entry.find("where")) take(*where, parse_word, option.where);
       const auto pool = std::ranges::find(made_.pools, option.where, &Pool::name);
       if (pool != made_.pools.end()) option.pool = static_cast<int>(pool - made_.pools.begin());
       option.gpus.assign(made_.blocks.size(), 0);
@@ -502,26 +488,24 @@ class OrganisationReader {
           {"how", yaml_field<&Option::how, parse_how, Option>},
           {"region", yaml_field<&Option::region, parse_word, Option>},
       };
-      const std::size_t before = reader_.errors().size();
-      reader_.read(entry, keys, option);
-      if (reader_.errors().size() == before) check_option(entry, option);
+      if (read(entry, keys, option)) check_option(entry, option);
       w.options.push_back(std::move(option));
     });
   }
 
   void check_option(const YamlValue& entry, const Option& option) {
-    if (option.where.empty()) return reader_.mistake(entry, "the option has no 'where'", "add 'where: POOL'");
+    if (option.where.empty()) return mistake(entry, "the option has no 'where'", "add 'where: POOL'");
     const bool uses = entry.find("gpus") != nullptr || entry.find("needs") != nullptr;
     if (option.in_pool()) {
-      if (!uses) reader_.mistake(entry, fmt::format("the option in '{}' needs 'gpus' or 'needs'", option.where));
+      if (!uses) mistake(entry, fmt::format("the option in '{}' needs 'gpus' or 'needs'", option.where));
       return;
     }
     if (uses) {
-      reader_.mistake(*entry.find("where"), fmt::format("unknown pool '{}'", option.where),
-                      made_.pools.empty() ? "the file has no pools"
-                                          : did_you_mean(option.where, list_of(made_.pools, &Pool::name)));
+      mistake(*entry.find("where"), fmt::format("unknown pool '{}'", option.where),
+              made_.pools.empty() ? "the file has no pools"
+                                  : did_you_mean(option.where, list_of(made_.pools, &Pool::name)));
     } else if (entry.find("usd_per_month") == nullptr) {
-      reader_.mistake(entry, fmt::format("'{}' is not a pool, so the option needs usd_per_month", option.where));
+      mistake(entry, fmt::format("'{}' is not a pool, so the option needs usd_per_month", option.where));
     }
   }
 
@@ -529,42 +513,41 @@ class OrganisationReader {
   void read_gpus(const YamlValue& value, Option& option) {
     if (value.kind != YamlValue::Kind::kMapping) {
       int gpus = 0;
-      reader_.take(value, parse_gpus<0>, gpus);
+      take(value, parse_gpus<0>, gpus);
       option.gpus.assign(made_.blocks.size(), gpus);
       return;
     }
-    for_each_entry(reader_.document(), value, reader_.errors(), [&](const YamlValue& key, const YamlValue& number) {
+    for_each_entry(document(), value, errors(), [&](const YamlValue& key, const YamlValue& number) {
       const auto block = std::ranges::find(made_.blocks, key.scalar, &Block::name);
       if (block == made_.blocks.end())
-        return reader_.mistake(key, fmt::format("unknown block '{}'", key.scalar),
-                               did_you_mean(key.scalar, list_of(made_.blocks, &Block::name)));
-      reader_.take(number, parse_gpus<0>, option.gpus[static_cast<std::size_t>(block - made_.blocks.begin())]);
+        return mistake(key, fmt::format("unknown block '{}'", key.scalar),
+                       did_you_mean(key.scalar, list_of(made_.blocks, &Block::name)));
+      take(number, parse_gpus<0>, option.gpus[static_cast<std::size_t>(block - made_.blocks.begin())]);
     });
   }
 
   void read_needs(const YamlValue& value, Option& option) {
-    if (!reader_.is(value, YamlValue::Kind::kMapping)) return;
+    if (!is(value, YamlValue::Kind::kMapping)) return;
     if (!option.in_pool()) return;  // check_option() reports the unknown pool
     const Pool& pool = pool_of(option);
     if (!pool.geometry)
-      return reader_.mistake(value, fmt::format("the GPUs of '{}' are not partitioned", pool.name),
-                             "add 'mig: true' to the pool");
+      return mistake(value, fmt::format("the GPUs of '{}' are not partitioned", pool.name),
+                     "add 'mig: true' to the pool");
     const std::vector<int>& plain = pool.geometry->plain_profiles();
     option.needs.assign(plain.size(), 0);
-    for_each_entry(reader_.document(), value, reader_.errors(), [&](const YamlValue& key, const YamlValue& number) {
+    for_each_entry(document(), value, errors(), [&](const YamlValue& key, const YamlValue& number) {
       int profile = -1;
-      reader_.take(
+      take(
           key, [&](const std::string& name) { return pool.geometry->find_profile(name); }, profile);
       if (profile < 0) return;
       const auto at = std::ranges::find(plain, profile);
-      if (at == plain.end()) return reader_.mistake(key, fmt::format("'{}' is a media profile", key.scalar));
+      if (at == plain.end()) return mistake(key, fmt::format("'{}' is a media profile", key.scalar));
       int count = 0;
-      reader_.take(number, parse_gpus<0>, count);
+      take(number, parse_gpus<0>, count);
       option.needs[static_cast<std::size_t>(at - plain.begin())] += count;
     });
   }
 
-  YamlReader reader_;
   const catalog::Catalog& catalog_;
   const KeyNames& names_;
   Organisation made_;
@@ -578,7 +561,7 @@ std::string_view name_of(How how) { return kHowNames[static_cast<std::size_t>(ho
 Checked<Organisation> read_organisation(const std::string& file, std::string text, const catalog::Catalog& catalog,
                                         const KeyNames& names) {
   RIGHTSIZE_TRY(const YamlDocument document, YamlDocument::parse(file, std::move(text)));
-  return OrganisationReader(document, catalog, names).read();
+  return OrganisationReader(document, catalog, names).read_all();
 }
 
 }  // namespace rightsize::portfolio

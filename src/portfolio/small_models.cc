@@ -11,34 +11,7 @@
 namespace rightsize::portfolio {
 namespace {
 
-How how_of(sharing::Mechanism how) {
-  switch (how) {
-    case sharing::Mechanism::kOwnGpu:
-      return How::kDedicated;
-    case sharing::Mechanism::kMig:
-      return How::kMig;
-    case sharing::Mechanism::kMps:
-      return How::kMps;
-    case sharing::Mechanism::kTimeSlicing:
-      return How::kTimeSlicing;
-    case sharing::Mechanism::kSleep:
-      return How::kSleep;
-    case sharing::Mechanism::kLora:
-      return How::kLora;
-    case sharing::Mechanism::kScaleToZero:
-      return How::kScaleToZero;
-  }
-  return How::kDedicated;
-}
-
-Option in_pool(const Organisation& organisation, std::size_t pool, How how) {
-  Option option;
-  option.where = organisation.pools[pool].name;
-  option.pool = static_cast<int>(pool);
-  option.gpus.assign(organisation.blocks.size(), 0);
-  option.how = how;
-  return option;
-}
+static_assert(static_cast<int>(How::kScaleToZero) == static_cast<int>(sharing::Mechanism::kScaleToZero));
 
 // The p95 of its requests on a part of a GPU without neighbours.
 std::optional<Seconds> p95_on(const mig::Workload& w, const catalog::Gpu& gpu, double share,
@@ -62,7 +35,7 @@ void add_slices(const Organisation& organisation, std::size_t pool, const perf::
     const mig::Resources slice = mig::capacity_of(geometry, profile);
     if (size > least) continue;
     least = size;
-    Option option = in_pool(organisation, pool, How::kMig);
+    Option option = organisation.in_pool(pool, How::kMig);
     option.needs.assign(geometry.plain_profiles().size(), 0);
     option.needs[i] = w.small->replicas;
     option.p95 = {p95_on(*w.small, geometry.gpu(), std::min(slice.sms, slice.bandwidth), speeds)};
@@ -124,7 +97,7 @@ Workload workload_of(const Organisation& organisation, const SharingInput& input
     for (std::size_t r : group.tenants) tenants.push_back(&demand.tenants[g][r]);
     const std::optional<sharing::Group> here = sharing::evaluate(group.how, tenants, demand.gpus[g]);
     if (!here) continue;
-    Option option = in_pool(organisation, input.pools[g], how_of(here->how));
+    Option option = organisation.in_pool(input.pools[g], static_cast<How>(here->how));
     for (const sharing::Served& served : here->served) option.p95.push_back(served.p95);
     if (here->how == sharing::Mechanism::kScaleToZero) {  // rented only while it runs
       option.pool = -1, option.usd = here->usd_per_hour * organisation.month_hours();
@@ -152,7 +125,7 @@ Checked<> add_small_options(Organisation& organisation, const perf::SpeedTable& 
       const Pool& pool = organisation.pools[p];
       if (pool.gpu == nullptr) continue;
       if (mig::misfit(*w.small, mig::capacity_of(*pool.gpu), *pool.gpu, speeds).empty()) {
-        Option option = in_pool(organisation, p, How::kDedicated);
+        Option option = organisation.in_pool(p, How::kDedicated);
         option.p95 = {p95_on(*w.small, *pool.gpu, 1, speeds)};
         for (std::size_t b = 0; b < option.gpus.size(); ++b) {
           const bool runs =

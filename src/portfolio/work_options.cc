@@ -81,10 +81,7 @@ class OptionMaker {
   void add_pool(const Request& request, std::size_t pool, Workload& w) {
     const Pool& p = organisation_.pools[pool];
     if (p.gpu == nullptr) return;
-    Option option;
-    option.where = p.name;
-    option.pool = static_cast<int>(pool);
-    option.gpus.assign(organisation_.blocks.size(), 0);
+    Option option = organisation_.in_pool(pool, How::kDedicated);
     if (request.work.kind == plan::WorkKind::kServing) {
       for (std::size_t b = 0; b < organisation_.blocks.size(); ++b) {
         const auto at = std::ranges::find(w.rate_by_block, organisation_.blocks[b].name,
