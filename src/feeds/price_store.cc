@@ -436,11 +436,8 @@ Result<std::vector<PriceChange>> PriceStore::diff(const PriceFilter& filter, Dat
   all.until = after;
   RIGHTSIZE_TRY(const std::vector<PricePoint> points, history(all));
   std::vector<PriceChange> changes;
-  const auto identity = [](const PricePoint& p) {
-    return std::tie(p.provider, p.instance, p.region, p.zone, p.purchase);
-  };
   for (const PricePoint& point : points) {
-    if (changes.empty() || identity(changes.back().offer) != identity(point)) changes.push_back({point, {}, {}});
+    if (changes.empty() || changes.back().offer.key() != point.key()) changes.push_back({point, {}, {}});
     PriceChange& change = changes.back();
     change.offer = point;
     if (point.date <= before) change.before = point.usd_per_hour;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/date.h"
@@ -42,6 +43,8 @@ struct PricePoint {
   catalog::Purchase purchase = catalog::Purchase::kOnDemand;
   Date date;
   double usd_per_hour = 0;
+
+  auto key() const { return std::tie(provider, instance, region, zone, purchase); }  // of the offer
 };
 
 // A price that differs between two days; one side is empty if it is new or withdrawn.

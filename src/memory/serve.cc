@@ -14,7 +14,6 @@ namespace {
 
 using model::Job;
 using model::ModelShape;
-using model::Precision;
 using model::Stack;
 
 // An engine's defaults. Its profiling run reserves workspace for the default batched tokens and sequences; the rule

@@ -16,7 +16,6 @@ namespace {
 using capacity::Assessment;
 using capacity::Configuration;
 using capacity::Slo;
-using report::Paragraph;
 using sim::StatisticValues;
 
 constexpr const char* kStatisticNames[] = {"mean", "p50", "p90", "p95", "p99"};
@@ -306,14 +305,12 @@ std::string counts_sentence(const capacity::ConfigurationSearch& found) {
 
 report::Table frontier_table(const BatchInput& input, const std::vector<BatchPlan>& frontier) {
   const std::string value_title = capacity::describe(input.service.slos.front());
-  report::Table table =
-      table_of(kBatchPlanFields, frontier,
-               {"gpus", report::renamed("gpu_name", "gpu"), "max_batch", report::renamed("delay", "max_delay_seconds"),
-                "instances", report::renamed("value", "value_seconds", value_title),
-                report::renamed("half_width", "half_width_seconds"), "load", "usd_per_month",
-                report::renamed("keeps_slo", "keeps_slo", input.service.slos.size() > 1 ? "all SLOs" : "SLO")});
-  table.title = "Latency against cost";
-  return table;
+  return table_of(
+      kBatchPlanFields, frontier,
+      {"gpus", report::renamed("gpu_name", "gpu"), "max_batch", report::renamed("delay", "max_delay_seconds"),
+       "instances", report::renamed("value", "value_seconds", value_title),
+       report::renamed("half_width", "half_width_seconds"), "load", "usd_per_month",
+       report::renamed("keeps_slo", "keeps_slo", input.service.slos.size() > 1 ? "all SLOs" : "SLO")});
 }
 
 report::LineChart frontier_chart(const BatchInput& input, const std::vector<BatchPlan>& frontier) {
@@ -386,7 +383,7 @@ Outcome searched_outcome(const BatchInput& input, const capacity::ConfigurationS
   outcome.report.say(text + counts_sentence(found));
   std::vector<BatchPlan> frontier;
   for (const Assessment& a : found.frontier) frontier.push_back({&input, &a});
-  if (!frontier.empty()) outcome.report.blocks.emplace_back(frontier_table(input, frontier));
+  if (!frontier.empty()) outcome.report.show("Latency against cost", frontier_table(input, frontier));
   if (frontier.size() > 1) outcome.report.blocks.emplace_back(frontier_chart(input, frontier));
   if (found.best) add_files(input, found.best->configuration, document);
   add_fits(outcome, input);

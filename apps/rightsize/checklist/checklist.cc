@@ -1,4 +1,5 @@
 // rightsize checklist: profile, bottleneck, size, cloud, commit; an answer for each, or what to measure.
+#include <functional>
 #include <memory>
 
 #include <fmt/format.h>
@@ -22,13 +23,11 @@ const report::Fields<ChecklistStep> kStepFields = {
     {"next", "what to do next", [](const ChecklistStep& s) { return report::when(!s.next.empty(), s.next); }},
 };
 
-struct Checklist {
-  std::vector<ChecklistStep> steps;
+const report::Fields<std::vector<ChecklistStep>> kChecklistFields = {
+    {"steps", "profile, bottleneck, size, cloud and commit", kStepFields, std::identity()},
 };
-const report::Fields<Checklist> kChecklistFields = {
-    {"steps", "profile, bottleneck, size, cloud and commit", kStepFields, &Checklist::steps},
-};
-const report::Document<Checklist> kChecklistDocument("checklist", "Five steps to a right-sized GPU", kChecklistFields);
+const report::Document<std::vector<ChecklistStep>> kChecklistDocument("checklist", "Five steps to a right-sized GPU",
+                                                                      kChecklistFields);
 
 struct Flags {
   WorkloadFlags workload;
@@ -69,17 +68,15 @@ Checked<Outcome> run(const Flags& flags) {
     RIGHTSIZE_TRY(known.fleet, read_document(flags.fleet, "fleet"));
   }
   RIGHTSIZE_TRY(known.advice, advise(workload, facts));
-  Outcome outcome;
   const std::string title = known.advice ? "Checklist: " + describe_request(known.advice->request) : "Checklist";
-  outcome.report = checklist_report(title, checklist_steps(known));
-  if (known.advice && known.advice->found.plans.empty()) outcome.exit_code = kNoFeasibleAnswer;
-  return outcome;
+  const bool nothing = known.advice && known.advice->found.plans.empty();
+  return Outcome{checklist_report(title, checklist_steps(known)), nothing ? kNoFeasibleAnswer : kDone};
 }
 
 }  // namespace
 
-report::Report checklist_report(const std::string& title, std::vector<ChecklistStep> steps) {
-  report::Report report{.title = title};
+report::Report checklist_report(const std::string& title, const std::vector<ChecklistStep>& steps) {
+  report::Report report{.title = title, .document = kChecklistDocument.of(steps)};
   for (const ChecklistStep& step : steps) {
     std::string text =
         fmt::format("{} {}. {}\n    {}", step.done ? "[x]" : "[ ]", report.blocks.size() + 1, step.name, step.answer);
@@ -87,7 +84,6 @@ report::Report checklist_report(const std::string& title, std::vector<ChecklistS
     if (!step.next.empty()) text += "\n    Next: " + step.next;
     report.say(std::move(text));
   }
-  report.document = kChecklistDocument.of({std::move(steps)});
   return report;
 }
 

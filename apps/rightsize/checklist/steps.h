@@ -29,6 +29,6 @@ struct ChecklistFacts {
 // Profile, bottleneck, size, cloud, commit.
 std::vector<ChecklistStep> checklist_steps(const ChecklistFacts& facts);
 
-report::Report checklist_report(const std::string& title, std::vector<ChecklistStep> steps);
+report::Report checklist_report(const std::string& title, const std::vector<ChecklistStep>& steps);
 
 }  // namespace rightsize::app

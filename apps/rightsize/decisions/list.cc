@@ -70,12 +70,10 @@ const Fields<DecisionList> kListFields = {
 };
 const report::Document<DecisionList> kDecisionsDocument("decisions", "Decisions in the ledger", kListFields);
 
-report::Table table_of_summaries(const std::vector<DecisionSummary>& found, std::size_t most) {
-  report::Table table = table_of(kSummaryFields, found,
-                                 {"id", cut("workload", 32), spare(cut("team", 16)), spare("decided_at"), "status",
-                                  cut("choice", 60), "per", "cost_usd", "saving_usd"});
-  table.most_shown = most;
-  return table;
+report::Table table_of_summaries(const std::vector<DecisionSummary>& found) {
+  return table_of(kSummaryFields, found,
+                  {"id", cut("workload", 32), spare(cut("team", 16)), spare("decided_at"), "status", cut("choice", 60),
+                   "per", "cost_usd", "saving_usd"});
 }
 
 std::string summary_of(const decisions::LedgerTotals& totals, std::size_t listed, const std::string& place) {
@@ -157,7 +155,7 @@ Checked<Outcome> records(const DecisionsFlags& flags, std::vector<std::string> n
     outcome.exit_code = kNoFeasibleAnswer;
   } else if (as_table) {  // CSV has the list of decisions, not the predictions of each
     report.record = report.blocks;
-    report.blocks = {table_of_summaries(summaries, 0)};
+    report.blocks = {table_of_summaries(summaries)};
   }
   return outcome;
 }
@@ -181,7 +179,7 @@ Checked<Outcome> list_decisions(const DecisionsFlags& flags) {
     return outcome;
   }
   report.say(summary_of(totals, list.summaries.size(), ledger.database().name()));
-  report.blocks.emplace_back(table_of_summaries(list.summaries, flags.top ? 0 : 40));
+  report.show("", table_of_summaries(list.summaries), flags.top ? 0 : 40);
   return outcome;
 }
 

@@ -141,18 +141,10 @@ report::Report gpus_report(const std::vector<const Gpu*>& gpus, const catalog::C
     report.say("No GPU of the catalogue meets all conditions.");
     return report;
   }
-  std::vector<report::ColumnOf> columns = {renamed("name", "gpu"),
-                                           "memory_bytes",
-                                           "bandwidth_bytes_per_second",
-                                           spare("fp32_flops"),
-                                           "fp16_flops",
-                                           "bf16_flops",
-                                           "fp8_flops",
-                                           spare("int8_flops"),
-                                           "fp4_flops",
-                                           renamed("link", "nvlink_bytes_per_second"),
-                                           spare("tdp_watts"),
-                                           "mig_instances"};
+  std::vector<report::ColumnOf> columns({renamed("name", "gpu"), "memory_bytes", "bandwidth_bytes_per_second",
+                                         spare("fp32_flops"), "fp16_flops", "bf16_flops", "fp8_flops",
+                                         spare("int8_flops"), "fp4_flops", renamed("link", "nvlink_bytes_per_second"),
+                                         spare("tdp_watts"), "mig_instances"});
   if (book != nullptr) columns.insert(columns.begin() + 1, "usd_per_gpu_hour");
   report.blocks.emplace_back(report::table_of(kGpuFields, views, columns));
   report.say(

@@ -397,13 +397,12 @@ Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std
   report.say(fmt::format("Allocated at the peak {}, reserved by the allocator {}, shown by {} {}.",
                          format_bytes(need.peak_allocated), format_bytes(need.reserved), shown_by(gpus),
                          format_bytes(need.device)));
-  if (gpus.size() > 1) {
-    report::Table& table = std::get<report::Table>(report.blocks.emplace_back(
-        table_of(kGpuFitFields, fits_on(need, nearest_first(need, gpus)),
-                 {"gpu", "capacity_bytes", "verdict", "headroom_bytes", "oom_probability"})));
-    constexpr std::size_t kMostShown = 16;
-    table.most_shown = kMostShown;
-  }
+  constexpr std::size_t kMostShown = 16;
+  if (gpus.size() > 1)
+    report.show("",
+                table_of(kGpuFitFields, fits_on(need, nearest_first(need, gpus)),
+                         {"gpu", "capacity_bytes", "verdict", "headroom_bytes", "oom_probability"}),
+                kMostShown);
   if (options) add_options(report, *options, need, gpus);
   return report;
 }

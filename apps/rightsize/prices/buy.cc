@@ -1,5 +1,6 @@
 // rightsize prices buy: machines to buy against renting the same GPUs, and when the purchase pays off.
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include <fmt/format.h>
@@ -50,13 +51,11 @@ const report::Fields<BuyRow> kBuyFields = {
      [](const BuyRow& r) { return r.bought.pays_off(r.rent); },
      [](double months) { return fmt::format("{:.1f} months", months); }},
 };
-struct BuyAnswer {
-  std::vector<BuyRow> rents;
+const report::Fields<std::vector<BuyRow>> kAnswerFields = {
+    {"rents", "the cheapest offer of each terms", kBuyFields, std::identity()},
 };
-const report::Fields<BuyAnswer> kAnswerFields = {
-    {"rents", "the cheapest offer of each terms", kBuyFields, &BuyAnswer::rents},
-};
-const report::Document<BuyAnswer> kBuyDocument("prices-buy", "Machines to buy against rented ones", kAnswerFields);
+const report::Document<std::vector<BuyRow>> kBuyDocument("prices-buy", "Machines to buy against rented ones",
+                                                         kAnswerFields);
 
 // The cheapest confirmed offer of each terms for this many GPUs; spot machines may be taken away.
 std::vector<Rent> rents_of(const market::PriceBook& book, const market::OfferFilter& wanted, int gpus, double busy) {
@@ -120,15 +119,15 @@ Checked<Outcome> buy_or_rent(const PricesFlags& flags) {
   const Watts idle = gpu->idle_power.value_or(Watts{}), drawn = idle + (*gpu->tdp - idle) * flags.busy;
   const double kilowatts = in_watts(drawn + market::kHostPower) * own.gpus * own.machines * flags.pue / 1e3;
   const Bought bought{own.price * own.machines, usd(kilowatts * in_hours(kMonth) * flags.kwh_price)};
-  BuyAnswer answer;
+  std::vector<BuyRow> rows;
   for (const Rent& rent : rents_of(book, filter, flags.gpus.value_or(own.gpus * own.machines), flags.busy))
-    answer.rents.push_back({rent, bought, flags.hours.value_or(kYear * 4.0)});
-  Outcome outcome{{.title = "Buy or rent", .document = kBuyDocument.of(answer)}};
-  if (answer.rents.empty()) return nothing_found(std::move(outcome), "No confirmed price on file to compare with.");
-  outcome.report.say(conclusion(answer.rents, own, flags.busy));
+    rows.push_back({rent, bought, flags.hours.value_or(kYear * 4.0)});
+  Outcome outcome{{.title = "Buy or rent", .document = kBuyDocument.of(rows)}};
+  if (rows.empty()) return nothing_found(std::move(outcome), "No confirmed price on file to compare with.");
+  outcome.report.say(conclusion(rows, own, flags.busy));
   std::vector<report::ColumnOf> columns{"terms", "provider", "instance", "region", "rent_usd_per_month", "rent_usd"};
   if (own.price > usd(0)) columns.insert(columns.end(), {"buy_usd", "break_even_months"});
-  outcome.report.blocks.emplace_back(report::table_of(kBuyFields, answer.rents, columns));
+  outcome.report.blocks.emplace_back(report::table_of(kBuyFields, rows, columns));
   outcome.report.say(
       fmt::format("Bought machines draw {:.1f} kW {} with hosts and cooling (PUE {:g}), {}/month at ${:g} per kWh. "
                   "Staff, space, network and resale value are not included.",

@@ -1,5 +1,6 @@
 // rightsize prices compare: the same GPU across providers and terms, with network and egress.
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include <fmt/format.h>
@@ -149,13 +150,10 @@ const Fields<Way> kWayFields = {
      [](double gbit) { return fmt::format("{:g} Gbit/s", gbit); }, kTableOnly},
 };
 
-struct Compared {
-  std::vector<Way> ways;
+const Fields<std::vector<Way>> kCompareFields = {
+    {"ways", "offers of each provider and machine size, the cheapest on demand first", kWayFields, std::identity()},
 };
-const Fields<Compared> kCompareFields = {
-    {"ways", "offers of each provider and machine size, the cheapest on demand first", kWayFields, &Compared::ways},
-};
-const report::Document<Compared> kCompareDocument("prices-compare", "GPUs across providers", kCompareFields);
+const report::Document<std::vector<Way>> kCompareDocument("prices-compare", "GPUs across providers", kCompareFields);
 
 // The cheapest of these on some terms; null if none offers those terms.
 const Way* cheapest_on(Purchase purchase, const std::vector<const Way*>& ways) {
@@ -211,20 +209,20 @@ Checked<Outcome> compare_prices(const PricesFlags& flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
   RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(with_known_names(flags, catalog), catalog));
-  Compared compared{ways_of(book, filter)};
-  const std::string conclusion = compared.ways.empty() ? "" : cheapest_ways(compared.ways);
-  keep_top(compared.ways, flags.top);
-  Outcome outcome{{.title = "GPUs across providers", .document = kCompareDocument.of(compared)}};
+  std::vector<Way> ways = ways_of(book, filter);
+  const std::string conclusion = ways.empty() ? "" : cheapest_ways(ways);
+  keep_top(ways, flags.top);
+  Outcome outcome{{.title = "GPUs across providers", .document = kCompareDocument.of(ways)}};
   report::Report& report = outcome.report;
-  if (compared.ways.empty()) return nothing_found(std::move(outcome), "No price on file matches these filters.");
-  report::Table table =
-      report::table_of(kWayFields, compared.ways,
+  if (ways.empty()) return nothing_found(std::move(outcome), "No price on file matches these filters.");
+  report.say(conclusion);
+  report.show(
+      "",
+      report::table_of(kWayFields, ways,
                        {"gpu", "provider", "gpus", renamed("on_demand_usd", "on_demand"), renamed("spot_usd", "spot"),
                         renamed("one_year_usd", "one_year"), renamed("three_years_usd", "three_years"),
-                        spare(renamed("interconnect", "link")), "network", spare("egress_usd_per_gb")});
-  table.most_shown = 40;
-  report.say(conclusion);
-  report.blocks.emplace_back(std::move(table));
+                        spare(renamed("interconnect", "link")), "network", spare("egress_usd_per_gb")}),
+      40);
   report.say(
       "$/GPU-h expected over the next day (80 % range), in the cheapest region or zone of each provider. '?': an "
       "on-demand or spot price that is unconfirmed: over 60 days old with one source, contradicted, or a spot price "

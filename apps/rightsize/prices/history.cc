@@ -1,7 +1,6 @@
 // rightsize prices history, diff, forget: the stored prices.
 #include <algorithm>
 #include <functional>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -37,8 +36,6 @@ Result<feeds::PriceFilter> filter_of(const PricesFlags& flags, const catalog::Ca
 Result<feeds::PriceStore> open_store(const PricesFlags& flags, store::Access access = store::Access::kRead) {
   return feeds::PriceStore::open(feeds::PriceStore::url(flags.store), access);
 }
-
-auto identity_of(const feeds::PricePoint& p) { return std::tie(p.provider, p.instance, p.region, p.zone, p.purchase); }
 
 const Fields<feeds::PricePoint> kStoredOfferFields = {
     {"provider", "provider", "who sells it", &feeds::PricePoint::provider},
@@ -76,16 +73,15 @@ const Fields<OfferHistory> kOfferHistoryFields = {
      kTableOnly},
 };
 
-struct History {
-  std::vector<OfferHistory> offers;
-};
-const Fields<History> kHistoryFields = {{"offers", "one entry per offer", kOfferHistoryFields, &History::offers}};
-const report::Document<History> kHistoryDocument("prices-history", "Prices over time", kHistoryFields);
+const Fields<std::vector<OfferHistory>> kHistoryFields = {
+    {"offers", "one entry per offer", kOfferHistoryFields, std::identity()}};
+const report::Document<std::vector<OfferHistory>> kHistoryDocument("prices-history", "Prices over time",
+                                                                   kHistoryFields);
 
 std::vector<OfferHistory> lines_of(const std::vector<feeds::PricePoint>& points) {
   std::vector<OfferHistory> lines;
   for (const feeds::PricePoint& point : points) {
-    if (lines.empty() || identity_of(lines.back().last()) != identity_of(point))
+    if (lines.empty() || lines.back().last().key() != point.key())
       lines.push_back({{}, point.usd_per_hour, point.usd_per_hour});
     OfferHistory& line = lines.back();
     line.points.push_back(point);
@@ -110,7 +106,7 @@ Result<std::vector<feeds::PricePoint>> dated_prices(const PricesFlags& typed, co
     point.zone = price.zone, point.purchase = price.purchase, point.date = *date;
     point.usd_per_hour = in_usd_per_machine_hour(offer.rate());
   }
-  std::ranges::stable_sort(points, {}, [](const feeds::PricePoint& p) { return std::pair(identity_of(p), p.date); });
+  std::ranges::stable_sort(points, {}, [](const feeds::PricePoint& p) { return std::pair(p.key(), p.date); });
   return points;
 }
 
@@ -148,12 +144,9 @@ const Fields<Changes> kChangesFields = {
 };
 const report::Document<Changes> kChangesDocument("prices-diff", "Prices that changed between two days", kChangesFields);
 
-struct Forgotten {
-  std::int64_t count = 0;
-};
-const Fields<Forgotten> kForgottenFields = {{"forgotten", "prices removed from the history", &Forgotten::count}};
-const report::Document<Forgotten> kForgottenDocument("prices-forget", "Prices removed from the history",
-                                                     kForgottenFields);
+const Fields<std::int64_t> kForgottenFields = {{"forgotten", "prices removed from the history", std::identity()}};
+const report::Document<std::int64_t> kForgottenDocument("prices-forget", "Prices removed from the history",
+                                                        kForgottenFields);
 
 }  // namespace
 
@@ -166,30 +159,28 @@ Checked<Outcome> price_history(const PricesFlags& flags) {
   if (!stored) {
     RIGHTSIZE_TRY(points, dated_prices(flags, catalog));
   }
-  const History history{lines_of(points)};
-  Outcome outcome{{.title = "Price history", .document = kHistoryDocument.of(history)}};
-  if (history.offers.empty()) {
+  const std::vector<OfferHistory> offers = lines_of(points);
+  Outcome outcome{{.title = "Price history", .document = kHistoryDocument.of(offers)}};
+  if (offers.empty()) {
     return nothing_found(std::move(outcome),
                          "Neither the price store nor the catalogue has such a price. 'rightsize prices import' and "
                          "'prices update' add prices.");
   }
-  report::Table table =
-      report::table_of(kOfferHistoryFields, history.offers,
-                       {"provider", "instance", "region", "purchase", "from", "to", "days", "first_usd_per_hour",
-                        "low_usd_per_hour", "high_usd_per_hour", "last_usd_per_hour"});
-  table.most_shown = 40;
-  const auto changed =
-      std::ranges::count_if(history.offers, [](const OfferHistory& line) { return line.low != line.high; });
-  const std::string count =
-      fmt::format("{} {}", history.offers.size(), history.offers.size() == 1 ? "offer" : "offers");
+  const auto changed = std::ranges::count_if(offers, [](const OfferHistory& line) { return line.low != line.high; });
+  const std::string count = fmt::format("{} {}", offers.size(), offers.size() == 1 ? "offer" : "offers");
   outcome.report.say(
       stored ? fmt::format("{} with prices on file; {} changed.", count, changed)
              : fmt::format("The price store has no such price yet: {} of the catalogue, each with the price of the "
                            "day it was read. 'rightsize prices update' stores today's prices, and the next update "
                            "shows what changed.",
                            count));
-  outcome.report.blocks.emplace_back(std::move(table));
-  if (report::LineChart chart = chart_of(history.offers); !chart.series.empty())
+  outcome.report.show(
+      "",
+      report::table_of(kOfferHistoryFields, offers,
+                       {"provider", "instance", "region", "purchase", "from", "to", "days", "first_usd_per_hour",
+                        "low_usd_per_hour", "high_usd_per_hour", "last_usd_per_hour"}),
+      40);
+  if (report::LineChart chart = chart_of(offers); !chart.series.empty())
     outcome.report.pictures.emplace_back(std::move(chart));
   return outcome;
 }
@@ -211,11 +202,11 @@ Checked<Outcome> price_diff(const PricesFlags& flags) {
                                  format_date(result.to), count([](const auto& c) { return c.ratio() > 0; }),
                                  count([](const auto& c) { return c.ratio() && *c.ratio() < 0; }),
                                  count([](const auto& c) { return !c.ratio(); })));
-  report::Table table = report::table_of(
-      kChangeFields, result.changes,
-      {"provider", "instance", "region", "purchase", "before_usd_per_hour", "after_usd_per_hour", "change"});
-  table.most_shown = 40;
-  outcome.report.blocks.emplace_back(std::move(table));
+  outcome.report.show("",
+                      report::table_of(kChangeFields, result.changes,
+                                       {"provider", "instance", "region", "purchase", "before_usd_per_hour",
+                                        "after_usd_per_hour", "change"}),
+                      40);
   return outcome;
 }
 
@@ -224,10 +215,9 @@ Checked<Outcome> forget_prices(const PricesFlags& flags) {
   // A missing store is not created: there is nothing to forget.
   RIGHTSIZE_TRY(const bool exists, store::exists(feeds::PriceStore::url(flags.store)));
   RIGHTSIZE_TRY(feeds::PriceStore store, open_store(flags, exists ? store::Access::kWrite : store::Access::kRead));
-  Forgotten forgotten;
-  RIGHTSIZE_TRY(forgotten.count, store.forget_before(*flags.before));
+  RIGHTSIZE_TRY(const std::int64_t forgotten, store.forget_before(*flags.before));
   Outcome outcome{{.title = "Forget", .document = kForgottenDocument.of(forgotten)}};
-  outcome.report.say(fmt::format("{} prices from before {} removed.", forgotten.count, format_date(*flags.before)));
+  outcome.report.say(fmt::format("{} prices from before {} removed.", forgotten, format_date(*flags.before)));
   return outcome;
 }
 

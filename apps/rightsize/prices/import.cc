@@ -90,17 +90,8 @@ struct ImportJob {
 };
 
 const char* name_of(feeds::DateIs known) {
-  switch (known) {
-    case feeds::DateIs::kStated:
-      return "stated";
-    case feeds::DateIs::kFetched:
-      return "fetched";
-    case feeds::DateIs::kCopied:
-      return "copied";
-    case feeds::DateIs::kWritten:
-      return "unknown";
-  }
-  return "";
+  static constexpr const char* kNames[] = {"stated", "fetched", "copied", "unknown"};
+  return kNames[static_cast<std::size_t>(known)];
 }
 
 Result<feeds::Import> read_one(const ImportJob& job, const catalog::Catalog& catalog) {

@@ -19,7 +19,6 @@
 namespace rightsize::app {
 namespace {
 
-using catalog::Gpu;
 using catalog::Price;
 using report::Fields;
 using report::spare;
@@ -184,22 +183,12 @@ std::vector<report::ColumnOf> price_columns(bool total, bool currency, std::stri
     std::ranges::replace(key, '_', '-');
     return key == sort ? report::ColumnOf(name) : spare(name);
   };
-  std::vector<report::ColumnOf> columns = {"provider",
-                                           "instance",
-                                           "gpus",
-                                           "gpu",
-                                           "region",
-                                           "purchase",
-                                           "usd_per_hour",
-                                           "usd_per_gpu_hour",
-                                           maybe("usd_per_tflop_hour"),
-                                           maybe("usd_per_gbs_hour"),
-                                           maybe("usd_per_gib_hour"),
-                                           "age_days",
-                                           spare("price_sources"),
-                                           spare("currency")};
-  if (total) columns.insert(columns.begin() + 8, "total_usd");
-  if (currency) columns.insert(columns.begin() + 8, "per_gpu_hour_in_currency");
+  std::vector<report::ColumnOf> columns(
+      {"provider", "instance", "gpus", "gpu", "region", "purchase", "usd_per_hour", "usd_per_gpu_hour"});
+  if (currency) columns.emplace_back("per_gpu_hour_in_currency");
+  if (total) columns.emplace_back("total_usd");
+  columns.insert(columns.end(), {maybe("usd_per_tflop_hour"), maybe("usd_per_gbs_hour"), maybe("usd_per_gib_hour"),
+                                 "age_days", spare("price_sources"), spare("currency")});
   return columns;
 }
 

@@ -1,6 +1,7 @@
 // rightsize prices spot: the cost of work on interruptible machines by place, and when to switch to on-demand.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include <fmt/format.h>
@@ -125,13 +126,11 @@ const Fields<SpotRow> kSpotFields = {
     {"mean_usd", "cost", "expected cost", [](const SpotRow& r) { return r.cost.mean; }, cost_words, kTableOnly},
 };
 
-struct SpotAnswer {
-  std::vector<SpotRow> offers;
+const Fields<std::vector<SpotRow>> kSpotAnswerFields = {
+    {"offers", "the cheapest per GPU first", kSpotFields, std::identity()},
 };
-const Fields<SpotAnswer> kSpotAnswerFields = {
-    {"offers", "the cheapest per GPU first", kSpotFields, &SpotAnswer::offers},
-};
-const report::Document<SpotAnswer> kSpotDocument("prices-spot", "What work costs on spot machines", kSpotAnswerFields);
+const report::Document<std::vector<SpotRow>> kSpotDocument("prices-spot", "What work costs on spot machines",
+                                                           kSpotAnswerFields);
 
 Result<std::vector<SpotRow>> rows_of(const PricesFlags& flags, const market::PriceBook& book) {
   RIGHTSIZE_TRY(market::OfferFilter filter, read_filter(with_known_names(flags, book.catalog()), book.catalog()));
@@ -200,22 +199,21 @@ Checked<Outcome> plan_on_spot(PricesFlags flags) {
   RIGHTSIZE_TRY(std::vector<SpotRow> rows, rows_of(flags, book));
   const std::string conclusion = rows.empty() ? "" : conclusion_of(rows, *flags.hours, flags.gpus);
   keep_top(rows, flags.top);
-  const SpotAnswer answer{std::move(rows)};
-  Outcome outcome{{.title = "Spot", .document = kSpotDocument.of(answer)}};
-  if (answer.offers.empty())
+  Outcome outcome{{.title = "Spot", .document = kSpotDocument.of(rows)}};
+  if (rows.empty())
     return nothing_found(std::move(outcome),
                          "No spot offer matches, or interruptions are too frequent to make progress.");
   outcome.report.say(conclusion);
-  report::Table table = report::table_of(kSpotFields, answer.offers,
-                                         {"provider", "instance", "gpus", "gpu", renamed("region", "region", "where"),
-                                          spare(renamed("likely_usd_per_hour", "usd_per_hour")), "usd_per_gpu",
-                                          spare(renamed("checkpoint_interval_seconds", "checkpoint_interval")),
-                                          spare("hours"), spare(renamed("mean_usd", "usd")), "on_demand_usd_per_gpu",
-                                          spare("chance_cheaper"), "leave_above_usd_per_gpu_hour"});
-  table.most_shown = flags.top ? 0 : 15;
-  outcome.report.blocks.emplace_back(std::move(table));
-  const bool doubted = std::ranges::any_of(answer.offers, [](const SpotRow& row) { return !row.outlook.may_lead(); });
-  const bool assumed = std::ranges::any_of(answer.offers, [](const SpotRow& row) { return !row.known; });
+  outcome.report.show("",
+                      report::table_of(kSpotFields, rows,
+                                       {"provider", "instance", "gpus", "gpu", renamed("region", "region", "where"),
+                                        spare(renamed("likely_usd_per_hour", "usd_per_hour")), "usd_per_gpu",
+                                        spare(renamed("checkpoint_interval_seconds", "checkpoint_interval")),
+                                        spare("hours"), spare(renamed("mean_usd", "usd")), "on_demand_usd_per_gpu",
+                                        spare("chance_cheaper"), "leave_above_usd_per_gpu_hour"}),
+                      flags.top ? 0 : 15);
+  const bool doubted = std::ranges::any_of(rows, [](const SpotRow& row) { return !row.outlook.may_lead(); });
+  const bool assumed = std::ranges::any_of(rows, [](const SpotRow& row) { return !row.known; });
   outcome.report.say(fmt::format(
       "{:g} hours of work on {}, cheapest first, start-up included; cost is the mean with the 10th "
       "and 90th percentile; on-demand is per GPU, too. Switch to on-demand when the spot price exceeds the last "

@@ -22,7 +22,6 @@ using decisions::Ledger;
 using decisions::MeasuredValue;
 using decisions::RolloutStage;
 using decisions::StageRecord;
-using decisions::StageState;
 using report::cut;
 using report::Fields;
 

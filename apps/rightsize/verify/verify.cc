@@ -27,8 +27,6 @@ using decisions::Ledger;
 using decisions::MeasuredValue;
 using decisions::Verification;
 using report::Fields;
-using report::kTableOnly;
-using report::when;
 
 struct Flags {
   std::string decision, catalog;

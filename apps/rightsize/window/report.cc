@@ -200,10 +200,8 @@ report::Report window_report(const WindowProblem& problem, const capacity::Windo
       table_of(kOptionFields, options,
                {report::renamed("name", "option"), "gpus", report::spare("gpu_hours_per_month"), "usd_per_gpu_hour",
                 "usd_per_month", "latency_seconds", "utilization", report::spare("note")}));
-  report::Table day = table_of(kRunFields, runs_of(plan), {"closes", "items", "gpus", "starts", "ends"});
-  day.title = "The day";
-  day.most_shown = 24;
-  shown.blocks.emplace_back(std::move(day));
+  constexpr std::size_t kMostShown = 24;
+  shown.show("The day", table_of(kRunFields, runs_of(plan), {"closes", "items", "gpus", "starts", "ends"}), kMostShown);
   return shown;
 }
 
