@@ -1,5 +1,6 @@
 #include "base/confine.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -44,6 +45,24 @@ TEST(NoWrites, NothingIsWrittenWhileOneExists) {
   }
   EXPECT_TRUE(write_file(path, "new"));
   fs::remove(path);
+}
+
+// A relative path in the variable is ignored, as the XDG specification demands.
+TEST(UserPath, IsInTheFolderOfTheVariableOrTheHomeFolder) {
+  const char* home = std::getenv("HOME");
+  const std::string before = home == nullptr ? "" : home;
+  const auto path = [](const char* value, const char* home_folder) {
+    ::setenv("HOME", home_folder, 1);
+    ::setenv("RIGHTSIZE_TEST_HOME", value, 1);
+    return user_path("RIGHTSIZE_TEST_HOME", ".cache", "x");
+  };
+  EXPECT_EQ(path("/var/cache", "/home/ada"), "/var/cache/rightsize/x");
+  for (const char* ignored : {"", "cache", "./cache"}) {
+    EXPECT_EQ(path(ignored, "/home/ada"), "/home/ada/.cache/rightsize/x");
+    EXPECT_EQ(path(ignored, ""), "");
+  }
+  ::unsetenv("RIGHTSIZE_TEST_HOME");
+  ::setenv("HOME", before.c_str(), 1);
 }
 
 }  // namespace
