@@ -80,6 +80,12 @@ class Flag {
   int count_ = 0;
 };
 
+// A verb of a command: `prices spot`.
+struct Verb {
+  std::string name;                // empty: the command without a verb
+  std::vector<std::string> flags;  // in addition to those that all verbs take
+};
+
 class FlagSet {
  public:
   FlagSet() = default;
@@ -98,6 +104,8 @@ class FlagSet {
 
   // The help heading of all flags declared after this call, instead of the rows' headings.
   void group(const std::string& heading) { heading_ = heading; }
+
+  std::vector<Verb> verbs;  // of a command that has some
 
   // All declared flags, in order.
   std::deque<FlagInfo> declared() const;

@@ -195,7 +195,7 @@ class DeclaredCommand {
   }
 
   CommandInfo describe() const {
-    CommandInfo info{command_.name, command_.summary, {}, flags.declared()};
+    CommandInfo info{command_.name, command_.summary, {}, flags.declared(), flags.verbs};
     for (const char* example : command_.examples) {
       if (std::string_view(example).find("--help") == std::string_view::npos) info.examples.emplace_back(example);
     }
@@ -418,7 +418,7 @@ std::optional<Errors> try_out(const std::vector<std::string>& words, bool parse_
   if (!outcome) return outcome.error();
   // A check that did not pass is an answer, and so is a plan that does not exist.
   const bool answered = outcome->exit_code == kDone || outcome->exit_code == kCheckFailed ||
-                        (outcome->exit_code == kNoFeasibleAnswer && words.front() == "recommend");
+                        (outcome->exit_code == kNoFeasibleAnswer && lists_word("recommend batch", words.front()));
   return answered ? std::nullopt : std::optional(Errors{});
 }
 
@@ -469,7 +469,7 @@ int run_command(const Command& command, Typed typed) {
   std::erase_if(without_assumed,
                 [&](const std::string& word) { return std::ranges::find(meant.assumed, word) != meant.assumed.end(); });
   if (declared.common.help) {
-    const CommandInfo info = declared.describe();
+    const CommandInfo info = of_verb(declared.describe(), meant.words);
     return print(all ? full_help_text(info, help_width()) : help_text(info, help_width()));
   }
   if (!meant.unread.empty())

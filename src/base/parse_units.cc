@@ -216,7 +216,7 @@ constexpr UnitName kTimeUnits[] = {
     {"d|day|days", 86400},
     {"w|week|weeks|wk|wks", 604800},
     {"month|months", kMonthSeconds},
-    {"year|years|yr|yrs", in_seconds(kYear)},
+    {"year|years|yr|yrs|y", in_seconds(kYear)},
 };
 
 // The position of the second number: 2 in "2h30m"; 0 if there is none.

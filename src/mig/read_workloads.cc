@@ -1,13 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
-#include <tuple>
 
 #include <fmt/format.h>
 
 #include "base/parse_units.h"
-#include "base/text.h"
 #include "base/yaml_reader.h"
 #include "catalog/words.h"
 #include "memory/memory.h"
@@ -48,51 +45,44 @@ bool is_good_name(std::string_view name) {
          std::ranges::all_of(name, [&](char c) { return letter(c) || c == '-' || c == '.'; });
 }
 
-class WorkloadReader {
+class WorkloadReader : private YamlReader {
  public:
   WorkloadReader(const YamlDocument& document, const catalog::Catalog& catalog, Ratio headroom, const ModelSpeed& speed,
                  const KeyNames& names)
-      : reader_(document, names), document_(document), catalog_(catalog), headroom_(headroom), speed_(speed) {}
+      : YamlReader(document, names), catalog_(catalog), headroom_(headroom), speed_(speed) {}
 
   std::optional<Workload> read_alone(const YamlValue& entry, const std::string& name, Errors& errors) {
     given_name_ = name;
-    if (reader_.is(entry, YamlValue::Kind::kMapping)) read_one(entry);
-    Errors found = reader_.take_errors();
+    if (is(entry, YamlValue::Kind::kMapping)) read_one(entry);
+    Errors found = take_errors();
     errors.insert(errors.end(), found.begin(), found.end());
     if (file_.workloads.empty()) return std::nullopt;
     return std::move(file_.workloads.front());
   }
 
   Checked<WorkloadFile> read() {
-    const YamlValue& root = document_.root();
+    const YamlValue& root = document().root();
     if (root.kind != YamlValue::Kind::kMapping) {
       mistake(root, "the file must begin with 'workloads:'", "examples/mig/ has files to start from");
-      return fail(reader_.take_errors());
+      return fail(take_errors());
     }
     // Defaults first, wherever they are in the file.
     if (const YamlValue* headroom = root.find("headroom")) take(*headroom, parse_part, headroom_);
     if (const YamlValue* gpus = root.find("gpus")) read_gpus(*gpus);
     bool listed = false;
-    for_each_entry(document_, root, reader_.errors(), [&](const YamlValue& key, const YamlValue& value) {
+    for_each_entry(document(), root, errors(), [&](const YamlValue& key, const YamlValue& value) {
       if (key.scalar == "workloads")
         listed = true, read_list(value);
       else if (key.scalar != "headroom" && key.scalar != "gpus")
-        reader_.unknown_key(key, {"workloads", "gpus", "headroom"});
+        unknown_key(key, {"workloads", "gpus", "headroom"});
     });
     if (!listed) mistake(root, "the list 'workloads' is missing");
     check_whole();
-    if (!reader_.errors().empty()) return fail(reader_.take_errors());
+    if (!errors().empty()) return fail(take_errors());
     return std::move(file_);
   }
 
  private:
-  void mistake(const YamlValue& at, std::string message, std::string hint = {}) {
-    reader_.mistake(at, std::move(message), std::move(hint));
-  }
-  template <class Parse, class Into>
-  void take(const YamlValue& value, Parse parse, Into& into) {
-    reader_.take(value, parse, into);
-  }
   void read_gpus(const YamlValue& value) {
     if (value.kind != YamlValue::Kind::kList) return mistake(value, "'gpus' is a list of GPU names");
     for (const YamlValue& entry : value.list) {
@@ -114,9 +104,8 @@ class WorkloadReader {
   }
 
   void read_list(const YamlValue& value) {
-    if (value.kind != YamlValue::Kind::kList || value.list.empty()) {
+    if (value.kind != YamlValue::Kind::kList || value.list.empty())
       return mistake(value, "'workloads' is a list with at least one entry");
-    }
     for (const YamlValue& entry : value.list) {
       if (entry.kind != YamlValue::Kind::kMapping) {
         mistake(entry, fmt::format("a workload is a mapping, not {}", name_of(entry.kind)));
@@ -130,17 +119,17 @@ class WorkloadReader {
     Workload w;
     w.name = given_name_;
     w.headroom = headroom_;
-    w.place = document_.place(entry);
+    w.place = document().place(entry);
     const YamlValue* named = entry.find("name");
-    if (named != nullptr) w.place = document_.place(*named);
+    if (named != nullptr) w.place = document().place(*named);
     std::vector<model::Setting> settings;
-    const std::size_t before = reader_.errors().size();
-    for_each_entry(document_, entry, reader_.errors(),
+    const std::size_t before = errors().size();
+    for_each_entry(document(), entry, errors(),
                    [&](const YamlValue& key, const YamlValue& value) { read_entry(key, value, w, settings); });
     check_name(entry, w);
-    if (reader_.errors().size() == before) fill_memory(entry, w, settings);
-    if (reader_.errors().size() == before) fill_load(entry, w);
-    if (reader_.errors().size() == before) file_.workloads.push_back(std::move(w));
+    if (errors().size() == before) fill_memory(entry, w, settings);
+    if (errors().size() == before) fill_load(entry, w);
+    if (errors().size() == before) file_.workloads.push_back(std::move(w));
   }
 
   void read_entry(const YamlValue& key, const YamlValue& value, Workload& w, std::vector<model::Setting>& settings) {
@@ -169,7 +158,15 @@ class WorkloadReader {
         {"measured-on",
          [](WorkloadReader& reader, const YamlValue& gpu, Workload& of) { reader.take_gpu(gpu, of.measured_on); }},
     };
-    const std::string ours = reader_.our_name(key.scalar);
+    const std::string ours = our_name(key.scalar);
+    if (ours == "unused") {
+      const std::string text = fmt::format(
+          "'{}' is not used: slices are planned for the latency of whole responses "
+          "('latency')",
+          key.scalar);
+      if (std::ranges::find(file_.assumed, text) == file_.assumed.end()) file_.assumed.push_back(text);
+      return;
+    }
     std::vector<std::string> known;
     for (const auto& [name, read] : kKeys) {
       if (name == key.scalar || name == ours) return read(*this, value, w);
@@ -180,10 +177,10 @@ class WorkloadReader {
       if (name != key.scalar && name != ours) continue;
       std::string text;
       take(value, parse_word, text);
-      settings.push_back({name, text, document_.place(value)});
+      settings.push_back({name, text, document().place(value)});
       return;
     }
-    reader_.unknown_key(key, known);
+    unknown_key(key, known);
   }
   template <auto kMember, auto kParse>
   static void into(WorkloadReader& reader, const YamlValue& value, Workload& w) {
@@ -194,31 +191,28 @@ class WorkloadReader {
     if (!given_name_.empty()) return;
     const YamlValue* named = entry.find("name");
     if (named == nullptr) return mistake(entry, "the workload has no name");
-    if (!is_good_name(w.name)) {
+    if (!is_good_name(w.name))
       return mistake(*named, fmt::format("'{}' is not a valid name", w.name),
                      "use up to 63 lower-case letters, digits, '-' and '.', as in Kubernetes");
-    }
-    if (const auto [at, fresh] = first_line_.try_emplace(w.name, w.place.line); !fresh) {
+    if (const auto [at, fresh] = first_line_.try_emplace(w.name, w.place.line); !fresh)
       mistake(*named, fmt::format("two workloads are named '{}'", w.name),
               fmt::format("the first is on line {}; for copies write 'replicas: 2'", at->second));
-    }
   }
 
   void fill_memory(const YamlValue& entry, Workload& w, const std::vector<model::Setting>& settings) {
     const bool given = entry.find("memory") != nullptr;
     if (given && !(w.memory > Bytes{})) return mistake(*entry.find("memory"), "memory must be greater than 0");
     if (!settings.empty() && w.model.empty()) {
-      reader_.errors().push_back(
+      errors().push_back(
           bad_input(fmt::format("'{}' is a setting of a model, but 'model' is missing", settings[0].name))
               .with_hint("add 'model: NAME', or set only 'memory'")
               .at(settings[0].place));
       return;
     }
     if (given) return;  // a given figure overrides the model
-    if (w.model.empty()) {
+    if (w.model.empty())
       return mistake(entry, fmt::format("'{}' has neither 'memory' nor 'model'", w.name),
                      "add 'memory: 8GiB' or 'model: NAME'");
-    }
     const bool timed = speed_.constants != nullptr && w.rate && !w.service && entry.find("load") == nullptr;
     std::string key =
         timed ? fmt::format("{} {}/s {}", w.model, in_requests_per_s(*w.rate) / w.replicas, w.headroom.fraction())
@@ -325,7 +319,7 @@ class WorkloadReader {
     return *std::ranges::find_if(catalog_.gpus, [](const catalog::Gpu& gpu) { return gpu.mig_instances > 0; });
   }
   std::nullopt_t add_errors(Errors found, const YamlValue& at) {
-    reader_.add(std::move(found), at);
+    add(std::move(found), at);
     return std::nullopt;
   }
 
@@ -369,12 +363,11 @@ class WorkloadReader {
   }
 
   void check_whole() {
-    if (file_.replicas() > kMostReplicas) {
-      mistake(document_.root(), fmt::format("more than {} replicas in total", kMostReplicas));
-    }
+    if (file_.replicas() > kMostReplicas)
+      mistake(document().root(), fmt::format("more than {} replicas in total", kMostReplicas));
     for (const Workload& w : file_.workloads) {
       if (w.affinity.empty() || !w.spread || w.replicas == 1) continue;
-      reader_.errors().push_back(
+      errors().push_back(
           bad_input(fmt::format("'{}' has both 'spread' (replicas apart) and 'affinity: {}' (all on one GPU)", w.name,
                                 w.affinity))
               .with_hint("drop 'spread' or 'affinity'")
@@ -382,8 +375,6 @@ class WorkloadReader {
     }
   }
 
-  YamlReader reader_;
-  const YamlDocument& document_;
   const catalog::Catalog& catalog_;
   Ratio headroom_;
   std::string given_name_;  // of a workload that is read alone

@@ -1,7 +1,6 @@
 #include "presets/hub_names.h"
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 #include <vector>
 
@@ -37,7 +36,7 @@ std::vector<std::string> name_words(std::string_view name) {
 std::vector<std::string> name_parts(std::string_view name) {
   std::vector<std::string> parts;
   for (const std::string& word : name_words(name)) {
-    const auto digit = std::find_if(word.begin(), word.end(), is_digit);
+    const auto digit = std::ranges::find_if(word, is_digit);
     const auto letters = digit - word.begin();
     if (letters > 1 && digit != word.end()) {
       parts.push_back(word.substr(0, static_cast<std::size_t>(letters)));
@@ -105,7 +104,7 @@ std::optional<Precision> precision_named(std::string_view name) {
 
 bool lists(std::string_view words, std::string_view word) {
   const std::vector<std::string_view> all = split_list(words, ' ');
-  return std::find(all.begin(), all.end(), word) != all.end();
+  return std::ranges::find(all, word) != all.end();
 }
 
 struct HubRow {
@@ -167,14 +166,13 @@ std::optional<NamedShape> by_parts(std::string_view name, std::span<const std::s
   std::size_t most = 0;
   for (const std::string& preset : presets) {
     const std::vector<std::string> wanted = name_parts(preset);
-    const bool sized = std::any_of(wanted.begin(), wanted.end(), is_size);
-    const auto has = [&](const std::string& part) {
-      return std::find(typed.begin(), typed.end(), part) != typed.end();
-    };
-    if (!sized || wanted.size() <= most || !std::all_of(wanted.begin(), wanted.end(), has)) continue;
+    const bool encoder = wanted.front().ends_with("bert") || wanted.front().ends_with("berta");  // bert-base-NER
+    const bool sized = std::ranges::any_of(wanted, is_size) || (encoder && lists("base large", wanted.back()));
+    const auto has = [&](const std::string& part) { return std::ranges::find(typed, part) != typed.end(); };
+    if (!sized || wanted.size() <= most || !std::ranges::all_of(wanted, has)) continue;
     // No other word may indicate a different shape: another size, or a word for another kind.
-    const bool other = std::any_of(typed.begin(), typed.end(), [&](const std::string& part) {
-      const bool ours = std::find(wanted.begin(), wanted.end(), part) != wanted.end();
+    const bool other = std::ranges::any_of(typed, [&](const std::string& part) {
+      const bool ours = std::ranges::find(wanted, part) != wanted.end();
       const bool active = part.size() > 2 && part.front() == 'a' && is_size(std::string_view(part).substr(1));
       return !ours && (is_size(part) || active || lists(kOtherShapes, part));
     });
@@ -185,6 +183,15 @@ std::optional<NamedShape> by_parts(std::string_view name, std::span<const std::s
                     fmt::format("{} has the shape of {} by its name; its config.json was not checked", name, *best)};
 }
 
+// The first of these IDs that is published.
+std::string first_listed(const std::vector<std::string>& ids) {
+  for (const std::string& id : ids) {
+    const auto found = hub_table().find(to_lower(id));
+    if (found != hub_table().end() && !found->second.id.empty()) return found->second.id;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<Precision> format_in_name(std::string_view name) {
@@ -192,7 +199,7 @@ std::optional<Precision> format_in_name(std::string_view name) {
   std::string_view format;
   // A GGUF repository holds files of several widths; Q4_K_M is the default download of llama.cpp and Ollama.
   const bool gguf = is_gguf(words);
-  const bool bnb = std::find(words.begin(), words.end(), "bnb") != words.end();
+  const bool bnb = std::ranges::find(words, "bnb") != words.end();
   for (const std::string& word : words) {
     const std::string_view found = format_of_word(word);
     // "GPTQ-Int8" is int8, "AWQ" alone int4: the width decides.
@@ -206,7 +213,7 @@ std::string note_on_format(std::string_view name) {
   const std::vector<std::string> words = name_words(name);
   const std::optional<Precision> format = format_in_name(name);
   if (!format) return {};
-  const bool width = std::any_of(words.begin(), words.end(), [](const auto& w) { return !format_of_word(w).empty(); });
+  const bool width = std::ranges::any_of(words, [](const auto& w) { return !format_of_word(w).empty(); });
   if (!is_gguf(words)) return {};
   return fmt::format("GGUF weights{} are modelled as {} weights in an engine such as vllm; llama.cpp is not modelled",
                      width ? "" : " of 4 bits (Q4_K_M, the usual file)", name_of(*format));
@@ -241,19 +248,6 @@ std::string listed_id(std::string_view name) {
   if (found == hub_table().end()) return {};
   return found->second.checked == "line" ? found->second.model : found->second.id;
 }
-
-namespace {
-
-// The first of these IDs that is published.
-std::string first_listed(const std::vector<std::string>& ids) {
-  for (const std::string& id : ids) {
-    const auto found = hub_table().find(to_lower(id));
-    if (found != hub_table().end() && !found->second.id.empty()) return found->second.id;
-  }
-  return {};
-}
-
-}  // namespace
 
 std::string tuned_id(std::string_view id) {
   std::string plain(id);

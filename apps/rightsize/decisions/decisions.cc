@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/list_of.h"
 #include "base/suggest.h"
 #include "rightsize/input/verbs.h"
 
@@ -32,8 +33,7 @@ Checked<Outcome> run(const DecisionsFlags& flags, const FlagSet& command) {
   const Verb* verb = find_verb(verbs(), name);
   if (verb != nullptr) name = verb->name;
   if (verb == nullptr) {
-    std::vector<std::string> names;
-    for (const Verb& each : verbs()) names.push_back(each.name);
+    const std::vector<std::string> names = list_of(verbs(), &Verb::name);
     return fail(bad_input(fmt::format("'decisions' has no verb '{}'", name))
                     .with_hint(did_you_mean(name, names))
                     .with_hint(fmt::format("use {}", fmt::join(names, ", "))));
@@ -42,10 +42,9 @@ Checked<Outcome> run(const DecisionsFlags& flags, const FlagSet& command) {
   const std::vector<std::string> rest(flags.words.begin() + (flags.words.empty() ? 0 : 1), flags.words.end());
   if (name == "show") return show_decisions(flags, rest);
   if (name == "export") return export_decisions(flags, rest);
-  if (!rest.empty()) {
+  if (!rest.empty())
     return fail(bad_input(fmt::format("'decisions {}' does not take an argument '{}'", name, rest.front()))
                     .with_hint(fmt::format("for a workload: --workload {}", rest.front())));
-  }
   return name == "savings" ? report_savings(flags) : name == "review" ? review_decisions(flags) : list_decisions(flags);
 }
 
@@ -59,10 +58,9 @@ Result<decisions::Filter> read_filter(const DecisionsFlags& flags) {
   filter.gpu = flags.gpu;
   for (const std::string& word : flags.status) {
     const std::optional<decisions::DecisionStatus> status = decisions::parse<decisions::DecisionStatus>(word);
-    if (!status) {
+    if (!status)
       return fail(bad_input(fmt::format("unknown status '{}'", word))
                       .with_hint("use decided, rolling-out, in-force, rolled-back or superseded"));
-    }
     filter.statuses.push_back(*status);
   }
   if (!flags.since.empty()) {
@@ -78,6 +76,7 @@ Result<decisions::Filter> read_filter(const DecisionsFlags& flags) {
 
 Run add_decisions(FlagSet& command) {
   auto flags = std::make_shared<DecisionsFlags>();
+  command.verbs = verbs();
   command.add("WHAT", flags->words)
       ->meaning(
           "list, show DECISION..., export [DECISION...], savings, review; a decision is D12, 12 or its workload's "

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/list_of.h"
+#include "base/parse_units.h"
 #include "memory/kv_cache.h"
 #include "perf/benchmark.h"
 
@@ -124,10 +126,9 @@ void report_serve(report::Report& report, const SpeedInput& input, const ServeEs
   if (input.rate > RequestsPerSecond{}) text += open_loop_sentence(input, e);
   if (job.serve.disaggregated)
     text += fmt::format(" A prompt's KV cache takes {} to its decode worker.", format_duration(e.transfer));
-  if (input.work.audio_seconds > 0) {
+  if (input.work.audio_seconds > 0)
     text += fmt::format(" That is {} hours of audio per GPU-hour.",
                         rate(e.requests_per_second / job.parallel.gpus * input.work.audio_seconds));
-  }
   const std::string room = format_count(std::floor(e.max_concurrency));
   text += input.work.encoder_decoder
               ? fmt::format(" There is room for {} such requests.", room)
@@ -202,6 +203,27 @@ void report_run(report::Report& report, const SpeedInput& input, const TokenRun&
   report.say(text + (run.price ? "." : "; no price for this GPU is known."));
 }
 
+// " In one hour: 673 images.", " In one day on 2 GPUs: 155,520,000 output tokens, 607,500 requests."
+std::string amount_sentence(const SpeedInput& input, const SpeedEstimate& e, const std::string& per) {
+  const double time = in_seconds(*parse_duration("1 " + per)), gpus = input.job.parallel.gpus;
+  std::string text = fmt::format(" In one {}{}: ", per, gpus > 1 ? fmt::format(" on {} GPUs", gpus) : "");
+  if (e.serve && !is_one_pass(input))
+    text += rate(in_tokens_per_s(e.serve->output_per_gpu) * gpus * time) + " output tokens, ";
+  if (e.serve)
+    return text +
+           fmt::format("{} {}.", rate(e.serve->requests_per_second * time), is_one_pass(input) ? "texts" : "requests");
+  const bool samples = e.batch || input.work.image;
+  const double each = e.batch   ? e.batch->samples_per_second * (input.model.pipeline ? gpus : 1)
+                      : samples ? e.train->samples_per_second_per_gpu * gpus
+                                : in_tokens_per_s(e.train->tokens_per_gpu) * gpus;
+  const bool video = e.batch && input.model.pipeline && input.model.pipeline->frames > 0;
+  return text + fmt::format("{} {}.", rate(each * time),
+                            video                             ? "videos"
+                            : !samples                        ? "tokens"
+                            : e.batch && input.model.pipeline ? "images"
+                                                              : "samples");
+}
+
 void report_infeasible(report::Report& report, const SpeedInput& input, const Error& reason) {
   std::string text = fmt::format("{} cannot run: {}.", subject(input, input.job), reason.message);
   for (const std::string& hint : reason.hints) text += "\nhint: " + hint;
@@ -211,23 +233,20 @@ void report_infeasible(report::Report& report, const SpeedInput& input, const Er
 }  // namespace
 
 std::vector<std::string> texts_of(const perf::Notes& notes) {
-  std::vector<std::string> texts;
-  for (const perf::Note& note : notes) texts.push_back(perf::describe(note));
-  return texts;
+  return list_of(notes, [](const perf::Note& note) { return perf::describe(note); });
 }
 
 report::Report report_of(const SpeedAnswer& answer) {
-  const auto& [input, estimate, memory_warning, sweep, roofline, run, electricity] = answer;
-  report::Report report;
-  report.title = "Speed";
-  report.document = document_of(answer);
+  const auto& [input, estimate, memory_warning, sweep, roofline, run, electricity, per] = answer;
+  report::Report report{.title = "Speed", .document = document_of(answer)};
   if (!estimate) report_infeasible(report, input, estimate.error());
   if (estimate && estimate->train) report_train(report, input, *estimate->train);
   if (estimate && estimate->serve) report_serve(report, input, *estimate->serve);
   if (estimate && estimate->batch) report_batch(report, input, *estimate->batch);
   // In the first paragraph, which is all that --quiet shows.
+  std::string& first = std::get<report::Paragraph>(report.blocks.front()).text;
+  if (estimate && !per.empty()) first += amount_sentence(input, *estimate, per);
   if (!memory_warning.empty()) {
-    std::string& first = std::get<report::Paragraph>(report.blocks.front()).text;
     first = "warning: " + memory_warning + ". With enough memory, it would run like this: " + first;
   }
   if (run) report_run(report, input, *run);

@@ -137,7 +137,10 @@ void add_setting_flags(FlagSet& command, WorkloadFlags& flags) {
 
 void add_workload_flags(FlagSet& command, WorkloadFlags& flags) {
   command.add("WORKLOAD", [&flags](const settings::Value& word) -> Result<> {
-    (is_model(word.text) ? flags.settings["model"] : flags.file) = word.text;
+    std::string& to = is_model(word.text) ? flags.settings["model"] : flags.file;
+    if (!to.empty() && to != word.text)
+      return fail(bad_input(fmt::format("the model is both '{}' and '{}'", to, word.text)));
+    to = word.text;
     return {};
   });
   add_setting_flags(command, flags);

@@ -72,7 +72,7 @@ std::vector<std::string> headings(const CommandInfo& command) {
   std::vector<std::string> found;
   for (const FlagInfo& flag : command.flags) {
     if (!flag.name.starts_with('-')) continue;
-    if (std::find(found.begin(), found.end(), flag.group) == found.end()) found.push_back(flag.group);
+    if (std::ranges::find(found, flag.group) == found.end()) found.push_back(flag.group);
   }
   return found;
 }
@@ -140,13 +140,30 @@ std::string short_line(const FlagInfo& flag, std::size_t width) {
 
 }  // namespace
 
+CommandInfo of_verb(CommandInfo command, const std::vector<std::string>& words) {
+  const std::vector<Verb> verbs = command.verbs;
+  const auto verb = std::ranges::find(verbs, words.size() > 1 ? words[1] : "-", &Verb::name);
+  if (verb == verbs.end()) return command;
+  std::erase_if(command.flags, [&](const FlagInfo& flag) {
+    const auto takes = [&](const Verb& one) {
+      return std::ranges::any_of(one.flags, [&](const std::string& name) { return flag.is_called(name); });
+    };
+    return !takes(*verb) && std::ranges::any_of(verbs, takes);
+  });
+  command.name += " " + verb->name;
+  command.verbs.clear();
+  std::erase_if(command.examples, [&](const std::string& example) { return !example.starts_with(command.name); });
+  return command;
+}
+
 std::string help_text(const CommandInfo& command, std::size_t width) {
   const auto row = std::find_if(std::begin(kMain), std::end(kMain),
                                 [&](const MainFlags& main) { return main.command == command.name; });
   std::string all = full_help_text(command, width);
   constexpr auto kScreen = 38;
-  if (row == std::end(kMain) || std::count(all.begin(), all.end(), '\n') <= kScreen) return all;
-  std::string text = all.substr(0, all.find("\nArguments:"));
+  if (row == std::end(kMain) || std::ranges::count(all, '\n') <= kScreen) return all;
+  const bool verbs = !command.verbs.empty();  // the argument names them
+  std::string text = all.substr(0, verbs ? all.size() : all.find("\nArguments:"));
   text = text.substr(0, std::min(text.size(), all.find("\n" + headings(command).front() + ":\n")));
   text = text.substr(0, std::min(text.size(), all.find("\nOptions:\n")));
   text += "\nOptions:\n";
@@ -155,8 +172,7 @@ std::string help_text(const CommandInfo& command, std::size_t width) {
     for (const FlagInfo& flag : command.flags) {
       if (!flag.is_called("--" + std::string(name))) continue;
       const std::string lines = short_line(flag, width);
-      if (std::count(text.begin(), text.end(), '\n') + std::count(lines.begin(), lines.end(), '\n') > kScreen - 3)
-        break;
+      if (std::ranges::count(text, '\n') + std::ranges::count(lines, '\n') > kScreen - 3) break;
       text += lines;
       ++shown;
       break;
@@ -173,8 +189,8 @@ std::string full_help_text(const CommandInfo& command, std::size_t width) {
   if (!command.examples.empty()) text += "\nExamples:\n";
   for (const std::string& example : command.examples)
     text += "  " + flowed("rightsize " + example, kIndent, 2 * kIndent, width - 2);
-  const bool arguments = std::any_of(command.flags.begin(), command.flags.end(),
-                                     [](const FlagInfo& flag) { return !flag.name.starts_with('-'); });
+  const bool arguments =
+      std::ranges::any_of(command.flags, [](const FlagInfo& flag) { return !flag.name.starts_with('-'); });
   if (arguments) text += "\nArguments:\n";
   for (const FlagInfo& flag : command.flags) {
     FlagInfo shown = flag;
@@ -195,10 +211,9 @@ std::string overview_text(std::span<const CommandInfo> commands, std::size_t wid
       "rightsize: the cheapest GPUs for a workload, with provider, purchase terms and settings.\n\n"
       "Usage: rightsize COMMAND [OPTIONS]\n\nCommands:\n";
   constexpr std::size_t kSummaryColumn = 14;
-  for (const CommandInfo& command : commands) {
+  for (const CommandInfo& command : commands)
     text += fmt::format("  {:<{}}{}", command.name, kSummaryColumn - kIndent,
                         flowed(command.summary, kSummaryColumn, kSummaryColumn, width));
-  }
   text +=
       "\nOptions:\n  -h, --help  show this help, or that of a command\n  -V, --version\n\n"
       "Exit codes: 0 done, 1 bad input, 2 no feasible answer, 3 a source could not be read,\n"

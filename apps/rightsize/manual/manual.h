@@ -16,7 +16,11 @@ struct CommandInfo {
   std::string name, summary;
   std::vector<std::string> examples;  // as typed
   std::deque<FlagInfo> flags;
+  std::vector<Verb> verbs = {};
 };
+
+// The description of a verb that the words of a command line name, `prices spot`; otherwise of the whole command.
+CommandInfo of_verb(CommandInfo command, const std::vector<std::string>& words);
 
 // Sorts the flags by heading. Short lists get no headings.
 void sort_into_groups(std::deque<FlagInfo>& flags);

@@ -37,7 +37,7 @@ Result<std::vector<const Gpu*>> candidates(const catalog::Catalog& catalog, cons
   for (const Gpu& gpu : catalog.gpus) {
     if (rented.contains(gpu.name) && runs_modelled_software(gpu)) gpus.push_back(&gpu);
   }
-  std::stable_sort(gpus.begin(), gpus.end(), [](const Gpu* a, const Gpu* b) { return a->capacity() < b->capacity(); });
+  std::ranges::stable_sort(gpus, [](const Gpu* a, const Gpu* b) { return a->capacity() < b->capacity(); });
   return gpus;
 }
 
@@ -91,6 +91,10 @@ Checked<Outcome> run(const Flags& flags) {
   if (only != nullptr && split_if_too_large(flags.job, input.model, *only, input.job))
     note(fmt::format("{} and the KV cache of its requests do not fit one {}: split over all {} GPUs (--tp {})",
                      input.model.name, only->name, input.job.parallel.tensor, input.job.parallel.tensor));
+  const model::Parallelism& split = input.job.parallel;
+  if (input.job.kind == model::JobKind::kServe && split.gpus > 1 && !input.job.serve.disaggregated &&
+      split.tensor * split.pipeline * split.expert * split.attention_data == 1)
+    note(fmt::format("{0} copies of the model, one on each GPU; --tp {0} splits it over them", split.gpus));
   if (only != nullptr && shard_if_too_large(flags.job, input.model, *only, input.job))
     note(sharded_words(input.model, *only, input.job));
   note_lengths(flags.job);

@@ -106,6 +106,7 @@ std::optional<std::string> text_or_null(const std::string& text) { return report
 
 Run add_prices(FlagSet& command) {
   auto flags = std::make_shared<PricesFlags>();
+  command.verbs = verbs();
   command.add("WHAT", flags->words)
       ->meaning(
           "GPUs, instance types or providers to list; or compare, spot, buy, import FILE..., update, history, diff, "

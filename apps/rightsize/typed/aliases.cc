@@ -185,6 +185,7 @@ constexpr FlagAlias kFlags[] = {
     {"--hours --hours-per-month --monthly-hours", "--job-hours=*h"},
     {"--canary --percent --rollout-percent", "--stage"},
     {"--per", "--sort"},
+    {"--group-by --groupby", "--by"},
     {"--context --context-length --min-ctx --ctx", "--min-context"},
     {"--ttft --p95-ttft", "--measured=ttft_seconds=*"},
     {"--tpot --itl --p95-tpot", "--measured=tpot_seconds=*"},
@@ -271,8 +272,12 @@ constexpr ValueAliases kValues[] = {
     {"--format", "markdown=md githubcomment=md table=text plain=text txt=text"},
     {"--optimizer",
      "adam=adamw adamwtorch=adamw adamwtorchfused=adamw adamwhf=adamw adamwbnb8bit=adamw-8bit "
-     "adam8bit=adamw-8bit pagedadamw8bit=adamw-paged-8bit"},
+     "adamw8bit=adamw-8bit adam8bit=adamw-8bit pagedadamw8bit=adamw-paged-8bit"},
     {"--offload", "cpu=optimizer"},
+    {"--dataset",
+     "imagenet=1281167samples imagenet1k=1281167samples cifar10=50000samples cifar100=50000samples mnist=60000samples "
+     "coco=118287samples alpaca=52002samples ultrachat200k=207865samples gsm8k=7473samples"},
+    {"--algorithm", "rlhf=ppo reinforce=reinforce++"},
     {"--recompute", "true=full yes=full false=none no=none"},
     {"--attention", "flashattention2=flash flashattn=flash"},
     {"--stack",

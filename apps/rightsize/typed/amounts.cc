@@ -34,20 +34,10 @@ constexpr std::string_view kAmountFillers =
     "num number of n total target expected train training avg average mean max peak count concurrent "
     "simultaneous active input offline batch rate throughput volume";
 
-struct TimeWords {
-  std::string_view words;
-  double seconds;
-};
-constexpr TimeWords kTimeWords[] = {{"second sec s", 1},       {"minute min m", 60},
-                                    {"hour hr h", 3600},       {"day d daily", 86400},
-                                    {"week w weekly", 604800}, {"month mo monthly", in_seconds(kMonth)},
-                                    {"hourly", 3600}};
-
+// The time of "second", "day" or "daily".
 std::optional<Seconds> time_named(std::string_view word) {
-  for (const TimeWords& row : kTimeWords) {
-    if (lists_word(row.words, word)) return seconds(row.seconds);
-  }
-  return std::nullopt;
+  const auto once = parse_amount((word.ends_with("ly") ? "1 x " : "1 x per ") + std::string(word));
+  return once ? once->per : std::nullopt;
 }
 
 struct JobWords {

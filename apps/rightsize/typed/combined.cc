@@ -40,7 +40,6 @@ class Combiner {
     if (has("--scaling-policy")) put_target(), put_peak_rate();
     if (has("--audio-hours")) put_audio();
     if (has("--images")) put_pages();
-    if (has("--team-tag")) put_group();
     if (has("--team-budget")) put_budget();
     if (has("--since") && has("--until")) put_period();
     if (has("--best-per")) put_verb();
@@ -92,6 +91,10 @@ class Combiner {
     if (!value.empty()) typed_.words.push_back(value);
   }
   void say(const std::string& text) { typed_.renamed.push_back(text); }
+  void rename(std::string_view names, const std::string& flag) {
+    const auto value = take(names);
+    if (value) put(flag, *value), say(fmt::format("{} is {}", names.substr(0, names.find(' ')), flag));
+  }
 
   void put_resolution() {
     const auto height = take("--height"), width = take("--width");
@@ -165,35 +168,14 @@ class Combiner {
         draft ? *draft + " " : "a draft model ", tokens.value_or("3"), tokens.value_or("3")));
   }
 
-  bool says_rl() const {
-    for (std::size_t i = 1; i < typed_.words.size(); ++i) {
-      const std::string& word = typed_.words[i];
-      if (word.starts_with("--job=") && job_of(word.substr(6)) == "rl") return true;
-      if (typed_.words[i - 1] == "--job" && job_of(word) == "rl") return true;
-      if (word.starts_with("--algorithm") || word.starts_with("--rollout-")) return true;
-    }
-    return false;
-  }
-
   void put_rl() {
-    put_keys();
-    if (!says_rl()) return;
+    if (!says_rl(typed_.words)) return;
     put_prompts();
-    if (const auto batch = take("--train-batch-size --train-prompts")) {
-      put("--prompts", *batch);
-      say("--train-batch-size is --prompts");
-    }
-    if (const auto samples = take("--rollout-n --num-samples -n")) {
-      put("--samples", *samples);
-      say("--rollout-n is --samples");
-    }
+    rename("--train-batch-size --train-prompts", "--prompts");
+    rename("--rollout-n --num-samples -n", "--samples");
     // verl counts the prompts of a mini-batch, each with all its answers.
     if (const auto prompts = take("--ppo-mini-batch-size")) {
-      double samples = 1;
-      for (std::size_t i = 1; i < typed_.words.size(); ++i) {
-        if (typed_.words[i - 1] == "--samples") samples = std::atof(typed_.words[i].c_str());
-        if (typed_.words[i].starts_with("--samples=")) samples = std::atof(typed_.words[i].c_str() + 10);
-      }
+      const double samples = std::atof(value_of(typed_.words, "--samples").c_str());
       put("--train-batch", fmt::format("{:.0f}", std::atof(prompts->c_str()) * std::max(1.0, samples)));
     }
     // A limit on the length of an answer is not its mean.
@@ -212,37 +194,24 @@ class Combiner {
 
   // More prompts than a step has are a data set, which is read once: --prompts 20k, --dataset-samples 20k.
   void put_prompts() {
-    constexpr double kMostOfStep = 4096, kUsualStep = 128;
-    const auto is = [&](const std::string& word, std::string_view names) {
-      return lists_word(names, word.substr(0, word.find('=')));
-    };
-    std::vector<std::string>& words = typed_.words;
-    if (std::ranges::any_of(words, [&](const std::string& word) { return is(word, "--steps --max-steps"); })) return;
-    double step = kUsualStep, prompts = 0, passes = 1;
-    std::vector<std::string> kept;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const bool joined = words[i].find('=') != std::string::npos;
-      const std::string text = joined                 ? words[i].substr(words[i].find('=') + 1)
-                               : i + 1 < words.size() ? words[i + 1]
-                                                      : "";
-      const auto amount = parse_amount(text);
-      const bool data = is(words[i], "--dataset-samples --dataset-prompts --num-prompts --dataset-size --dataset");
-      const bool read = amount && (data || is(words[i], "--prompts --epochs"));
-      if (read && is(words[i], "--epochs")) passes = amount->count;
-      if (read && is(words[i], "--prompts") && amount->count <= kMostOfStep) step = amount->count;
-      if (read && (data || (is(words[i], "--prompts") && amount->count > kMostOfStep))) prompts = amount->count;
-      const bool dropped = read && !(is(words[i], "--prompts") && amount->count <= kMostOfStep);
-      if (!dropped) kept.push_back(words[i]);
-      i += dropped && !joined;
-    }
-    if (prompts == 0) return;
-    words = std::move(kept);
-    const std::string steps = fmt::format("{:.0f}", std::ceil(prompts * passes / step));
+    static constexpr double kMostOfStep = 4096, kUsualStep = 128;
+    const auto number = [](const std::string& text) { return parse_amount(text).value_or(Amount{}).count; };
+    const std::vector<std::string>& words = typed_.words;
+    if (!value_of(words, "--steps").empty() || !value_of(words, "--max-steps").empty()) return;
+    auto data = take("--dataset-samples --dataset-prompts --num-prompts --dataset-size --dataset",
+                     [](const std::string& value) { return parse_amount(value).has_value(); });
+    if (!data)
+      data = take("--prompts",
+                  [](const std::string& value) { return parse_amount(value).value_or(Amount{}).count > kMostOfStep; });
+    if (!data) return;
+    const auto epochs = take("--epochs", [](const std::string& value) { return parse_amount(value).has_value(); });
+    const double given = number(value_of(words, "--prompts")), step = given > 0 ? given : kUsualStep;
+    const double prompts = number(*data) * (epochs ? number(*epochs) : 1);
+    const std::string steps = fmt::format("{:.0f}", std::ceil(prompts / step));
     put("--steps", steps);
     typed_.notes.push_back(
-        fmt::format("assumed: {:g} prompts are the data set, read in {} steps of {:g} prompts "
-                    "(--steps, --prompts)",
-                    prompts * passes, steps, step));
+        fmt::format("assumed: {:g} prompts are the data set, read in {} steps of {:g} prompts (--steps, --prompts)",
+                    prompts, steps, step));
   }
 
   void put_longest(const std::string& most) {
@@ -253,22 +222,6 @@ class Combiner {
       return;
     }
     put("--osl", "max=" + most);
-  }
-
-  // verl: data.train_batch_size=1024 actor_rollout_ref.model.path=Qwen/Qwen3-8B.
-  void put_keys() {
-    std::vector<std::string> flags;
-    std::erase_if(typed_.words, [&](const std::string& word) {
-      const std::size_t equals = word.find('='), dot = word.find('.');
-      if (is_flag_word(word) || equals == std::string::npos || dot > equals) return false;
-      const std::string key = word.substr(0, equals);
-      const std::optional<std::string> flag = flag_of_foreign_key(key);
-      if (!flag) return false;
-      say(fmt::format("{} is {}", key, flag->empty() ? "not needed" : *flag));
-      if (!flag->empty()) flags.insert(flags.end(), {*flag, word.substr(equals + 1)});
-      return true;
-    });
-    typed_.words.insert(typed_.words.end(), flags.begin(), flags.end());
   }
 
   // --carbon alone: the grid of each plan's region.
@@ -311,21 +264,14 @@ class Combiner {
 
   // SkyPilot: --infra gcp/europe-west4 or aws/us-east-1/us-east-1a.
   void put_place() {
-    for (std::size_t i = 1; i < typed_.words.size(); ++i) {
-      std::string& word = typed_.words[i];
-      constexpr std::string_view kNames = "--infra --cloud --provider --providers";
-      const std::size_t equals = word.find('=');
-      const bool joined = equals != std::string::npos && lists_word(kNames, word.substr(0, equals));
-      if (!joined && !lists_word(kNames, typed_.words[i - 1])) continue;
-      const std::string place = joined ? word.substr(equals + 1) : word;
-      const std::vector<std::string_view> parts = split_list(place, '/');
-      if (parts.size() < 2) continue;
-      const std::string provider(parts[0]), region(parts[1]);
-      say(fmt::format("{}/{} is --provider {} --region {}", provider, region, provider, region));
-      word = joined ? word.substr(0, equals + 1) + provider : provider;
-      if (region != "*") put("--region", region);
-      return;
-    }
+    const auto place = take("--infra --cloud --provider --providers",
+                            [](const std::string& value) { return value.find('/') != std::string::npos; });
+    if (!place) return;
+    const std::vector<std::string_view> parts = split_list(*place, '/');
+    const std::string provider(parts[0]), region(parts.size() > 1 ? parts[1] : "*");
+    say(fmt::format("{} is --provider {}{}", *place, provider, region == "*" ? "" : " --region " + region));
+    put("--provider", provider);
+    if (region != "*") put("--region", region);
   }
 
   // --hours of a job that transcribes are hours of audio.
@@ -334,11 +280,7 @@ class Combiner {
       return to_lower(word).find("whisper") != std::string::npos ||
              job_of(std::string_view(word).substr(word.find('=') + 1)) == "transcribe";
     });
-    if (!audio) return;
-    if (const auto hours = take("--hours")) {
-      put("--audio-hours", *hours);
-      say("--hours is --audio-hours");
-    }
+    if (audio) rename("--hours", "--audio-hours");
   }
 
   // Pages to be read are images.
@@ -389,13 +331,6 @@ class Combiner {
       put("--team-budget", "*=" + *most), say(fmt::format("--limit is --team-budget '*={}'", *most));
   }
 
-  void put_group() {
-    const auto by = take("--group-by --groupby");
-    if (!by) return;
-    put("--by", *by);
-    say("--group-by is --by");
-  }
-
   // --month 2026-10, --quarter Q3, --period "last month".
   void put_period() {
     const auto typed = take("--month --quarter --year --period");
@@ -440,17 +375,7 @@ class Combiner {
     const auto length = take("--seconds --video-seconds --clip-seconds --clip-length --video-length --duration");
     const std::optional<Amount> amount = length ? parse_amount(*length) : std::nullopt;
     if (!amount) return;
-    constexpr std::pair<std::string_view, int> kRates[] = {{"wan", 16}, {"cogvideo", 8}, {"mochi", 30}};
-    int rate = 24;
-    for (const std::string& word : typed_.words) {
-      const std::string name = word.substr(word.starts_with("--model=") ? word.find('=') + 1 : 0);
-      for (const auto& [family, frames] : kRates) {
-        if (model::is_known_name(name) && to_lower(name).find(family) != std::string::npos) rate = frames;
-      }
-    }
-    const std::string frames = fmt::format("{:.0f}", amount->count * rate + 1);
-    put("--frames", frames);
-    typed_.notes.push_back(fmt::format("a video of {:g} s at {} frames/s: --frames {}", amount->count, rate, frames));
+    put(fmt::format("--frames={}", frames_in(amount->count, typed_)), "");
   }
 
   // --disaggregated without a value: plans with separate workers for prefill and decode are searched anyway.
@@ -533,24 +458,33 @@ class Combiner {
 
 }  // namespace
 
+int frames_in(double seconds, Typed& typed) {
+  constexpr std::pair<std::string_view, int> kRates[] = {{"wan", 16}, {"cogvideo", 8}, {"mochi", 30}};
+  int rate = 24;
+  for (const std::string& word : typed.words) {
+    const std::string name = word.substr(word.starts_with("--model=") ? word.find('=') + 1 : 0);
+    for (const auto& [family, frames] : kRates) {
+      if (model::is_known_name(name) && to_lower(name).find(family) != std::string::npos) rate = frames;
+    }
+  }
+  const int frames = static_cast<int>(std::lround(seconds * rate)) + 1;
+  typed.notes.push_back(fmt::format("a video of {:g} s at {} frames/s: --frames {}", seconds, rate, frames));
+  return frames;
+}
+
 void combine_flags(Typed& typed, const std::deque<FlagInfo>& declared) { Combiner(typed, declared).run(); }
 
 std::string algorithm_of(std::string_view word) {
-  constexpr std::pair<std::string_view, std::string_view> kAlgorithms[] = {
-      {"grpo", "grpo"},
-      {"ppo", "ppo"},
-      {"rlhf", "ppo"},
-      {"dapo", "dapo"},
-      {"rloo", "rloo"},
-      {"reinforce", "reinforce++"},
-      {"reinforce++", "reinforce++"},
-      {"distill", "distill"},
-  };
-  const std::string folded = to_lower(word);
-  for (const auto& [typed, ours] : kAlgorithms) {
-    if (typed == folded) return std::string(ours);
-  }
-  return {};
+  const std::string meant = meant_value("--algorithm", to_lower(word));
+  return settings::read(settings::get("algorithm"), meant) ? meant : std::string();
+}
+
+bool says_rl(const std::vector<std::string>& words) {
+  return std::ranges::any_of(words, [](const std::string& word) {
+    const std::string_view value = std::string_view(word).substr(word.find('=') + 1);
+    return word.starts_with("--algorithm") || word.starts_with("--rollout-") ||
+           (job_of(value) == "rl" && (value == word || word.starts_with("--job=")));
+  });
 }
 
 }  // namespace rightsize::app

@@ -8,14 +8,12 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "base/text.h"
 #include "catalog/hardware.h"
 #include "presets/presets.h"
-#include "rightsize/call.h"
 #include "rightsize/typed/file_kind.h"
 #include "rightsize/typed/flag_words.h"
 #include "rightsize/typed/repair.h"
-#include "rightsize/typed/work.h"
+#include "rightsize/typed/typed_testing.h"
 
 namespace rightsize::app {
 namespace {
@@ -23,58 +21,40 @@ namespace {
 using ::testing::Contains;
 using ::testing::IsSupersetOf;
 
-// All steps from what was typed to the flags of the command.
-Typed combined(const std::string& line) {
-  std::vector<std::string> words;
-  for (const std::string_view word : split_list(line, ' ')) words.emplace_back(word);
-  Typed typed = meant_command(std::move(words), command_names());
-  const CommandInfo command = *describe_command(typed.words.front());
-  return meant_work(meant_flags(std::move(typed), command.flags), command.flags);
-}
-
-std::string combined_value(const Typed& typed, const std::string& flag) {
-  for (std::size_t i = 1; i < typed.words.size(); ++i) {
-    if (typed.words[i].starts_with(flag + "=")) return typed.words[i].substr(flag.size() + 1);
-    if (typed.words[i - 1] == flag) return typed.words[i];
-  }
-  return {};
-}
-
 TEST(CombinedFlags, SeveralFlagsAreOneSetting) {
   Random random(3);
   for (int i = 0; i < 40; ++i) {
     const int a = 16 + static_cast<int>(random.uniform() * 4000), b = 16 + static_cast<int>(random.uniform() * 4000);
     EXPECT_EQ(
-        combined_value(combined(fmt::format("estimate flux.1-dev l40s --height {} --width {}", a, b)), "--resolution"),
+        typed_value(meant_line(fmt::format("estimate flux.1-dev l40s --height {} --width {}", a, b)), "--resolution"),
         fmt::format("{}x{}", b, a));
-    EXPECT_EQ(combined_value(combined(fmt::format("serve --port {} --host 0.0.0.0", a)), "--listen"),
+    EXPECT_EQ(typed_value(meant_line(fmt::format("serve --port {} --host 0.0.0.0", a)), "--listen"),
               fmt::format("0.0.0.0:{}", a));
     // A peak is the maximum of a curve, never its mean.
     const std::string flag = i % 2 == 0 ? "--peak-rps" : "--peak_qps";
-    EXPECT_EQ(combined_value(combined(fmt::format("autoscale llama-3.1-8b --gpu h100 {} {}", flag, a)), "--arrivals"),
+    EXPECT_EQ(typed_value(meant_line(fmt::format("autoscale llama-3.1-8b --gpu h100 {} {}", flag, a)), "--arrivals"),
               fmt::format("diurnal:{:.6g},1.8", a / 1.8));
-    EXPECT_EQ(
-        combined_value(combined(fmt::format("commit --base {} --peak {} --share 25% --gpu h100", a, b)), "--base"),
-        fmt::format("{},peak={},share=0.25", a, b));
+    EXPECT_EQ(typed_value(meant_line(fmt::format("commit --base {} --peak {} --share 25% --gpu h100", a, b)), "--base"),
+              fmt::format("{},peak={},share=0.25", a, b));
   }
   for (int i = 0; i < 40; ++i) {
     const int tp = 1 << static_cast<int>(random.uniform() * 4), pp = 1 + static_cast<int>(random.uniform() * 4);
     const int dp = 2 + static_cast<int>(random.uniform() * 30);
     for (const char* name : {"--dp", "--data-parallel-size"}) {
       const Typed copies =
-          combined(fmt::format("memory llama-3.1-70b --tp {} --pp {} {} {} --gpu h100", tp, pp, name, dp));
-      EXPECT_EQ(combined_value(copies, "--gpus"), std::to_string(tp * pp * dp));
-      EXPECT_EQ(combined_value(copies, "--tp"), std::to_string(tp));
+          meant_line(fmt::format("memory llama-3.1-70b --tp {} --pp {} {} {} --gpu h100", tp, pp, name, dp));
+      EXPECT_EQ(typed_value(copies, "--gpus"), std::to_string(tp * pp * dp));
+      EXPECT_EQ(typed_value(copies, "--tp"), std::to_string(tp));
     }
     const Typed night =
-        combined(fmt::format("window {}k/day --between 01:00-05:00 --throughput {}/s --gpu a10g", dp, tp));
-    EXPECT_EQ(combined_value(night, "--item-time"), fmt::format("{:g}ms", 1000.0 / tp));
-    EXPECT_EQ(combined_value(night, "--window"), "01:00-05:00");
-    EXPECT_FALSE(combined_value(night, "--volume").empty());
+        meant_line(fmt::format("window {}k/day --between 01:00-05:00 --throughput {}/s --gpu a10g", dp, tp));
+    EXPECT_EQ(typed_value(night, "--item-time"), fmt::format("{:g}ms", 1000.0 / tp));
+    EXPECT_EQ(typed_value(night, "--window"), "01:00-05:00");
+    EXPECT_FALSE(typed_value(night, "--volume").empty());
   }
-  const Typed place = combined("prices l4 --infra gcp/europe-west4");
-  EXPECT_EQ(combined_value(place, "--provider"), "gcp");
-  EXPECT_EQ(combined_value(place, "--region"), "europe-west4");
+  const Typed place = meant_line("prices l4 --infra gcp/europe-west4");
+  EXPECT_EQ(typed_value(place, "--provider"), "gcp");
+  EXPECT_EQ(typed_value(place, "--region"), "europe-west4");
 }
 
 // A limit on the length of an answer never becomes its mean, whatever its name.
@@ -82,33 +62,33 @@ TEST(CombinedFlags, ALimitIsNotAMean) {
   Random random(5);
   for (const char* flag : {"--max-response-length", "--max_completion_length", "--max-new-tokens"}) {
     const int most = 64 + static_cast<int>(random.uniform() * 30'000);
-    EXPECT_EQ(combined_value(combined(fmt::format("rl qwen3-8b 8xh100 {} {}", flag, most)), "--osl"),
+    EXPECT_EQ(typed_value(meant_line(fmt::format("rl qwen3-8b 8xh100 {} {}", flag, most)), "--osl"),
               fmt::format("max={}", most));
-    EXPECT_EQ(combined_value(combined(fmt::format("rl qwen3-8b 8xh100 --osl 900 {} {}", flag, most)), "--osl"),
+    EXPECT_EQ(typed_value(meant_line(fmt::format("rl qwen3-8b 8xh100 --osl 900 {} {}", flag, most)), "--osl"),
               fmt::format("900,max={}", most));
   }
-  EXPECT_EQ(combined_value(combined("recommend llama-3.1-8b --rate 5/s --max-model-len 8192"), "--isl"), "");
+  EXPECT_EQ(typed_value(meant_line("recommend llama-3.1-8b --rate 5/s --max-model-len 8192"), "--isl"), "");
 }
 
 TEST(CombinedFlags, EveryWordForAnAlgorithmIsUnderstood) {
   for (const char* algorithm : {"grpo", "ppo", "dapo", "rloo"}) {
-    EXPECT_EQ(combined_value(combined(fmt::format("rl {} llama-3.1-8b", algorithm)), "--algorithm"), algorithm);
-    EXPECT_EQ(combined_value(combined(fmt::format("recommend {} llama-3.1-8b", algorithm)), "--algorithm"), algorithm);
-    EXPECT_EQ(combined_value(combined(fmt::format("{} llama-3.1-8b --gpus 8", algorithm)), "--algorithm"), algorithm);
+    EXPECT_EQ(typed_value(meant_line(fmt::format("rl {} llama-3.1-8b", algorithm)), "--algorithm"), algorithm);
+    EXPECT_EQ(typed_value(meant_line(fmt::format("recommend {} llama-3.1-8b", algorithm)), "--algorithm"), algorithm);
+    EXPECT_EQ(typed_value(meant_line(fmt::format("{} llama-3.1-8b --gpus 8", algorithm)), "--algorithm"), algorithm);
   }
-  const Typed dpo = combined("rl dpo llama-3.1-8b");
-  EXPECT_EQ(combined_value(dpo, "--job"), "train");
-  EXPECT_EQ(combined_value(dpo, "--preference"), "yes");
+  const Typed dpo = meant_line("rl dpo llama-3.1-8b");
+  EXPECT_EQ(typed_value(dpo, "--job"), "train");
+  EXPECT_EQ(typed_value(dpo, "--preference"), "yes");
 }
 
 TEST(CombinedFlags, ConfigurationsOfOtherTools) {
-  const Typed verl = combined(
+  const Typed verl = meant_line(
       "rl data.train_batch_size=1024 actor_rollout_ref.model.path=Qwen/Qwen3-8B actor_rollout_ref.rollout.n=5 "
       "trainer.n_gpus_per_node=8 trainer.nnodes=2");
-  EXPECT_EQ(combined_value(verl, "--prompts"), "1024");
-  EXPECT_EQ(combined_value(verl, "--samples"), "5");
-  EXPECT_EQ(combined_value(verl, "--gpus"), "16");
-  EXPECT_EQ(combined_value(verl, "--model"), "Qwen/Qwen3-8B");
+  EXPECT_EQ(typed_value(verl, "--prompts"), "1024");
+  EXPECT_EQ(typed_value(verl, "--samples"), "5");
+  EXPECT_EQ(typed_value(verl, "--gpus"), "16");
+  EXPECT_EQ(typed_value(verl, "--model"), "Qwen/Qwen3-8B");
 }
 
 class TrainingConfigs : public testing::Test {
@@ -130,23 +110,11 @@ TEST_F(TrainingConfigs, DeepSpeed) {
         "offload_optimizer": {{"device": "cpu"}}}}, "train_micro_batch_size_per_gpu": {},
         "gradient_accumulation_steps": 8, "wall_clock_breakdown": true}})",
                                                                 stage, stage + 1));
-    const Typed typed = combined("memory llama-3.1-8b --gpu a100 --deepspeed " + path);
+    const Typed typed = meant_line("memory llama-3.1-8b --gpu a100 --deepspeed " + path);
     EXPECT_THAT(typed.words, IsSupersetOf({fmt::format("--zero={}", stage), std::string("--offload=optimizer"),
                                            fmt::format("--batch={}", stage + 1), std::string("--accumulate=8")}));
     EXPECT_THAT(typed.notes, Contains(testing::HasSubstr("not used: wall-clock-breakdown")));
   }
-}
-
-TEST_F(TrainingConfigs, Axolotl) {
-  const std::string path =
-      file("axolotl.yml",
-           "base_model: Qwen/Qwen2.5-14B-Instruct\nadapter: qlora\nlora_r: 32\nsequence_len: 4096\n"
-           "micro_batch_size: 2\ngradient_checkpointing: true\nflash_attention: true\n"
-           "datasets:\n  - path: tatsu-lab/alpaca\n");
-  const Typed typed = combined("recommend " + path + " --micro-batch-size 4 --tokens 10M");
-  EXPECT_THAT(typed.words, IsSupersetOf({"--model=Qwen/Qwen2.5-14B-Instruct", "--method=qlora", "--seq=4096",
-                                         "--recompute=full", "--batch=4"}))
-      << "what was typed wins over the file";
 }
 
 TEST_F(TrainingConfigs, Torchtitan) {
@@ -155,7 +123,7 @@ TEST_F(TrainingConfigs, Torchtitan) {
            "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 2  # per GPU\n"
            "seq_len = 8192\n[parallelism]\ntensor_parallel_degree = 4\n"
            "[activation_checkpoint]\nmode = \"selective\"\n");
-  const Typed typed = combined("estimate " + path + " --gpu 8xH100");
+  const Typed typed = meant_line("estimate " + path + " --gpu 8xH100");
   EXPECT_THAT(typed.words, IsSupersetOf({"--model=llama3-8B", "--batch=2", "--seq=8192", "--tp=4",
                                          "--recompute=selective", "--stack=torchtitan", "--zero=3"}));
 }
@@ -168,30 +136,11 @@ TEST_F(TrainingConfigs, ShardDegreesOfTorchtitan) {
           file("titan.toml", fmt::format("[model]\nname = \"llama3\"\nflavor = \"70B\"\n[parallelism]\n"
                                          "data_parallel_shard_degree = {}\ndata_parallel_replicate_degree = {}\n",
                                          shards, copies));
-      const Typed typed = combined("estimate " + path + " --gpu h100 --gpus 256");
-      EXPECT_EQ(combined_value(typed, "--zero"), shards == 1 ? "0" : "3") << shards;
-      EXPECT_EQ(combined_value(typed, "--stack"), "torchtitan");
+      const Typed typed = meant_line("estimate " + path + " --gpu h100 --gpus 256");
+      EXPECT_EQ(typed_value(typed, "--zero"), shards == 1 ? "0" : "3") << shards;
+      EXPECT_EQ(typed_value(typed, "--stack"), "torchtitan");
       const bool said = testing::Value(typed.notes, Contains(testing::HasSubstr("4 copies of the shards")));
       EXPECT_EQ(said, copies == 4);
-    }
-  }
-}
-
-// A manifest with a model and an engine's arguments is a workload.
-TEST_F(TrainingConfigs, EnginesInManifests) {
-  for (const int tp : {1, 2, 8}) {
-    for (const char* container :
-         {"command: [vllm, serve, Qwen/Qwen3-8B]\n        args: [--tensor-parallel-size, \"{}\"]",
-          "args: [--model, Qwen/Qwen3-8B, --tensor-parallel-size={}, --enable-prefix-caching]",
-          "command: [sh, -c, \"vllm serve Qwen/Qwen3-8B --tensor-parallel-size {}\"]"}) {
-      const std::string path = file("deployment.yaml",
-                                    "apiVersion: apps/v1\nkind: Deployment\nspec:\n  template:\n    spec:\n"
-                                    "      containers:\n      - name: engine\n        " +
-                                        fmt::format(fmt::runtime(container), tp) + "\n");
-      const Typed typed = combined("estimate " + path + " --gpu h100");
-      EXPECT_EQ(combined_value(typed, "--model"), "Qwen/Qwen3-8B") << container;
-      EXPECT_EQ(combined_value(typed, "--job"), "serve");
-      EXPECT_EQ(combined_value(typed, "--tp"), std::to_string(tp)) << container;
     }
   }
 }
@@ -204,7 +153,7 @@ TEST_F(TrainingConfigs, MicroBatchesTimesAccumulationAreAStep) {
                                                                "gradient_accumulation_steps: {}\n",
                                                                micro, passes));
       const std::string step = std::to_string(micro * passes);
-      EXPECT_EQ(combined_value(combined("recommend " + path + " --tokens 10M"), "--global-batch"), step);
+      EXPECT_EQ(typed_value(meant_line("recommend " + path + " --tokens 10M"), "--global-batch"), step);
     }
   }
 }
@@ -215,12 +164,12 @@ TEST(Days, AQuarterIsItsThreeMonths) {
     for (int year = 2023; year < 2029; ++year) {
       for (int quarter = 1; quarter <= 4; ++quarter) {
         const auto month = [&](int number) {
-          return combined(fmt::format("{} --month {}-{:02}", command, year, 3 * quarter - 3 + number));
+          return meant_line(fmt::format("{} --month {}-{:02}", command, year, 3 * quarter - 3 + number));
         };
-        const Typed typed = combined(fmt::format("{} --quarter {}-Q{}", command, year, quarter));
-        EXPECT_EQ(combined_value(typed, "--since"), combined_value(month(1), "--since"));
-        EXPECT_EQ(combined_value(typed, "--until"), combined_value(month(3), "--until"));
-        EXPECT_NE(combined_value(typed, "--until"), "");
+        const Typed typed = meant_line(fmt::format("{} --quarter {}-Q{}", command, year, quarter));
+        EXPECT_EQ(typed_value(typed, "--since"), typed_value(month(1), "--since"));
+        EXPECT_EQ(typed_value(typed, "--until"), typed_value(month(3), "--until"));
+        EXPECT_NE(typed_value(typed, "--until"), "");
       }
     }
   }
@@ -228,28 +177,27 @@ TEST(Days, AQuarterIsItsThreeMonths) {
 
 // Only the model's name decides the rate of a video's frames.
 TEST(Video, SecondsAreFramesOfItsModel) {
-  EXPECT_EQ(combined_value(combined("estimate wan2.1-t2v-14b h100 --seconds 5"), "--frames"), "81");
-  EXPECT_EQ(combined_value(combined("estimate hunyuanvideo h100 --job serve --seconds 5"), "--frames"), "121");
-  EXPECT_EQ(combined_value(combined("recommend hunyuanvideo --items 5 --region taiwan --seconds 5"), "--frames"),
-            "121");
+  EXPECT_EQ(typed_value(meant_line("estimate wan2.1-t2v-14b h100 --seconds 5"), "--frames"), "81");
+  EXPECT_EQ(typed_value(meant_line("estimate hunyuanvideo h100 --job serve --seconds 5"), "--frames"), "121");
+  EXPECT_EQ(typed_value(meant_line("recommend hunyuanvideo --items 5 --region taiwan --seconds 5"), "--frames"), "121");
 }
 
 // Words find a flag with the same meaning, but never one with another meaning.
 TEST(FlagWords, SynonymsMeanTheSameFlag) {
-  EXPECT_EQ(combined_value(combined("estimate llama-3.1-8b a100 --power-limit 300W"), "--power-cap"), "300W");
-  EXPECT_EQ(combined_value(combined("fleet --prometheus http://x --history-duration 336h"), "--window"), "336h");
-  EXPECT_EQ(combined_value(combined("recommend llama-3.1-8b --rate 1/s --power-cost 0.20"), "--kwh-price"), "0.20");
-  EXPECT_EQ(combined_value(combined("batch llama-3.1-8b a100 --seq 4096"), "--max-batch"), "");
-  EXPECT_EQ(combined_value(combined("recommend llama-3.1-8b --job qlora --tokens 20M"), "--method"), "qlora");
-  EXPECT_EQ(combined_value(combined("lora llama-3.1-8b --tokens 20M"), "--method"), "lora");
-  EXPECT_EQ(combined_value(combined("memory llama-3.1-8b --tp 2 --sequence-parallel --recompute-granularity full"),
-                           "--recompute"),
+  EXPECT_EQ(typed_value(meant_line("estimate llama-3.1-8b a100 --power-limit 300W"), "--power-cap"), "300W");
+  EXPECT_EQ(typed_value(meant_line("fleet --prometheus http://x --history-duration 336h"), "--window"), "336h");
+  EXPECT_EQ(typed_value(meant_line("recommend llama-3.1-8b --rate 1/s --power-cost 0.20"), "--kwh-price"), "0.20");
+  EXPECT_EQ(typed_value(meant_line("batch llama-3.1-8b a100 --seq 4096"), "--max-batch"), "");
+  EXPECT_EQ(typed_value(meant_line("recommend llama-3.1-8b --job qlora --tokens 20M"), "--method"), "qlora");
+  EXPECT_EQ(typed_value(meant_line("lora llama-3.1-8b --tokens 20M"), "--method"), "lora");
+  EXPECT_EQ(typed_value(meant_line("memory llama-3.1-8b --tp 2 --sequence-parallel --recompute-granularity full"),
+                        "--recompute"),
             "full");
-  EXPECT_EQ(combined_value(combined("memory gpt-oss-120b h100 --job serve --ctx 131072"), "--isl"), "130816")
+  EXPECT_EQ(typed_value(meant_line("memory gpt-oss-120b h100 --job serve --ctx 131072"), "--isl"), "130816")
       << "256 tokens are for the answer";
-  EXPECT_EQ(combined_value(combined("rl qwen2.5-3b --algorithm ppo --train-batch-size 1024"), "--prompts"), "1024");
-  EXPECT_EQ(combined_value(combined("ocr qwen2.5-vl-7b --pages 2M --deadline 12h"), "--images"), "1");
-  EXPECT_EQ(combined_value(combined("recommend llama-3.1-8b --rate 1/s --spot ok"), "--purchase"), "on-demand,spot");
+  EXPECT_EQ(typed_value(meant_line("rl qwen2.5-3b --algorithm ppo --train-batch-size 1024"), "--prompts"), "1024");
+  EXPECT_EQ(typed_value(meant_line("ocr qwen2.5-vl-7b --pages 2M --deadline 12h"), "--images"), "1");
+  EXPECT_EQ(typed_value(meant_line("recommend llama-3.1-8b --rate 1/s --spot ok"), "--purchase"), "on-demand,spot");
 }
 
 // Every spelling of a global batch gives the same batch.
@@ -276,15 +224,15 @@ TEST(CombinedFlags, GlobalBatchesInTokensAndInPasses) {
   for (int i = 0; i < 50; ++i) {
     const int sequence = 1024 << static_cast<int>(random.uniform() * 4);
     const int samples = 200 + static_cast<int>(random.uniform() * 3000);
-    const Typed tokens = combined(fmt::format("recommend llama-3.1-8b --tokens 1B --seq {} --global-batch {}tokens",
-                                              sequence, static_cast<long>(samples) * sequence));
-    EXPECT_EQ(combined_value(tokens, "--global-batch"), std::to_string(samples));
+    const Typed tokens = meant_line(fmt::format("recommend llama-3.1-8b --tokens 1B --seq {} --global-batch {}tokens",
+                                                sequence, static_cast<long>(samples) * sequence));
+    EXPECT_EQ(typed_value(tokens, "--global-batch"), std::to_string(samples));
     const int copies = 1 << static_cast<int>(random.uniform() * 5),
               passes = 1 + static_cast<int>(random.uniform() * 64);
     const Typed step =
-        combined(fmt::format("estimate llama-3.1-70b h100 --tp 8 --gpus {} --batch 2 --global-batch-size {}",
-                             8 * copies, 2 * copies * passes));
-    EXPECT_EQ(combined_value(step, "--accumulate"), std::to_string(passes));
+        meant_line(fmt::format("estimate llama-3.1-70b h100 --tp 8 --gpus {} --batch 2 --global-batch-size {}",
+                               8 * copies, 2 * copies * passes));
+    EXPECT_EQ(typed_value(step, "--accumulate"), std::to_string(passes));
   }
 }
 
@@ -294,7 +242,7 @@ TEST(Names, EveryGpuIsItself) {
   ASSERT_TRUE(facts);
   for (const catalog::Gpu& gpu : facts->gpus) {
     EXPECT_EQ(singular_gpu(gpu.name), gpu.name);
-    const Typed typed = combined("prices " + gpu.name);
+    const Typed typed = meant_line("prices " + gpu.name);
     EXPECT_THAT(typed.words, testing::AnyOf(Contains(gpu.name), Contains("--gpu=" + gpu.name))) << gpu.name;
   }
   EXPECT_EQ(singular_gpu("H100s"), "H100");
@@ -304,7 +252,7 @@ TEST(Names, EveryGpuIsItself) {
 // A family and a size mean a model of that family and size.
 TEST(Names, AFamilyAndASizeAreTheNewestModel) {
   for (const auto& [typed, family, size] : {std::tuple{"llama 70b", "llama", 70e9}, {"qwen 14b", "qwen", 14e9}}) {
-    const Typed meant = combined(fmt::format("memory {} --job serve", typed));
+    const Typed meant = meant_line(fmt::format("memory {} --job serve", typed));
     const Checked<model::ModelShape> shape = model::find_model(meant.words.at(1));
     ASSERT_TRUE(shape) << meant.words.at(1);
     EXPECT_TRUE(shape->name.starts_with(family)) << shape->name;

@@ -35,7 +35,7 @@ constexpr std::string_view kMarks =
     "actor-rollout-ref.model.path model-url model-id model-path finetuning-type instance-group.kind "
     "instance-group.count "
     "dynamic-batching.max-queue-delay-microseconds scale-target-ref.kind sbatch.nodes sbatch.gres sbatch.gpus "
-    "sbatch.gpus-per-node policy.model-name pretrain model.-component-";
+    "sbatch.gpus-per-node policy.model-name pretrain model.-component- pretrained-model-name-or-path";
 
 // What a tool does where its file is silent: the keys by which it is recognised, or a key and its value; the setting;
 // its value.
@@ -52,6 +52,7 @@ constexpr Default kDefaults[] = {
     {"model.flavor", "stack", "torchtitan"},
     {"kv-cache-config.free-gpu-memory-fraction max-num-tokens", "stack", "trtllm"},
     {"grpo.num-prompts-per-step", "stack", "nemo-rl"},
+    {"algorithm.adv-estimator", "use-kl-loss", "false"},  // verl: no reference model
     {"num-generations", "stack", "trl"},
 };
 
@@ -131,12 +132,7 @@ class Reader {
   void put(const std::string& flag) {
     if (!gives(flag.substr(0, flag.find('=')))) flags.push_back(flag);
   }
-  std::string given(std::string_view name) const {
-    for (const std::string& flag : flags) {
-      if (flag.starts_with(fmt::format("{}=", name))) return flag.substr(name.size() + 1);
-    }
-    return {};
-  }
+  std::string given(std::string_view name) const { return value_of(flags, name); }
   void drop(std::string_view name) {
     std::erase_if(flags, [&](const std::string& flag) { return flag.substr(0, flag.find('=')) == name; });
   }
@@ -151,8 +147,10 @@ class Reader {
     const Meaning meaning = meaning_of(longest ? "max-model-len" : key, value, declared_, job_ == "serve");
     if (meaning.kind == Meaning::Kind::kFlag) put(meaning.flag);
     if (meaning.kind == Meaning::Kind::kUnclear) unclear.push_back(fmt::format("{}: {}", key, value));
-    // Keys of other groups describe the cluster, not the job.
-    if (meaning.kind == Meaning::Kind::kUnknown && !is_off(value) && key.find('.') == std::string::npos)
+    // In a manifest, keys of other groups describe the cluster, not the job.
+    const bool manifest = find(entries_, "api-version services resources.accelerators") != nullptr;
+    if (meaning.kind == Meaning::Kind::kUnknown && !is_off(value) &&
+        (!manifest || key.find('.') == std::string::npos) && !holds(unused, key))
       unused.push_back(key);
   }
 
@@ -179,11 +177,12 @@ class Reader {
   // The model: a Hub id or a known name wins over a label.
   void put_model() {
     std::vector<std::string> named;
-    for (const std::string_view name : split_list(
-             "model-id model-path model-url storage-uri model-uri model-name-or-path base-model hf-model-id pretrain "
-             "model model.path policy.model-name envs.model envs.model-name env.model env.model-name model-name "
-             "model.name",
-             ' ')) {
+    for (const std::string_view name :
+         split_list("model-id model-path model-url storage-uri model-uri model-name-or-path "
+                    "pretrained-model-name-or-path base-model hf-model-id pretrain "
+                    "model model.path policy.model-name envs.model envs.model-name env.model env.model-name model-name "
+                    "model.name",
+                    ' ')) {
       for (const auto& [key, text] : entries_) {
         const bool label = lists_word("model model-name", name) && !is_setting_of_job(key);  // of a Kubernetes object
         if (text.empty() || label || !ends_with_name(key, name) || text.find('$') != std::string::npos) continue;
@@ -231,10 +230,12 @@ class Reader {
         find(entries_,
              "tensor-parallel-size gpu-memory-utilization max-num-seqs kv-cache-dtype "
              "max-num-tokens mem-fraction-static max-num-batched-tokens model-url vllm-config") != nullptr;
-    const bool trains = find(entries_,
-                             "per-device-train-batch-size micro-batch-size zero-optimization.stage base-model "
-                             "finetuning-type model.flavor train-micro-batch-size-per-gpu distributed-type") != nullptr;
+    const bool trains =
+        find(entries_,
+             "per-device-train-batch-size micro-batch-size zero-optimization.stage base-model "
+             "finetuning-type model.flavor train-micro-batch-size-per-gpu distributed-type network-module") != nullptr;
     if (job_.empty()) job_ = trains ? "train" : engine || find(entries_, "model-id") != nullptr ? "serve" : "";
+    if (job_ == "dpo" && has("--preference")) put("--preference=yes");
     if (lists_word("finetune dpo pretrain", job_)) job_ = "train";
     if (has("--job") && !job_.empty()) put("--job=" + job_);
     if (const std::string stack = value("stack"); !stack.empty() && has("--stack")) {
@@ -316,6 +317,7 @@ class Reader {
       if (bits == "4") put("--method=qlora");
       if (bits != "4") unclear.push_back("quantization-bit: " + bits);
     }
+    if (job_ == "train" && !has("--epochs")) drop("--steps");  // the length of a run, which only plans have
     // axolotl and LLaMA-Factory ignore the rank of adapters that are not trained.
     const bool full = given("--method") == "full" || (find(entries_, "base-model") != nullptr && !gives("--method"));
     if (full) drop("--lora-rank"), drop("--lora-targets");
@@ -397,12 +399,11 @@ std::vector<std::string> flags_of_data(const DataFile& data, const std::vector<s
   } else if (!serves) {
     // Commands without a setting for passes take all of them as one amount.
     double passes = 1;
-    for (std::size_t i = 1; i < typed.words.size() && !has("--epochs"); ++i) {
-      const bool joined = typed.words[i].starts_with("--epochs=");
-      if (!joined && (typed.words[i] != "--epochs" || i + 1 == typed.words.size())) continue;
-      passes = std::max(1.0, std::atof(joined ? typed.words[i].c_str() + 9 : typed.words[i + 1].c_str()));
-      typed.words.erase(typed.words.begin() + static_cast<std::ptrdiff_t>(i),
-                        typed.words.begin() + static_cast<std::ptrdiff_t>(i + (joined ? 1 : 2)));
+    if (const std::string epochs = value_of(typed.words, "--epochs"); !epochs.empty() && !has("--epochs")) {
+      passes = std::max(1.0, std::atof(epochs.c_str()));
+      const auto flag =
+          std::ranges::find_if(typed.words, [](const auto& word) { return word.starts_with("--epochs"); });
+      typed.words.erase(flag, flag + (*flag == "--epochs" ? 2 : 1));
     }
     if (has("--job")) flags.emplace_back("--job=train");
     flags.push_back(fmt::format("--tokens={:.0f}", passes * data.tokens));
@@ -416,9 +417,61 @@ std::vector<std::string> flags_of_data(const DataFile& data, const std::vector<s
   return flags;
 }
 
-}  // namespace
+// What the keys of a file mean; notes name those without effect.
+std::vector<std::string> flags_of_workload(const std::string& name, const Entries& entries, Typed& typed,
+                                           const std::deque<FlagInfo>& declared) {
+  Reader reader(name, entries, declared);
+  reader.run();
+  typed.notes.insert(typed.notes.end(), reader.notes.begin(), reader.notes.end());
+  if (!reader.unclear.empty())
+    typed.notes.push_back(
+        fmt::format("{}: not understood, although it may change the answer: {}", name, shown(reader.unclear)));
+  if (!reader.unused.empty()) typed.notes.push_back(fmt::format("{}: not used: {}", name, shown(reader.unused)));
+  return reader.flags;
+}
 
-bool is_foreign_workload(const std::string& path) { return is_workload(read_with_named(path, 1)); }
+// Adds the flags of a file, except those that were typed.
+void put_flags(const std::string& name, const std::vector<std::string>& flags, const std::vector<std::string>& given,
+               Typed& typed) {
+  std::vector<std::string> taken;
+  // An amount that was typed replaces the one of the file.
+  const bool amount = holds(given, "--tokens") || holds(given, "--samples") || holds(given, "--dataset-tokens");
+  const bool rl = holds(flags, "--job=rl");
+  for (const std::string& flag : flags) {
+    const std::string setting = flag.substr(0, flag.find('='));
+    if (holds(given, setting) && setting != "--policy") continue;
+    if (amount && !rl &&
+        lists_word("--tokens --samples --epochs --steps --dataset-tokens --dataset-samples", setting) &&
+        !(setting == "--epochs" && holds(given, "--dataset-tokens")))
+      continue;
+    typed.words.push_back(flag);
+    taken.push_back(as_words(flag));
+  }
+  if (!taken.empty()) typed.renamed.push_back(fmt::format("{} is {}", name, fmt::join(taken, " ")));
+}
+
+// Keys on the command line, as hydra takes them: data.train_batch_size=1024.
+void put_keys(Typed& typed, const std::deque<FlagInfo>& declared) {
+  std::vector<std::string>& words = typed.words;
+  Entries keys;
+  std::string first;
+  for (std::size_t i = 1; i < words.size();) {
+    const std::size_t equals = words[i].find('=');
+    const bool value = is_flag_word(words[i - 1]) && words[i - 1].find('=') == std::string::npos;
+    if (is_flag_word(words[i]) || value || equals == std::string::npos || words[i].find('.') > equals) {
+      ++i;
+      continue;
+    }
+    if (keys.empty()) first = words[i].substr(0, equals);
+    keys.emplace_back(plain_key(words[i].substr(0, equals)), words[i].substr(equals + 1));
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (keys.empty()) return;
+  const std::vector<std::string> given = typed_flags(typed, declared);
+  put_flags(first, flags_of_workload(first, keys, typed, declared), given, typed);
+}
+
+}  // namespace
 
 std::string command_for_work(const std::vector<std::string>& words) {
   if (words.empty() || !lists_word("estimate batch window", words.front())) return {};
@@ -456,6 +509,7 @@ std::vector<std::string> flags_in_file(const std::string& path, const std::deque
 void put_foreign_files(Typed& typed, const std::deque<FlagInfo>& declared) {
   const std::string command = typed.words.front();
   if (!lists_word("recommend checklist estimate memory batch autoscale init", command)) return;
+  put_keys(typed, declared);
   const bool reads_workloads = find_flag(declared, "WORKLOAD") != nullptr;
   for (std::size_t i = 1; i < typed.words.size(); ++i) {
     const std::string word = typed.words[i];
@@ -490,29 +544,9 @@ void put_foreign_files(Typed& typed, const std::deque<FlagInfo>& declared) {
                                         format_count(data->samples), format_count(data->tokens),
                                         data->answer_is_limit ? "; answers as long as max_tokens" : ""));
     } else {
-      Reader reader(path, entries, declared);
-      reader.run();
-      flags = reader.flags;
-      typed.notes.insert(typed.notes.end(), reader.notes.begin(), reader.notes.end());
-      if (!reader.unclear.empty())
-        typed.notes.push_back(
-            fmt::format("{}: not understood, although it may change the answer: {}", path, shown(reader.unclear)));
-      if (!reader.unused.empty()) typed.notes.push_back(fmt::format("{}: not used: {}", path, shown(reader.unused)));
+      flags = flags_of_workload(path, entries, typed, declared);
     }
-    std::vector<std::string> taken;
-    // An amount that was typed replaces the one of the file.
-    const bool amount = holds(given, "--tokens") || holds(given, "--samples") || holds(given, "--dataset-tokens");
-    const bool rl = holds(flags, "--job=rl");
-    for (const std::string& flag : flags) {
-      const std::string name = flag.substr(0, flag.find('='));
-      if (holds(given, name) && name != "--policy") continue;
-      if (amount && !rl && lists_word("--tokens --samples --epochs --steps --dataset-tokens --dataset-samples", name) &&
-          !(name == "--epochs" && holds(given, "--dataset-tokens")))
-        continue;
-      typed.words.push_back(flag);
-      taken.push_back(as_words(flag));
-    }
-    if (!taken.empty()) typed.renamed.push_back(fmt::format("{} is {}", path, fmt::join(taken, " ")));
+    put_flags(path, flags, given, typed);
   }
 }
 

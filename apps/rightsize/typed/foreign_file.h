@@ -19,9 +19,6 @@ void put_foreign_files(Typed& typed, const std::deque<FlagInfo>& declared);
 // learning. Empty: the typed one.
 std::string command_for_work(const std::vector<std::string>& words);
 
-// Whether a file is a workload of another tool.
-bool is_foreign_workload(const std::string& path);
-
 // The flags that the keys of any file mean, "--rate=8".
 std::vector<std::string> flags_in_file(const std::string& path, const std::deque<FlagInfo>& declared);
 

@@ -10,11 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "rightsize/call.h"
 #include "rightsize/command.h"
 #include "rightsize/typed/data_file.h"
 #include "rightsize/typed/foreign_text.h"
-#include "rightsize/typed/work.h"
+#include "rightsize/typed/typed_testing.h"
 
 namespace rightsize::app {
 namespace {
@@ -31,17 +30,6 @@ class ForeignFiles : public testing::Test {
   std::string write(const std::string& text, const std::string& name = "settings.txt") const {
     std::ofstream(folder_ + name) << text;
     return folder_ + name;
-  }
-  static Typed read(const std::vector<std::string>& words) {
-    const CommandInfo command = *describe_command(words.front());
-    return meant_work(meant_flags({words}, command.flags), command.flags);
-  }
-  static std::string value(const Typed& typed, const std::string& flag) {
-    for (std::size_t i = 1; i < typed.words.size(); ++i) {
-      if (typed.words[i] == flag && i + 1 < typed.words.size()) return typed.words[i + 1];
-      if (typed.words[i].starts_with(flag + "=")) return typed.words[i].substr(flag.size() + 1);
-    }
-    return {};
   }
   int number(int least, int most) { return least + static_cast<int>(random_.uniform() * (most - least + 1)); }
   template <class List>
@@ -61,10 +49,10 @@ TEST_F(ForeignFiles, AModelfileOfOllama) {
         tokens));
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"memory", file}, {"memory", "-f", file}, {"memory", "--config", file}}) {
-      const Typed typed = read(words);
-      EXPECT_EQ(value(typed, "--model"), model);
-      EXPECT_EQ(value(typed, "--job"), "serve");
-      EXPECT_EQ(value(typed, "--isl"), std::to_string(tokens - 256)) << model;  // and 256 of the answer
+      const Typed typed = meant_words(words);
+      EXPECT_EQ(typed_value(typed, "--model"), model);
+      EXPECT_EQ(typed_value(typed, "--job"), "serve");
+      EXPECT_EQ(typed_value(typed, "--isl"), std::to_string(tokens - 256)) << model;  // and 256 of the answer
     }
   }
 }
@@ -107,29 +95,37 @@ TEST_F(ForeignFiles, ServicesOfEveryTool) {
          fmt::format("apiVersion: apps/v1\nkind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n"
                      "      - name: e\n        command: [\"{}\"]\n",
                      args)},
+        {"Pod",
+         fmt::format("apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: e\n    command: [sh, -c, \"{}\"]\n",
+                     line)},
         {"Compose", fmt::format("services:\n  e:\n    image: vllm/vllm-openai:v0.9\n    command: --model {} {}\n",
                                 s.model, s.flags(" "))},
         {"Shell", fmt::format("set -e\nMODEL={}\nexport X=1\nvllm serve $MODEL {}\n", s.model, s.flags(" \\\n  "))},
         {"Docker", fmt::format("FROM vllm/vllm-openai:latest\nENV A=b\nCMD [\"{}\"]\n", args)},
         {"Slurm", fmt::format("#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:h100:{}\nsrun {}\n", s.tp, line)},
         {"SkyPilot", fmt::format("resources:\n  accelerators: H100:{}\nrun: |\n  {}\n", s.tp, line)},
+        {"Python", fmt::format("from vllm import LLM, SamplingParams\nNAME = '{}'  # comment\n"
+                               "llm = LLM(NAME, tensor_parallel_size={}, max_model_len={},\n  max_num_seqs={}, "
+                               "gpu_memory_utilization={})\nllm.generate(['it\\'s'], SamplingParams(max_tokens=7))\n",
+                               s.model, s.tp, s.length, s.batch, s.share)},
         {"TOML", fmt::format("model = \"{}\"\njob = \"serve\"\ntensor_parallel_size = {}\nmax_model_len = {}\n"
                              "max_num_seqs = {}\ngpu_memory_utilization = {}\n",
                              s.model, s.tp, s.length, s.batch, s.share)},
     };
     for (const auto& [tool, text] : files) {
-      const Typed typed = read({"recommend", write(text), "--rate=1/s"});
-      EXPECT_EQ(value(typed, "--model"), s.model) << tool;
-      EXPECT_EQ(value(typed, "--job"), "serve") << tool;
-      EXPECT_EQ(value(typed, "--tp"), std::to_string(s.tp)) << tool << "\n" << text;
-      EXPECT_EQ(value(typed, "--max-model-len"), std::to_string(s.length)) << tool << "\n" << text;
-      EXPECT_EQ(value(typed, "--max-batch"), std::to_string(s.batch)) << tool << "\n" << text;
-      EXPECT_EQ(value(typed, "--memory-share"), fmt::format("{}", s.share)) << tool << "\n" << text;
+      const Typed typed = meant_words({"recommend", write(text), "--rate=1/s"});
+      EXPECT_EQ(typed_value(typed, "--model"), s.model) << tool;
+      EXPECT_EQ(typed_value(typed, "--job"), "serve") << tool;
+      EXPECT_EQ(typed_value(typed, "--tp"), std::to_string(s.tp)) << tool << "\n" << text;
+      EXPECT_EQ(typed_value(typed, "--max-model-len"), std::to_string(s.length)) << tool << "\n" << text;
+      EXPECT_EQ(typed_value(typed, "--max-batch"), std::to_string(s.batch)) << tool << "\n" << text;
+      EXPECT_EQ(typed_value(typed, "--memory-share"), fmt::format("{}", s.share)) << tool << "\n" << text;
       // Every command reads the same settings, and a flag wins over the file.
       for (const char* command : {"estimate", "memory", "checklist", "init"})
-        EXPECT_EQ(value(read({command, write(text), "--gpu=h100", "--rate=1/s"}), "--tp"), std::to_string(s.tp))
+        EXPECT_EQ(typed_value(meant_words({command, write(text), "--gpu=h100", "--rate=1/s"}), "--tp"),
+                  std::to_string(s.tp))
             << tool << command;
-      EXPECT_EQ(value(read({"estimate", write(text), "--tp=16", "--gpu=h100"}), "--tp"), "16") << tool;
+      EXPECT_EQ(typed_value(meant_words({"estimate", write(text), "--tp=16", "--gpu=h100"}), "--tp"), "16") << tool;
     }
   }
 }
@@ -162,24 +158,31 @@ TEST_F(ForeignFiles, TrainingOfEveryTool) {
             "gradient_accumulation_steps": {}, "max_seq_length": {}, "bf16": true, "gradient_checkpointing": {},
             "deepspeed": "{}"}})",
                                   batch, passes, seq, checkpoints, deepspeed)},
+        {"TRL", fmt::format("from trl import SFTConfig, SFTTrainer\nfrom peft import LoraConfig\n"
+                            "model = AutoModelForCausalLM.from_pretrained(\"Qwen/Qwen2.5-7B\")\nargs = SFTConfig(\n"
+                            "    output_dir=\"out\", per_device_train_batch_size={}, gradient_accumulation_steps={},\n"
+                            "    max_length={}, bf16=True, gradient_checkpointing={}, deepspeed=\"{}\")\n"
+                            "SFTTrainer(model=model, args=args{}).train()\n",
+                            batch, passes, seq, checkpoints ? "True" : "False", deepspeed,
+                            lora ? fmt::format(", peft_config=LoraConfig(r={}, lora_alpha=32)", rank) : "")},
         {"torchrun", launch + "\n"},
         {"sbatch", fmt::format("#!/bin/bash\n#SBATCH -p gpu\n#SBATCH --nodes={}\n#SBATCH --gpus-per-node=a100:{}\n"
                                "#SBATCH --time=2-00:00:00\nsrun {}\n",
                                nodes, gpus, launch)},
     };
     for (const auto& [tool, text] : files) {
-      const Typed typed = read({"memory", write(text), "--gpu=h100"});
+      const Typed typed = meant_words({"memory", write(text), "--gpu=h100"});
       const bool launched = tool == "torchrun" || tool == "sbatch", adapters = lora && !launched && tool != "arguments";
-      EXPECT_EQ(value(typed, "--model"), "Qwen/Qwen2.5-7B") << tool;
-      EXPECT_EQ(value(typed, "--batch"), std::to_string(batch)) << tool;
-      EXPECT_EQ(value(typed, "--accumulate"), std::to_string(passes)) << tool;
-      EXPECT_EQ(value(typed, "--seq"), std::to_string(seq)) << tool;
-      EXPECT_EQ(value(typed, "--zero"), std::to_string(zero)) << tool;
-      EXPECT_EQ(value(typed, "--recompute"), checkpoints ? "full" : "") << tool << text;
-      EXPECT_EQ(value(typed, "--method") == "lora", adapters) << tool;
-      EXPECT_TRUE(!adapters || value(typed, "--lora-rank") == std::to_string(rank)) << tool;
-      EXPECT_EQ(value(typed, "--precision"), adapters ? "bf16" : "amp-bf16") << tool;
-      EXPECT_TRUE(!launched || value(typed, "--gpus") == std::to_string(nodes * gpus)) << tool;
+      EXPECT_EQ(typed_value(typed, "--model"), "Qwen/Qwen2.5-7B") << tool;
+      EXPECT_EQ(typed_value(typed, "--batch"), std::to_string(batch)) << tool;
+      EXPECT_EQ(typed_value(typed, "--accumulate"), std::to_string(passes)) << tool;
+      EXPECT_EQ(typed_value(typed, "--seq"), std::to_string(seq)) << tool;
+      EXPECT_EQ(typed_value(typed, "--zero"), std::to_string(zero)) << tool;
+      EXPECT_EQ(typed_value(typed, "--recompute"), checkpoints ? "full" : "") << tool << text;
+      EXPECT_EQ(typed_value(typed, "--method") == "lora", adapters) << tool;
+      EXPECT_TRUE(!adapters || typed_value(typed, "--lora-rank") == std::to_string(rank)) << tool;
+      EXPECT_EQ(typed_value(typed, "--precision"), adapters ? "bf16" : "amp-bf16") << tool;
+      EXPECT_TRUE(!launched || typed_value(typed, "--gpus") == std::to_string(nodes * gpus)) << tool;
     }
   }
 }
@@ -189,28 +192,28 @@ TEST_F(ForeignFiles, AnswersOfReinforcementLearning) {
   for (int round = 0; round < 20; ++round) {
     const int samples = 1 << number(1, 4), prompts = number(1, 64), longest = 256 * number(1, 8);
     const Typed trl =
-        read({"recommend", write(fmt::format("model_name_or_path: Qwen/Qwen2.5-1.5B\nnum_generations: {}\n"
-                                             "max_completion_length: {}\nper_device_train_batch_size: {}\n"
-                                             "gradient_accumulation_steps: {}\nmax_steps: 50\n",
-                                             samples, longest, samples, prompts))});
+        meant_words({"recommend", write(fmt::format("model_name_or_path: Qwen/Qwen2.5-1.5B\nnum_generations: {}\n"
+                                                    "max_completion_length: {}\nper_device_train_batch_size: {}\n"
+                                                    "gradient_accumulation_steps: {}\nmax_steps: 50\n",
+                                                    samples, longest, samples, prompts))});
     const Typed verl =
-        read({"recommend", write(fmt::format("set -x\npython3 -m verl.trainer.main_ppo \\\n"
-                                             "  algorithm.adv_estimator=grpo \\\n  data.train_batch_size={} \\\n"
-                                             "  data.max_response_length={} \\\n"
-                                             "  actor_rollout_ref.model.path=Qwen/Qwen2.5-1.5B \\\n"
-                                             "  actor_rollout_ref.rollout.n={} \\\n"
-                                             "  trainer.n_gpus_per_node=8 trainer.total_training_steps=50\n",
-                                             prompts, longest, samples))});
+        meant_words({"recommend", write(fmt::format("set -x\npython3 -m verl.trainer.main_ppo \\\n"
+                                                    "  algorithm.adv_estimator=grpo \\\n  data.train_batch_size={} \\\n"
+                                                    "  data.max_response_length={} \\\n"
+                                                    "  actor_rollout_ref.model.path=Qwen/Qwen2.5-1.5B \\\n"
+                                                    "  actor_rollout_ref.rollout.n={} \\\n"
+                                                    "  trainer.n_gpus_per_node=8 trainer.total_training_steps=50\n",
+                                                    prompts, longest, samples))});
     for (const Typed& typed : {trl, verl}) {
-      EXPECT_EQ(value(typed, "--job"), "rl");
-      EXPECT_EQ(value(typed, "--model"), "Qwen/Qwen2.5-1.5B");
-      EXPECT_EQ(value(typed, "--samples"), std::to_string(samples));
-      EXPECT_EQ(value(typed, "--prompts"), std::to_string(prompts));
-      EXPECT_EQ(value(typed, "--osl"), fmt::format("max={}", longest));
-      EXPECT_EQ(value(typed, "--steps"), "50");
+      EXPECT_EQ(typed_value(typed, "--job"), "rl");
+      EXPECT_EQ(typed_value(typed, "--model"), "Qwen/Qwen2.5-1.5B");
+      EXPECT_EQ(typed_value(typed, "--samples"), std::to_string(samples));
+      EXPECT_EQ(typed_value(typed, "--prompts"), std::to_string(prompts));
+      EXPECT_EQ(typed_value(typed, "--osl"), fmt::format("max={}", longest));
+      EXPECT_EQ(typed_value(typed, "--steps"), "50");
     }
-    EXPECT_EQ(value(verl, "--gpus"), "8");
-    EXPECT_EQ(value(verl, "--stack"), "verl");
+    EXPECT_EQ(typed_value(verl, "--gpus"), "8");
+    EXPECT_EQ(typed_value(verl, "--stack"), "verl");
   }
 }
 
@@ -230,18 +233,20 @@ TEST_F(ForeignFiles, SamplesAndLengthsOfData) {
     }
     const std::string file = write(chats);
     const std::string tokens = std::to_string(samples * (prompt + answer));
-    EXPECT_EQ(value(read({"recommend", "--model=llama-3.1-8b", "--data", file, "--epochs=2"}), "--dataset-tokens"),
+    EXPECT_EQ(typed_value(meant_words({"recommend", "--model=llama-3.1-8b", "--data", file, "--epochs=2"}),
+                          "--dataset-tokens"),
               tokens);
-    EXPECT_EQ(value(read({"estimate", "llama-3.1-8b", "--gpu=h100", "--dataset=" + file, "--epochs", "1"}), "--tokens"),
+    EXPECT_EQ(typed_value(meant_words({"estimate", "llama-3.1-8b", "--gpu=h100", "--dataset=" + file, "--epochs", "1"}),
+                          "--tokens"),
               tokens);
-    const Typed served = read({"batch", "llama-3.1-8b", "h100", "--dataset", file, "--arrivals=5/s"});
-    EXPECT_EQ(value(served, "--isl"), std::to_string(prompt));
-    EXPECT_EQ(value(served, "--osl"), std::to_string(answer));
-    const Typed offline = read({"recommend", write(requests), "--deadline=1h"});
-    EXPECT_EQ(value(offline, "--model"), "Qwen/Qwen3-8B");
-    EXPECT_EQ(value(offline, "--items"), std::to_string(samples));
-    EXPECT_EQ(value(offline, "--isl"), std::to_string(prompt));
-    EXPECT_EQ(value(offline, "--osl"), std::to_string(answer));
+    const Typed served = meant_words({"batch", "llama-3.1-8b", "h100", "--dataset", file, "--arrivals=5/s"});
+    EXPECT_EQ(typed_value(served, "--isl"), std::to_string(prompt));
+    EXPECT_EQ(typed_value(served, "--osl"), std::to_string(answer));
+    const Typed offline = meant_words({"recommend", write(requests), "--deadline=1h"});
+    EXPECT_EQ(typed_value(offline, "--model"), "Qwen/Qwen3-8B");
+    EXPECT_EQ(typed_value(offline, "--items"), std::to_string(samples));
+    EXPECT_EQ(typed_value(offline, "--isl"), std::to_string(prompt));
+    EXPECT_EQ(typed_value(offline, "--osl"), std::to_string(answer));
   }
 }
 
@@ -253,18 +258,18 @@ TEST_F(ForeignFiles, PoliciesAndQueues) {
       "requests_in_flight}\n"
       "      target: {type: AverageValue, averageValue: \"5\"}\n"
       "  behavior: {scaleDown: {stabilizationWindowSeconds: 120}}\n");
-  EXPECT_EQ(value(read({"autoscale", "llama-3.1-8b", "l4", "--hpa", scaler}), "--policy"),
+  EXPECT_EQ(typed_value(meant_words({"autoscale", "llama-3.1-8b", "l4", "--hpa", scaler}), "--policy"),
             "hpa:target=5,min=2,max=7,down=120s");
   const std::string triton = write(
       "name: \"bert_large_qa\"\nmax_batch_size: 32\ninput [\n  { name: \"ids\" dims: [ 384 ] },\n  { name: \"mask\" "
       "dims: [ 384 ] }\n"
       "]\ndynamic_batching { max_queue_delay_microseconds: 5000 }\ninstance_group [ { count: 2 kind: KIND_GPU } ]\n");
-  const Typed queue = read({"batch", triton, "--gpu=t4", "--arrivals=9/s"});
-  EXPECT_EQ(value(queue, "--model"), "bert-large");
-  EXPECT_EQ(value(queue, "--max-batch"), "32");
-  EXPECT_EQ(value(queue, "--max-delay"), "5000us");
-  EXPECT_EQ(value(queue, "--instances"), "2");
-  EXPECT_EQ(value(queue, "--isl"), "384");
+  const Typed queue = meant_words({"batch", triton, "--gpu=t4", "--arrivals=9/s"});
+  EXPECT_EQ(typed_value(queue, "--model"), "bert-large-qa");
+  EXPECT_EQ(typed_value(queue, "--max-batch"), "32");
+  EXPECT_EQ(typed_value(queue, "--max-delay"), "5000us");
+  EXPECT_EQ(typed_value(queue, "--instances"), "2");
+  EXPECT_EQ(typed_value(queue, "--isl"), "384");
 }
 
 // The arguments of a container are the same on one line, on several lines, and with line continuations.
@@ -273,13 +278,13 @@ TEST_F(ForeignFiles, ArgumentsOnSeveralLines) {
     for (const std::string& end : {std::string(" "), std::string("\n      "), std::string(" \\\n      ")}) {
       const bool continued = end.find('\\') != end.npos;  // folded lines are one line already
       if ((style == " " && end != " ") || (continued && style[0] != '|')) continue;
-      const Typed typed =
-          read({"recommend",
-                write("services:\n  engine:\n    image: vllm/vllm-openai\n    command: " + style +
-                      "--model Qwen/Qwen2.5-7B-Instruct" + end + "--max-model-len 16384" + end + "--max-num-seqs 32\n"),
-                "--rate=1/s"});
-      EXPECT_EQ(value(typed, "--model"), "Qwen/Qwen2.5-7B-Instruct") << style << end;
-      EXPECT_EQ(value(typed, "--max-model-len"), "16384") << style << end;
+      const Typed typed = meant_words(
+          {"recommend",
+           write("services:\n  engine:\n    image: vllm/vllm-openai\n    command: " + style +
+                 "--model Qwen/Qwen2.5-7B-Instruct" + end + "--max-model-len 16384" + end + "--max-num-seqs 32\n"),
+           "--rate=1/s"});
+      EXPECT_EQ(typed_value(typed, "--model"), "Qwen/Qwen2.5-7B-Instruct") << style << end;
+      EXPECT_EQ(typed_value(typed, "--max-model-len"), "16384") << style << end;
     }
   }
 }
@@ -287,8 +292,8 @@ TEST_F(ForeignFiles, ArgumentsOnSeveralLines) {
 // Values that change the answer are named when they are not understood; other keys are listed.
 TEST_F(ForeignFiles, NamesWhatIsNotRead) {
   const Typed typed =
-      read({"estimate", write("model: Qwen/Qwen3-8B\nmax-num-seqs: 8\nquantization: mystery\nsome-logger: x\n"),
-            "--gpu=h100"});
+      meant_words({"estimate", write("model: Qwen/Qwen3-8B\nmax-num-seqs: 8\nquantization: mystery\nsome-logger: x\n"),
+                   "--gpu=h100"});
   EXPECT_THAT(typed.notes, Contains(HasSubstr("quantization: mystery")));
   EXPECT_THAT(typed.notes, Contains(HasSubstr("not used: some-logger")));
 }
@@ -298,13 +303,12 @@ TEST_F(ForeignFiles, DamagedFiles) {
   for (const std::string text :
        {"#!/bin/bash\n#SBATCH --gres=gpu:a100:4\nA=${B:-c}\nsrun python -m x --model \"$A\" \\\n --bf16 a.b='c d'\n",
         "name: \"x\"\ninput [ { dims: [ 3, -1 ] } ]\ninstance_group [ { count: 2 } ]\n",
-        "[a]\nb = \"c\" # d\n[[e]]\nf = 1\n",
+        "[a]\nb = \"c\" # d\n[[e]]\nf = 1\n", "import x\na = 'b\\\\'\nf(a, r=[1, '2'], **{\"c\": a})\n'\"\"\"x\n",
         "spec: {containers: [{args: [--model, x, --tp=2], env: [{name: A, value: b}]}]}\n"}) {
     for (std::size_t end = 0; end <= text.size(); ++end) {
       const std::string path = write(text.substr(0, end));
-      is_foreign_workload(path);
       read_data_file(path);
-      read({"recommend", path});
+      meant_words({"recommend", path});
     }
   }
 }

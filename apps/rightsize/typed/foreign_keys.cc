@@ -47,15 +47,23 @@ constexpr Key kKeys[] = {
     {"compile.enable", "torch-compile"},
     {"parallelism.data-parallel-shard-degree parallelism.data-parallel-replicate-degree model.flavor", ""},
     // Files that are read too, and keys that the reader combines.
-    {"deepspeed config config-file deepspeed-config-file distributed-type quantization-bit job task stack file.format",
+    {"deepspeed config config-file deepspeed-config-file distributed-type quantization-bit job task stack file.format "
+     "file.program",
      ""},
     {"max-samples", "dataset-samples"},
+    // kohya's sd-scripts.
+    {"network-module", "method=lora"},
+    {"network-dim", "lora-rank"},
+    {"training-arguments.train-batch-size", "batch"},
+    {"optimizer-type", "optimizer"},
+    {"max-train-steps", "steps"},
+    {"pretrained-model-name-or-path", ""},
     // Engines.
     {"kv-cache-config.free-gpu-memory-fraction", "memory-share"},
     {"kv-cache-config.dtype", "kv-precision"},
     {"max-num-tokens", "max-tokens"},
+    {"sampling-params.max-tokens", "osl"},
     {"max-total-tokens", "max-model-len"},
-    {"max-prompt-length max-input-tokens max-input-length", ""},
     {"dynamic-batching.max-queue-delay-microseconds", "max-delay=*us"},
     {"instance-group.count", "instances"},
     {"input.dims", "isl"},
@@ -71,6 +79,7 @@ constexpr Key kKeys[] = {
     {"rollout.tensor-model-parallel-size", "rollout-tp"},
     {"actor.ppo-mini-batch-size", "ppo-mini-batch-size"},
     {"algorithm.adv-estimator", "algorithm"},
+    {"use-kl-loss use-kl-in-reward", "reference"},
     {"trainer.total-training-steps grpo.max-num-steps", "steps"},
     // Machines: put_machines() reads these.
     {"resources.accelerators nvidia.com/gpu amd.com/gpu request-gpu devices.count nproc-per-node n-gpus-per-node "
@@ -95,9 +104,8 @@ constexpr Key kKeys[] = {
 // Groups with settings of the job. Keys of other groups describe something else: a port, a probe, a logger.
 constexpr std::string_view kGroups =
     "vllm-config engine engine-args engine-kwargs config training training-args train trainer model-args data-args "
-    "lora peft env "
-    "envs "
-    "environment model data policy args server-args parameters";
+    "lora peft env envs environment model data policy args server-args parameters training-arguments "
+    "dataset-arguments optimizer-arguments model-arguments";
 
 std::string last_of(const std::string& path) { return path.substr(path.rfind('.') + 1); }
 
@@ -153,6 +161,7 @@ Meaning flag_for(const std::string& name, const std::string& value, const std::d
     return {is_off(value) ? std::string() : meant, is_off(value) ? Kind::kNoEffect : Kind::kFlag};
   const std::string other = meant_value("--" + name, value);  // mixed-precision: bf16
   std::string text = meant_value(flag->name, other);
+  if (flag->name == "--resolution") std::ranges::replace(text, ',', 'x');  // 1024,1024
   if (fixed != std::string::npos)
     text = meant.substr(fixed + 1, meant.find('*') - fixed - 1) + text + meant.substr(meant.find('*') + 1);
   if (flag->values.empty())
@@ -177,7 +186,7 @@ Meaning meaning_of(const std::string& key, const std::string& value, const std::
   std::string name(row->meant), text = value;
   if (const std::size_t fixed = name.find('='); fixed != std::string::npos) {
     text = name.substr(fixed + 1);
-    text.replace(text.find('*'), 1, value);
+    if (const std::size_t star = text.find('*'); star != text.npos) text.replace(star, 1, value);
     name.resize(fixed);
   }
   const Meaning meaning = flag_for(name, text, declared, serving);
@@ -199,16 +208,6 @@ std::string flag_of_key(const std::string& key, const std::string& value, const 
     if (is_understood(name, value, declared)) return name;
   }
   return flag(key);
-}
-
-std::optional<std::string> flag_of_foreign_key(const std::string& key) {
-  const std::string plain = plain_key(key);
-  if (ends_with_name(plain, "model.path")) return "--model";
-  if (ends_with_name(plain, "trainer.n-gpus-per-node")) return "--gpus-per-node";
-  if (ends_with_name(plain, "trainer.nnodes")) return "--nodes";
-  const auto row = std::ranges::find_if(kKeys, [&](const Key& each) { return ends_with_name(plain, each.names); });
-  if (row == std::end(kKeys)) return std::nullopt;
-  return row->meant.empty() ? std::string() : fmt::format("--{}", row->meant);
 }
 
 }  // namespace rightsize::app

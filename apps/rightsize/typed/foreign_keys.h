@@ -34,9 +34,6 @@ Meaning meaning_of(const std::string& key, const std::string& value, const std::
 // The same for the name of a flag, ours or another tool's.
 Meaning flag_for(const std::string& name, const std::string& value, const std::deque<FlagInfo>& declared, bool serving);
 
-// Our flag for a key on a command line, "rollout.n" is --samples; an empty text: not needed.
-std::optional<std::string> flag_of_foreign_key(const std::string& key);
-
 // The flag that a key of a workload file means, "traffic.rps" as --rps; groups of keys are joined by dots.
 std::string flag_of_key(const std::string& key, const std::string& value, const std::deque<FlagInfo>& declared);
 

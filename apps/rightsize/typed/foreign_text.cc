@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -55,15 +56,13 @@ Words shell_words(std::string_view line) {
   return words;
 }
 
-// The engine, trainer or image that a word names: its stack and its job.
-struct Program {
-  std::string_view text, stack, job;
-};
 constexpr Program kPrograms[] = {
     {"main_ppo", "verl", "rl"},
     {"main_grpo", "verl", "rl"},
     {"openrlhf", "openrlhf", "rl"},
     {"grpo", "trl", "rl"},
+    {"dpotrainer", "", "dpo"},
+    {"sfttrainer", "", "train"},
     {"rloo", "trl", "rl"},
     {"sglang", "sglang", "serve"},
     {"trtllm", "trtllm", "serve"},
@@ -80,15 +79,11 @@ constexpr Program kPrograms[] = {
 };
 
 void name_program(const std::string& word, Entries& entries) {
-  if (word.starts_with('-') || word.find('=') != std::string::npos) return;
-  const std::string name = to_lower(word);
-  for (const Program& program : kPrograms) {
-    if (name.find(program.text) == std::string::npos) continue;
-    entries.emplace_back("job", program.job);
-    if (!program.stack.empty()) entries.emplace_back("stack", program.stack);
-    entries.emplace_back("file.program", program.text);
-    return;
-  }
+  const Program* program = program_named(word);
+  if (program == nullptr) return;
+  entries.emplace_back("job", program->job);
+  if (!program->stack.empty()) entries.emplace_back("stack", program->stack);
+  entries.emplace_back("file.program", program->text);
 }
 
 // "vllm serve X --tensor-parallel-size 2", "torchrun train.py --bf16", "main_ppo data.train_batch_size=1024": the
@@ -274,44 +269,58 @@ Entries read_toml(std::string_view text) {
   return entries;
 }
 
+// Names, numbers, texts in quotes and signs, without comments.
+struct Token {
+  char kind = 0;  // n: a name; t: a text or a number; otherwise the sign itself
+  std::string text = {};
+};
+
+std::vector<Token> tokens_of(std::string_view text) {
+  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; };
+  std::vector<Token> tokens;
+  for (std::size_t i = 0, end = 0; i < text.size(); i = std::max(i + 1, end)) {
+    const char c = text[i];
+    end = i + 1;
+    if (c == '#') {
+      end = std::min(text.find('\n', i), text.size());
+    } else if (c == '"' || c == '\'') {
+      const std::string mark(text.substr(i).starts_with(std::string(3, c)) ? 3 : 1, c);
+      const std::size_t from = end = i + mark.size();
+      while (end < text.size() && !text.substr(end).starts_with(mark)) end += text[end] == '\\' ? 2 : 1;
+      tokens.push_back({'t', std::string(text.substr(from, end - from))});
+      end += mark.size();
+    } else if (in_word(c)) {
+      while (end < text.size() && in_word(text[end])) ++end;
+      const bool number = std::isdigit(static_cast<unsigned char>(c)) != 0;
+      tokens.push_back({number ? 't' : 'n', std::string(text.substr(i, end - i))});
+    } else if (std::isspace(static_cast<unsigned char>(c)) == 0) {
+      tokens.push_back({c});
+    }
+  }
+  return tokens;
+}
+
+bool is_one_of(char kind, std::string_view signs) { return signs.find(kind) != signs.npos; }
+
 // Protobuf text: name: "x", group { key: value }, list [ { ... }, { ... } ].
 Entries read_protobuf(std::string_view text) {
   Entries entries;
   std::vector<std::string> groups;
   std::string key;
-  Words words;
-  for (std::size_t i = 0; i < text.size();) {
-    if (text[i] == '#') i = std::min(text.find('\n', i), text.size());
-    if (i < text.size() && text[i] == '"') {
-      const std::size_t end = std::min(text.find('"', i + 1), text.size());
-      words.emplace_back(text.substr(i + 1, end - i - 1));
-      i = end + 1;
-    } else if (i < text.size() && std::string_view("{}[]:").find(text[i]) != std::string_view::npos) {
-      words.emplace_back(1, text[i++]);
-    } else if (i < text.size() && (std::isspace(static_cast<unsigned char>(text[i])) != 0 || text[i] == ',')) {
-      ++i;
-    } else if (i < text.size()) {
-      const std::size_t end = std::min(text.find_first_of("{}[]:,# \t\r\n", i), text.size());
-      words.emplace_back(text.substr(i, end - i));
-      i = end;
+  const std::vector<Token> tokens = tokens_of(text);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    if (is_one_of(token.kind, "{[")) groups.push_back(std::exchange(key, {}));
+    if (is_one_of(token.kind, "}]") && !groups.empty()) groups.pop_back();
+    if (!is_one_of(token.kind, "nt")) continue;
+    if (i + 1 < tokens.size() && is_one_of(tokens[i + 1].kind, ":{[")) {
+      key = plain_key(token.text);
+      continue;
     }
-  }
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (word == "{" || word == "[") {
-      groups.push_back(key);
-      key.clear();
-    } else if (word == "}" || word == "]") {
-      if (!groups.empty()) groups.pop_back();
-    } else if (word != ":" && i + 1 < words.size() &&
-               (words[i + 1] == ":" || words[i + 1] == "{" || words[i + 1] == "[")) {
-      key = plain_key(word);
-    } else if (word != ":") {
-      std::string path;
-      for (const std::string& group : groups) path += group.empty() ? "" : group + ".";
-      if (key.empty() && path.ends_with('.')) path.pop_back();
-      entries.emplace_back(path + key, word);
-    }
+    std::string path;
+    for (const std::string& group : groups) path += group.empty() ? "" : group + ".";
+    if (key.empty() && path.ends_with('.')) path.pop_back();
+    entries.emplace_back(path + key, token.text);
   }
   return entries;
 }
@@ -324,6 +333,53 @@ Entries read_modelfile(std::string_view text) {
     if (words.size() > 1 && words[0] == "FROM") entries.emplace_back("model-id", words[1]);
     if (words.size() > 2 && words[0] == "PARAMETER") entries.emplace_back(plain_key(words[1]), words[2]);
   }
+  return entries;
+}
+
+// ---- Python
+
+// The literals that calls take by name, directly or in a variable, and the model that from_pretrained(), a trainer or
+// an engine takes first: SFTConfig(max_length=2048), LoraConfig(r=16), LLM("Qwen/Qwen3-8B", tensor_parallel_size=2).
+Entries read_python(std::string_view text) {
+  const std::vector<Token> tokens = tokens_of(text);
+  std::map<std::string, std::string> variables;
+  std::vector<std::string> calls;  // the brackets around a token, with the name of the call
+  Entries entries;
+  bool adapters = false;
+  const auto at = [&](std::size_t i) { return i < tokens.size() ? tokens[i] : Token{}; };
+  const auto literal = [&](std::size_t i, bool inside) {
+    std::string list;
+    for (std::size_t item = i + 1; at(i).kind == '[' && is_one_of(at(item).kind, "t,]"); ++item) {
+      if (at(item).kind == ']') return list;
+      if (at(item).kind == 't') list += (list.empty() ? "" : ",") + at(item).text;
+    }
+    const std::string name = at(i).text;
+    if (inside && !is_one_of(at(i + 1).kind, ",)]}")) return std::string();
+    if (at(i).kind == 't' || lists_word("True False", name)) return name;
+    const auto known = variables.find(name);
+    return known != variables.end() ? known->second : name.starts_with("torch.") ? name.substr(6) : std::string();
+  };
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    const std::string name = token.text.substr(token.text.rfind('.') + 1);
+    if (is_one_of(token.kind, "([{")) calls.push_back(i > 0 && token.kind == '(' ? tokens[i - 1].text : "");
+    if (is_one_of(token.kind, ")]}") && !calls.empty()) calls.pop_back();
+    if (token.kind == 'n') name_program(name, entries);
+    const bool call = token.kind == 'n' && at(i + 1).kind == '(';
+    const bool model = call && (name == "from_pretrained" || name == "LLM" || name.ends_with("Trainer"));
+    const bool named = token.kind == 'n' && at(i + 1).kind == '=' && at(i + 2).kind != '=';
+    const bool member = token.kind == 't' && at(i + 1).kind == ':';  // of a dictionary
+    adapters |= call && lists_word("LoraConfig get_peft_model", name);
+    const std::string value = named || member || model ? literal(i + 2, model || !calls.empty()) : std::string();
+    if (value.empty()) continue;
+    if (calls.empty() && named) variables[token.text] = value;
+    if (model) entries.emplace_back("model-name-or-path", value);
+    if (!model && !calls.empty())
+      entries.emplace_back((calls.back() == "SamplingParams" ? "sampling-params." : "") +
+                               plain_key(token.text == "r" ? "lora-r" : token.text),
+                           value);
+  }
+  if (adapters) entries.emplace_back("adapter", "lora");
   return entries;
 }
 
@@ -350,6 +406,14 @@ LineForms count_lines(std::string_view text) {
 
 }  // namespace
 
+const Program* program_named(std::string_view word) {
+  if (word.starts_with('-') || word.find('=') != word.npos) return nullptr;
+  const std::string name = to_lower(word);
+  const auto found =
+      std::ranges::find_if(kPrograms, [&](const Program& one) { return name.find(one.text) != name.npos; });
+  return found == std::end(kPrograms) ? nullptr : &*found;
+}
+
 std::string plain_key(std::string_view key) {
   std::string plain;
   for (std::size_t i = 0; i < key.size(); ++i) {
@@ -370,6 +434,11 @@ Entries read_entries(const std::string& file, const std::string& text) {
   const bool object = begins.starts_with('{');
   const bool docker = begins.starts_with("FROM ") || begins.find("\nFROM ") != begins.npos;
   if (docker && begins.find("\nPARAMETER ") != begins.npos) return named("modelfile", read_modelfile(begins));
+  const bool imports = std::ranges::any_of(split_list(begins, '\n'), [](std::string_view line) {
+    return line.starts_with("import ") || (line.starts_with("from ") && line.find(" import ") != line.npos);
+  });
+  const bool shell = begins.starts_with("#!") && begins.substr(0, begins.find('\n')).find("python") == begins.npos;
+  if (imports && !shell && !object) return named("python", read_python(begins));
   if (begins.starts_with("#!") || begins.find("#SBATCH") != begins.npos || docker)
     return named("script", read_script(begins));
   if (!object && forms.assigned > 0 && forms.assigned >= forms.mapped && 2 * forms.assigned >= forms.all)

@@ -1,5 +1,5 @@
-// Keys and values in the files of other tools, whatever their format: YAML, JSON, TOML, protobuf text, shell scripts
-// and Dockerfiles. The format follows from the content, not from the file's name.
+// Keys and values in the files of other tools, whatever their format: YAML, JSON, TOML, protobuf text, Python, shell
+// scripts and Dockerfiles. The format follows from the content, not from the file's name.
 #pragma once
 
 #include <string>
@@ -14,8 +14,14 @@ namespace rightsize::app {
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
 // Empty where the text has no keys. The key file.format names any format other than YAML and JSON: toml, script,
-// modelfile or protobuf.
+// python, modelfile or protobuf.
 Entries read_entries(const std::string& file, const std::string& text);
+
+// The engine or trainer that a word of a command line or an image's name contains; nullptr if there is none.
+struct Program {
+  std::string_view text, stack, job;
+};
+const Program* program_named(std::string_view word);
 
 // "maxModelLen" and "MAX_MODEL_LEN" as "max-model-len".
 std::string plain_key(std::string_view key);

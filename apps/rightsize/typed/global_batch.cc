@@ -14,12 +14,8 @@ namespace rightsize::app {
 namespace {
 
 double number_of(const Typed& typed, const std::string& flag, double otherwise) {
-  for (const std::string& word : typed.words) {
-    if (!word.starts_with(flag + "=")) continue;
-    const auto amount = parse_amount(word.substr(flag.size() + 1));
-    return amount ? amount->count : otherwise;
-  }
-  return otherwise;
+  const auto amount = parse_amount(value_of(typed.words, flag));
+  return amount ? amount->count : otherwise;
 }
 
 void put_sequences(Typed& typed, std::string& word) {
@@ -79,9 +75,7 @@ void put_trainer(Typed& typed, bool work_given) {
 }
 
 void put_global_batch(Typed& typed, const std::deque<FlagInfo>& declared, bool language_model) {
-  const auto has = [&](std::string_view name) {
-    return std::any_of(declared.begin(), declared.end(), [&](const FlagInfo& flag) { return flag.name == name; });
-  };
+  const auto has = [&](std::string_view name) { return find_flag(declared, name) != nullptr; };
   std::vector<std::string>& words = typed.words;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string name = words[i].substr(0, words[i].find('='));

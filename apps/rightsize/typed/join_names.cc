@@ -104,6 +104,8 @@ void join_names(Typed& typed) {
         break;
     }
     at += std::max<std::size_t>(many, 1);
+    if (const std::string inside = words.front() == "commit" ? gpus_of_instance(name) : ""; !inside.empty())
+      name = inside;
     if (many == 1 && bare.size() > 1 && holds(std::array{"on", "with", "vs", "and", "of", "for", "at", "the"}, name))
       continue;
     // `8 h100` and `8x h100` are 8xh100; a number may itself be the name of a GPU, as 4090 is.

@@ -16,11 +16,10 @@
 #include "rightsize/typed/join_names.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/said_words.h"
+#include "rightsize/typed/sentence.h"
 
 namespace rightsize::app {
 namespace {
-
-// ---- kinds of questions
 
 // What a sentence has, besides the words of the question.
 enum Has : unsigned {
@@ -58,7 +57,7 @@ constexpr Kind kKinds[] = {
     {"profile", "why how-come", "gpu gpus training train utilization util slow idle busy job jobs"},
     {"prices", "waste wasted wasting", "", kAsks | kGpu | kNoModel | kShare},
     {"fleet", "waste wasted wasting", "", kAsks | kNoModel},
-    {"profile", "utilization util gpu-usage", "low stuck check bottleneck drops improve increase raise", kNoModel},
+    {"profile", "utilization util gpu-usage", "low stuck check bottleneck drops improve increase raise"},
     {"profile", "slow starved starving bottleneck bottlenecked stuck check-first should-i-check",
      "gpu gpus training train trainer", kNoModel | kNoAmount},
     {"memory", "longest max maximum largest biggest", "context sequence length window", kLongest | kModel | kGpu},
@@ -72,16 +71,17 @@ constexpr Kind kKinds[] = {
      kGpu | kNoModel | kNoAmount},
     {"prices", "pay pays paying paid charged charges", "", kGpu | kNoModel | kMoney},
     {"commit", "reserve reserving reserved reservation commit committing commitment savings-plan",
-     "should worth better save saves saving switch switching", kGpu | kNoModel | kNoAmount},
+     "should worth better cheaper save saves saving switch switching", kGpu | kNoModel | kNoAmount},
     {"models", "largest biggest", "model models llm llms", kGpu},
     {"models", "what-can which-models what-models which-model which-llm which-llms", "", kGpu | kNoModel},
     {"estimate", "faster speed latency per-token tok/s tokens/s", kCompared, kTwoGpus | kModel | kNoAmount},
-    {"recommend --items=1M", "per-dollar per-token per-million per-1m", "", kModel | kNoAmount},
     {"recommend --job=serve", "openai anthropic api self-hosting self-host", "", kAsks | kModel},
+    {"recommend --items=1M", "per-dollar per-token per-million per-1m", "", kModel | kNoAmount},
     {"recommend", kCosts, kCompared, kTwoGpus | kModel},
     {"estimate", kCompared, "", kTwoGpus | kModel | kNoAmount},
     {"prices compare", kCosts, kCompared, kTwoGpus | kNoModel | kNoAmount},
     {"gpus", kCompared, "", kTwoGpus | kNoModel | kNoAmount},
+    {"memory", "oom out-of-memory", "", kModel},
     {"memory", "kv kv-cache weights optimizer-states optimizer activations gradients", "", kModel},
     {"models", "parameters params layers", "", kAsks | kModel},
     {"recommend", "", "", kLoad | kGpu | kModel},
@@ -91,8 +91,10 @@ constexpr Kind kKinds[] = {
     {"prices --best-per=gpu --exclude=tpu,trainium,gaudi", kCosts, "", kSized | kNoGpu | kNoModel | kNoWork},
     {"gpus", "", "", kSized | kNoGpu | kNoModel | kNoWork},
     {"prices", kCosts, "", kGpu | kNoModel | kNoWork},
-    {"gpus", "memory vram bandwidth tflops flops tdp nvlink cores specs spec specifications", "",
+    {"gpus", "memory vram bandwidth tflops flops tdp nvlink cores specs spec specifications interconnect", "",
      kAsks | kGpu | kNoModel | kNoWork},
+    {"estimate", "nvlink interconnect infiniband ethernet network networking bandwidth roce efa", "",
+     kAsks | kGpu | kModel},
     {"memory", "fit fits fitting memory vram ram oom room enough batch-size context-length", "", kAsks},
     {"memory", "ollama llama.cpp llamacpp lm-studio lmstudio gguf locally home pc desktop laptop gaming", "",
      kAsks | kModel | kNoAmount},
@@ -110,7 +112,6 @@ constexpr std::string_view kAsking =
     "big large size fit fits fitting cost costs price prices cheap cheaper cheapest best gpu gpus gpu's memory vram "
     "ram speed throughput please get buy rent if or room expect mfu co2 carbon emit emits emissions that them when "
     "gives give make makes stay sit";
-// ... and of those about prices.
 constexpr std::string_view kWeighing =
     "worth overpaying each per hour hourly save saves savings risky good too instead by nightly job money used";
 constexpr std::string_view kLoadWords =
@@ -118,22 +119,19 @@ constexpr std::string_view kLoadWords =
     "streams sessions maximum max most peak";
 constexpr std::string_view kMachines = "node nodes machine machines server servers box boxes dgx hgx";
 
-std::string bare(std::string word) {
-  while (!word.empty() && (word.back() == '?' || word.back() == ',' || word.back() == '!')) word.pop_back();
-  return to_lower(word);
-}
-
 // Whether the word at `at` is part of a model's name: "large" in "whisper large v3".
 bool is_in_name(const std::vector<std::string>& words, std::size_t at) {
   if (at == 0) return false;
-  const std::string two = bare(words[at - 1]) + "-" + bare(words[at]);
-  return model::is_known_name(two) || (at + 1 < words.size() && model::is_known_name(two + "-" + bare(words[at + 1])));
+  const std::string two = bare_word(words[at - 1]) + "-" + bare_word(words[at]);
+  return model::is_known_name(two) ||
+         (at + 1 < words.size() && model::is_known_name(two + "-" + bare_word(words[at + 1])));
 }
 
 // What a sentence names, and the words it has. GPUs of several words are one: "H100 PCIe".
 struct Sentence {
   std::vector<std::string> words, flags, gpus;  // words and GPUs without their number
   double count = 0;                             // GPUs
+  std::string memory;                           // of each: "80GB"
   unsigned has = 0;
 
   explicit Sentence(const std::vector<std::string>& typed) {
@@ -146,15 +144,22 @@ struct Sentence {
         if (value) flags.push_back(typed[++i]);
         continue;
       }
-      std::string word = bare(typed[i]);
+      std::string word = bare_word(typed[i]);
+      if (lists_word("gpus", word) && !words.empty() && is_digits(words.back())) {  // "the same 16 GPUs"
+        count = std::atof(words.back().c_str());
+        words.pop_back();
+      }
       if (const std::size_t named = gpu_words(typed, i); named > 1) {
-        for (std::size_t next = i + 1; next < i + named; ++next) word += "-" + bare(typed[next]);
+        for (std::size_t next = i + 1; next < i + named; ++next) word += "-" + bare_word(typed[next]);
         i += named - 1;
         if (const std::size_t x = word.find("x-"); x != word.npos && is_digits(word.substr(0, x))) word.erase(x + 1, 1);
       }
+      const std::string inside = gpus_of_instance(word);  // an instance type stands for its GPUs
+      if (!inside.empty()) gpus.push_back(word), count = catalog::split_gpu_count(inside).count.value_or(1);
       const catalog::CountedGpu counted = catalog::split_gpu_count(singular_gpu(word));
       // "5000 rows" is not an RTX 5000.
-      const bool number = is_digits(word), counts = number && i + 1 < typed.size() && is_unit_word(bare(typed[i + 1]));
+      const bool number = is_digits(word),
+                 counts = number && i + 1 < typed.size() && is_unit_word(bare_word(typed[i + 1]));
       if (!counts && kind_of_word(counted.name) == WordKind::kGpu) {
         gpus.push_back(counted.name);
         if (counted.count) count = *counted.count;
@@ -182,7 +187,8 @@ struct Sentence {
     set(kTwoGpus, gpus.size() > 1);
     set(kNoAmount, !amount);
     set(kNoWork, !job && !work && !amount);
-    set(kSized, gpu && said_memory() < words.size());
+    take_memory();
+    set(kSized, gpu && !memory.empty());
     set(kMoney, says("dollars dollar usd") ||
                     std::ranges::any_of(words, [](const std::string& word) { return word.starts_with('$'); }));
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
@@ -216,9 +222,10 @@ struct Sentence {
   static bool counts_work(const std::vector<std::string>& typed, std::size_t at) {
     const std::optional<Amount> amount = is_size(typed[at]) ? std::nullopt : parse_amount(typed[at]);
     if (!amount || amount->per) return amount.has_value();
-    if (at + 1 < typed.size() && parse_duration(typed[at] + " " + bare(typed[at + 1]))) return false;  // "3 day job"
+    if (at + 1 < typed.size() && parse_duration(typed[at] + " " + bare_word(typed[at + 1])))
+      return false;  // "3 day job"
     for (std::size_t i = at + 1; i < std::min(at + 4, typed.size()) && !is_link(typed[i]); ++i) {
-      if (thing_of(bare(typed[i])) != Thing::kNone || lists_word("rps qps", bare(typed[i]))) return true;
+      if (thing_of(bare_word(typed[i])) != Thing::kNone || lists_word("rps qps", bare_word(typed[i]))) return true;
       if (is_digits(typed[i]) || kind_of_word(typed[i]) != WordKind::kOther) return false;
     }
     return false;
@@ -227,13 +234,15 @@ struct Sentence {
     const std::optional<Amount> tokens = parse_amount(at(index));
     return tokens && tokens->count >= 256 && !is_size(at(index));
   }
-  // The word with the memory of GPUs, or its number: "80GB", "80 GB"; the end where there is none.
-  std::size_t said_memory() const {
-    std::size_t i = 0;
-    while (i < words.size() && !(is_digits(words[i]) && lists_word("gb gib", at(i + 1))) &&
-           !(words[i].ends_with('b') && !is_size(words[i]) && parse_bytes(words[i])))
-      ++i;
-    return i;
+  // "80GB", "80 GB": the memory of GPUs.
+  void take_memory() {
+    for (std::size_t i = 0; i < words.size() && memory.empty(); ++i) {
+      const bool apart = is_digits(words[i]) && lists_word("gb gib", at(i + 1));
+      if (!apart && !(words[i].ends_with('b') && !is_size(words[i]) && parse_bytes(words[i]))) continue;
+      memory = words[i] + (apart ? "GB" : "");
+      const auto from = words.begin() + static_cast<std::ptrdiff_t>(i);
+      words.erase(from, from + (apart ? 2 : 1));
+    }
   }
 };
 
@@ -242,17 +251,15 @@ bool applies(const Kind& kind, const Sentence& said) {
          (kind.with.empty() || said.says(kind.with));
 }
 
-// Whether a word is a part of the question: in one of its lists, alone or in a phrase.
-bool is_asked(const Kind& kind, const std::string& word) {
+// Whether a word is a part of the question: in one of its lists, alone or in a phrase that was said.
+bool is_asked(const Kind& kind, const Sentence& said, const std::string& word) {
   for (const std::string_view list : {kind.asked, kind.with}) {
     for (const std::string_view one : split_list(list, ' ')) {
-      if (one == word || holds(split_list(one, '-'), word)) return true;
+      if (one == word || (holds(split_list(one, '-'), word) && said.says(one))) return true;
     }
   }
   return false;
 }
-
-// ---- the words of an answer
 
 // What an offer must have: memory, terms, places and the time. Other words stay, and their reader names what it
 // ignores.
@@ -272,30 +279,32 @@ struct Offer {
 
   Offer(const Kind& kind, const Sentence& said) : words(said.gpus) {
     std::string terms;
+    // "we pay $3.90 on AWS, what would it cost at Lambda": the place of the payment is not asked for.
+    const bool pays = (kind.needs & kMoney) && said.says("would same instead compared");
+    const auto asks = std::ranges::find_if(said.words, [](const auto& word) { return lists_word("what how", word); });
     for (std::size_t i = 0; i < said.words.size(); ++i) {
       const std::size_t first = i;
       const std::string& word = said.words[i];
+      if (pays && said.words.begin() + static_cast<std::ptrdiff_t>(i) < asks && is_vendor_or_provider(word)) continue;
       const std::string next = said.at(i + 1);
-      if (take_time(said, i) || take_money(said, i) || take_share(said, i)) {
+      const bool term = kind.command != "prices buy" && catalog::read_purchase(word);  // "3y" is also a time
+      if ((!term && take_time(said, i)) || take_money(said, i) || take_share(said, i)) {
         name_figures(said, first, i);
         continue;
       }
-      const bool unit = is_digits(word) && lists_word("gb gib", next);
-      const Result<Bytes> memory = parse_bytes(word + (unit ? "GB" : ""));
-      if (memory && is_digits(word.substr(0, 1)) && (unit || (word.ends_with('b') && !is_size(word)))) {
-        words.push_back("--min-memory=" + word + (unit ? "GB" : ""));
-        i += unit;
-      } else if (is_digits(word) && (lists_word(kMachines, next) || lists_word(kMachines, said.at(i + 2)))) {
+      if (is_digits(word) && (lists_word(kMachines, next) || lists_word(kMachines, said.at(i + 2)))) {
         machines.value = std::atof(word.c_str());
         name_figures(said, first, ++i);
       } else if (const bool two = word + "-" + next == "on-demand"; two || catalog::read_purchase(word)) {
         terms += (terms.empty() ? "" : ",") + (two ? std::string("on-demand") : word);
         i += two;
       } else if (!holds(said.gpus, word) && !lists_word(kAsking, word) && !lists_word(kWeighing, word) &&
-                 !lists_word(kMachines, word) && !is_asked(kind, word) && job_of(word).empty() && !is_size(word)) {
+                 !lists_word(kMachines, word) && !is_asked(kind, said, word) && job_of(word).empty() &&
+                 !is_size(word)) {
         (is_digits(word) ? ignored : words).push_back(word);
       }
     }
+    if (!said.memory.empty()) words.push_back("--min-memory=" + said.memory);
     if (!terms.empty()) words.push_back("--purchase=" + terms);
   }
 
@@ -334,6 +343,11 @@ struct Offer {
   bool take_time(const Sentence& said, std::size_t& i) {
     const std::string& word = said.words[i];
     const std::string next = said.at(i + 1);
+    if (const auto [hours, words_of_it] = hours_a_day(said.words, i); words_of_it > 0) {
+      busy.value = hours / 24 * (says_workdays(said.words) ? 5.0 / 7 : 1);
+      i += words_of_it - 1;
+      return true;
+    }
     const bool apart = is_digits(word) || lists_word("a an", word);
     const Result<Seconds> time = apart ? parse_duration((is_digits(word) ? word : "1") + " " + next)
                                  : is_digits(word.substr(0, 1)) ? parse_duration(word)
@@ -347,17 +361,10 @@ struct Offer {
     }
     if (!time || lists_word("per an", said.at(i - std::min<std::size_t>(i, 1)))) return false;
     i += apart ? 1 : 0;
-    const double length = in_hours(*time);
-    const std::size_t of = i + (lists_word("a per each every", said.at(i + 1)) ? 2 : 1);
-    if (lists_word("day daily night nightly evening weekday weekdays workday", said.at(of)) && length <= 24) {
-      const bool workdays = said.says("weekday weekdays workday workdays");
-      busy.value = length / 24 * (workdays ? 5.0 / 7 : 1);
-      i = of;
-    } else if (!horizon || horizon.text == "monthly" || horizon.text.ends_with(" month")) {
-      horizon.value = length;
-    } else {
+    if (!horizon || horizon.text == "monthly" || horizon.text.ends_with(" month"))
+      horizon.value = in_hours(*time);
+    else
       ignored.push_back(apart ? word + " " + next : word);  // the first time counts
-    }
     return true;
   }
 
@@ -390,7 +397,9 @@ struct Offer {
       return true;
     }
     const bool priced = i > 0 && lists_word("at price cost costs for of", said.words[i - 1]);
-    each = each || lists_word("each apiece", said.at(after));
+    const std::string of = said.at(after + 1);  // "$3.90/h per H100"
+    each = each || lists_word("each apiece", said.at(after)) ||
+           (said.at(after) == "per" && (lists_word("gpu gpu-hour", of) || holds(said.gpus, of)));
     constexpr double kLeast = 1000;  // a purchase; a smaller number alone may be anything
     if (!dollars && !named && !lists_word("each apiece", said.at(after)) && !(priced && amount->count >= kLeast))
       return false;
@@ -422,9 +431,8 @@ std::string bought(const Sentence& said, const Offer& offer, double gpus) {
 std::vector<std::string> offer_words(const Kind& kind, const Sentence& said, Offer& offer,
                                      std::vector<std::string>& notes) {
   const std::string_view command = kind.command;
-  const auto drop = [&](std::string_view flag) {
-    std::erase_if(offer.words, [&](const std::string& word) { return word.starts_with(flag); });
-  };
+  if (lists_word("buy spot", command.substr(command.find(' ') + 1)))
+    std::erase_if(offer.words, [](const std::string& word) { return word.starts_with("--purchase"); });
   const double usual = said.says(kMachines) ? 8 : 0, gpus = said.count > 0 ? said.count : usual;
   // "40 A100s at 25 % utilization, what do we waste?": the hours without work.
   if (said.says("waste wasted wasting") && offer.share) {
@@ -435,33 +443,26 @@ std::vector<std::string> offer_words(const Kind& kind, const Sentence& said, Off
   if (command == "prices buy") {
     const std::string machines = bought(said, offer, std::max(gpus, 1.0));
     for (const std::string_view flag : split_list(machines, ' ')) offer.words.emplace_back(flag);
-    drop("--purchase");
     const auto rented = std::ranges::find_if(said.gpus, [&](const auto& gpu) { return gpu != gpu_to_buy(said); });
     std::erase_if(offer.words, [&](const std::string& word) { return holds(said.gpus, word); });
-    if (rented != said.gpus.end())
-      notes.push_back(
-          fmt::format("renting is compared for the same GPU; 'rightsize estimate MODEL --sweep gpu={},{}' "
-                      "compares the speeds of both",
-                      gpu_to_buy(said), *rented));
+    if (rented != said.gpus.end()) offer.ignored.push_back(*rented);
     // A bought machine is there all the time; a rented one is paid for while it works.
     const double busy = offer.busy ? *offer.busy : offer.share.value_or(1);
     if (busy < 1) offer.words.push_back(fmt::format("--busy-share={:.4g}", busy));
     offer.busy = {};
     offer.put_count(gpus, "35040h", notes);
-  } else if (command == "prices compare") {
-    return said.gpus;
   } else if (said.says("pay pays paying paid charged charges") && offer.money) {
     const double each = offer.each || gpus <= 1 || said.says("gpu gpu-hour every") ? 1 : gpus;
     offer.words.push_back(fmt::format("--paid={:.4g}", *offer.money / each));
+    offer.put_count(gpus, "730h", notes);
   } else if (command == "prices spot") {
-    drop("--purchase");
     offer.put_count(gpus, "", notes);
   } else if (command == "gpus" && said.says(kPower)) {
     offer.words = {said.gpus.back(), fmt::format("--gpus={:g}", std::max(gpus, 1.0))};
     if (const auto hours = offer.hours()) offer.words.push_back(fmt::format("--hours={:.6g}h", *hours));
     if (offer.kwh) offer.words.push_back(fmt::format("--kwh-price={:g}", *offer.kwh));
     if (offer.share) offer.words.push_back(fmt::format("--busy-share={:g}", *offer.share));
-  } else if (command == "gpus" && !said.gpus.empty()) {
+  } else if (command == "prices compare" || (command == "gpus" && !said.gpus.empty())) {
     return said.gpus;
   } else {
     offer.put_count(gpus, command == "gpus" ? "" : "730h", notes);
@@ -471,18 +472,17 @@ std::vector<std::string> offer_words(const Kind& kind, const Sentence& said, Off
 
 // `mig` reads slices and sizes itself; a model is placed on the GPU, and the GPU alone has its profiles listed.
 std::vector<std::string> mig_words(const Sentence& said, const std::vector<std::string>& typed) {
-  const bool slices = std::ranges::any_of(said.words, [](const std::string& word) {
-    return word.find("g.") != std::string::npos || (word.ends_with("gb") && parse_bytes(word));
+  const bool slices = !said.memory.empty() || std::ranges::any_of(said.words, [](const std::string& word) {
+    return word.find("g.") != std::string::npos;
   });
+  Typed names{{"memory"}};
+  names.words.insert(names.words.end(), typed.begin(), typed.end());
+  join_names(names);
   std::string model;
-  for (std::size_t i = 0; i < typed.size() && model.empty(); ++i) {
-    for (std::size_t many = std::min<std::size_t>(4, typed.size() - i); many > 0 && model.empty(); --many) {
-      const auto first = typed.begin() + static_cast<std::ptrdiff_t>(i);
-      const std::string name = fmt::format("{}", fmt::join(first, first + static_cast<std::ptrdiff_t>(many), "-"));
-      const bool guessed = model::note_on_name(name).find("by its name") != std::string::npos;
-      if (kind_of_word(name) == WordKind::kModel && !guessed) model = name;
-      if (many == 1 && is_size(name)) model = name + " like llama";
-    }
+  for (const std::string& word : names.words) {
+    const bool guessed = model::note_on_name(word).find("by its name") != std::string::npos;
+    if (model.empty() && is_size(word)) model = word + " like llama";
+    if (model.empty() && !guessed && kind_of_word(word) == WordKind::kModel) model = word;
   }
   if (slices && model.empty()) return {fmt::format("{}", fmt::join(typed, " "))};
   std::vector<std::string> words{"--gpu=" + said.gpus.front()};
@@ -491,11 +491,12 @@ std::vector<std::string> mig_words(const Sentence& said, const std::vector<std::
 }
 
 // The words that are left for the settings of a job.
-std::vector<std::string> job_words(const Kind& kind, const std::vector<std::string>& words, bool load) {
+std::vector<std::string> job_words(const Kind& kind, const Sentence& said, const std::vector<std::string>& words,
+                                   bool load) {
   const auto is_question = [&](const std::string& word) {
     const Thing thing = thing_of(word);
     const bool of_load = lists_word(kLoadWords, word) || thing == Thing::kUser || thing == Thing::kRequest;
-    return lists_word(kAsking, word) || (job_of(word).empty() && is_asked(kind, word)) || (load && of_load);
+    return lists_word(kAsking, word) || (job_of(word).empty() && is_asked(kind, said, word)) || (load && of_load);
   };
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -504,32 +505,27 @@ std::vector<std::string> job_words(const Kind& kind, const std::vector<std::stri
       kept.push_back(std::move(word));
       continue;
     }
-    const bool each = i > 0 && i + 1 < words.size() && lists_word("a an", bare(word)) &&
-                      thing_of(words[i - 1]) != Thing::kNone && continues_amount(bare(words[i + 1]));
+    // "100 candidates per query" is a number of each request, not a rate.
+    const std::string of_each = i + 1 < words.size() ? bare_word(words[i + 1]) : "";
+    if (bare_word(word) == "per" && i > 1 && parse_amount(words[i - 2]) && !continues_amount(of_each) &&
+        thing_of(of_each) != Thing::kNone) {
+      kept.insert(kept.end(), {word, of_each});
+      ++i;
+      continue;
+    }
+    const bool each = i > 0 && i + 1 < words.size() && lists_word("a an", bare_word(word)) &&
+                      thing_of(words[i - 1]) != Thing::kNone && continues_amount(bare_word(words[i + 1]));
     if (each) word = "per";  // "3 questions a day"
-    word = word.substr(0, bare(word).size());
-    const bool counted = lists_word("gpu gpus", bare(word)) && !kept.empty() && is_digits(kept.back());  // "4 GPUs"
+    word = word.substr(0, bare_word(word).size());
+    const bool counted =
+        lists_word("gpu gpus", bare_word(word)) && !kept.empty() && is_digits(kept.back());  // "4 GPUs"
     const bool pronoun =
-        bare(word) == "one" || (word == "1" && i > 0 && lists_word("which this that", bare(words[i - 1])));
-    if (word.empty() || pronoun || (is_question(bare(word)) && !counted && !is_in_name(words, i))) continue;
-    if (is_digits(word) && i + 1 < words.size() && lists_word("gb gib", bare(words[i + 1]))) word += words[++i];
+        bare_word(word) == "one" || (word == "1" && i > 0 && lists_word("which this that", bare_word(words[i - 1])));
+    if (word.empty() || pronoun || (is_question(bare_word(word)) && !counted && !is_in_name(words, i))) continue;
+    if (is_digits(word) && i + 1 < words.size() && lists_word("gb gib", bare_word(words[i + 1]))) word += words[++i];
     kept.push_back(std::move(word));
   }
   return kept;
-}
-
-// "a 4070 with 8GB": the memory that was said decides, where the GPU of this name has another.
-void take_memory_of_gpu(const Sentence& said, std::vector<std::string>& words) {
-  const auto size = std::ranges::find_if(words, [](const std::string& word) { return !gpu_with_memory(word).empty(); });
-  if (size == words.end() || said.gpus.size() != 1 || !word_facts()) return;
-  const auto gpu = catalog::usual_gpu(*word_facts(), said.gpus.front());
-  constexpr double kAlike = 0.1;
-  const bool same =
-      gpu && std::abs(in_gib(gpu->gpu->memory) - std::atof(size->c_str())) < kAlike * in_gib(gpu->gpu->memory);
-  if (same)
-    words.erase(size);
-  else
-    std::erase_if(words, [&](const auto& word) { return singular_gpu(to_lower(word)) == said.gpus.front(); });
 }
 
 }  // namespace
@@ -537,16 +533,18 @@ void take_memory_of_gpu(const Sentence& said, std::vector<std::string>& words) {
 bool answer_question(Typed& typed) {
   std::vector<std::string>& words = typed.words;
   const bool command_named = holds(command_names(), words.front());
-  if (words.size() < 3 || (command_named && !lists_word("gpus prices", words.front()))) return false;
+  if (words.size() < 2 || (command_named && !lists_word("gpus prices", words.front()))) return false;
   const bool file = std::ranges::any_of(words, [](const auto& word) { return !command_for_file(word).empty(); });
   const Sentence said(words);
-  if (file || !job_of(words.front()).empty() || (command_named && !(said.flags.empty() && said.gpus.empty())))
-    return false;
-  constexpr Kind kOther = {"recommend", "", ""};
   const auto found = std::ranges::find_if(kKinds, [&](const Kind& one) { return applies(one, said); });
   const bool known = found != std::end(kKinds);
+  // A symptom is a question in any form: "training is slow", "slow training".
+  const bool worded = words.size() > 2 && job_of(words.front()).empty();
+  if (file || (!worded && !(known && found->command == "profile")) ||
+      (command_named && !(said.flags.empty() && said.gpus.empty())))
+    return false;
   if (!known && (said.has & kAsks) == 0) return false;
-  Kind kind = known ? *found : kOther;
+  Kind kind = known ? *found : Kind{"recommend", "", ""};
   if (!known && (said.has & kGpu) && (said.has & kNoModel) && (said.has & kNoWork)) kind.command = "prices";
   const std::string command(kind.command), first = command.substr(0, command.find(' '));
   std::vector<std::string> kept;
@@ -564,14 +562,16 @@ bool answer_question(Typed& typed) {
     if (!numbers.empty()) typed.notes.push_back(fmt::format("ignored: {}", fmt::join(numbers, ", ")));
   } else {
     const bool load = command == "recommend" && (kind.needs & kModel) && !(said.has & kTwoGpus);
-    kept = job_words(kind, words, load || (kind.needs & kSpeed));
-    take_memory_of_gpu(said, kept);
+    kept = job_words(kind, said, words, load || (kind.needs & kSpeed));
     if (load) kept.insert(kept.end(), {fmt::format("--gpus={:g}", std::max(said.count, 1.0)), "--job=serve"});
-    const bool no_job = std::ranges::none_of(kept, [](const auto& word) { return !job_of(word).empty(); });
+    const bool no_job = std::ranges::all_of(kept, [](const auto& word) { return job_of(word).empty(); });
     const bool trained = (kind.needs & kModel) && said.says(kTrainParts);
     constexpr std::size_t kModelFlag = 2;
     if (lists_word("memory estimate", first) && no_job && (first == "memory" || said.flags.size() <= kModelFlag))
       kept.emplace_back(trained ? "--job=train" : "--job=serve");
+    for (const char* unit : {"minute", "hour", "day", "month"})
+      if ((kind.needs & kSpeed) && said.says(fmt::format("per-{0} a-{0} an-{0} each-{0} {0}ly", unit)))
+        kept.push_back(fmt::format("--per={}", unit));
     if (kind.needs & kLongest) kept.push_back(fmt::format("--tp={:g}", std::max(said.count, 1.0)));
     // "we pay an API 8000 dollars a month for 2 billion tokens": the traffic of a month.
     const auto tokens = std::ranges::find(kept, "tokens");
@@ -579,20 +579,19 @@ bool answer_question(Typed& typed) {
       kept.insert(tokens + 1, {"per", "month"});
   }
   // "How much CO2 does ... emit in Sweden": a place on file, otherwise that of each plan.
-  if (said.says("co2 carbon emissions") && first == "recommend") {
-    const auto in = std::find(kept.begin(), kept.end(), "in");
-    const bool place = in != kept.end() && in + 1 != kept.end() && !is_vendor_or_provider(*(in + 1));
-    kept.push_back("--carbon=" + (place ? *(in + 1) : std::string("region")));
+  if (const auto in = std::ranges::find(kept, "in"); said.says("co2 carbon emissions") && first == "recommend") {
+    const bool place = kept.end() - in > 1 && !is_vendor_or_provider(*(in + 1));
+    const std::string carbon = "--carbon=" + (place ? *(in + 1) : std::string("region"));
     if (place) kept.erase(in, in + 2);
+    kept.push_back(carbon);
   }
   // An answer that ignores what is asked for is none.
   for (std::size_t i = 0; !known && i < words.size() && typed.object.empty(); ++i) {
-    if (!lists_word(kAsking, bare(words[i])) && !is_link(bare(words[i]))) typed.object = bare(words[i]);
+    if (!lists_word(kAsking, bare_word(words[i])) && !is_link(bare_word(words[i]))) typed.object = bare_word(words[i]);
   }
-  std::size_t verbs = 0;  // "prices spot"; flags follow the words, which together may be a name
+  std::ptrdiff_t verbs = 0;  // "prices spot"; flags follow the words, which together may be a name
   for (const std::string_view word : split_list(command, ' '))
-    kept.insert(word.starts_with('-') ? kept.end() : kept.begin() + static_cast<std::ptrdiff_t>(verbs++),
-                std::string(word));
+    kept.emplace(word.starts_with('-') ? kept.end() : kept.begin() + verbs++, word);
   words = std::move(kept);
   return true;
 }

@@ -112,8 +112,8 @@ constexpr std::pair<std::string_view, std::string_view> kStandIns[] = {
 };
 
 struct WordEdit {
-  enum class Kind { kDrop, kSet, kExpand } kind = Kind::kDrop;
-  WordPart part;    // to drop, to set (replaces the flag's other values), or the file to replace by what it contains
+  enum class Kind { kDrop, kSet, kExpand, kVerb } kind = Kind::kDrop;
+  WordPart part;  // to drop, to set (replaces the flag's other values), the file to replace by what it contains, a verb
   double cost = 0;  // how far it is from what was typed
 };
 
@@ -235,14 +235,17 @@ class Repair {
   // Names in the hints that can replace a wrong one: did you mean 'llama-3.1-8b'?
   std::vector<WordEdit> renamed(const WordParts& base) const {
     std::vector<std::string> names;
+    std::vector<WordEdit> edits;
     for (std::size_t at = hints_.find('\''); at != std::string::npos;) {
       const std::size_t end = hints_.find('\'', at + 1);
       if (end == std::string::npos) break;
       const std::string name = hints_.substr(at + 1, end - at - 1);
-      if (!name.empty() && name.find(' ') == std::string::npos && !name.starts_with('-')) names.push_back(name);
+      const std::size_t space = name.find(' ');
+      if (!name.empty() && space == std::string::npos && !name.starts_with('-')) names.push_back(name);
+      if (space != std::string::npos && name.substr(0, space) == command_ && name.find(' ', space + 1) == name.npos)
+        edits.push_back({WordEdit::Kind::kVerb, {"", name.substr(space + 1)}, kNamed});
       at = hints_.find('\'', end + 1);
     }
-    std::vector<WordEdit> edits;
     for (const WordPart& part : base) {
       if (!part.value || !mentions(messages_, {"", part.value})) continue;
       if (const auto billions = model::billions_in_name(*part.value);
@@ -337,6 +340,14 @@ class Repair {
         if (std::ranges::none_of(parts, [&](const WordPart& other) { return other.flag == part.flag; }))
           parts.push_back(part);
       }
+      return parts;
+    }
+    if (edit.kind == WordEdit::Kind::kVerb) {
+      constexpr int kErrors = 2;
+      const bool misspelt = !parts.empty() && parts.front().flag.empty() &&
+                            edit_distance(*parts.front().value, *edit.part.value) <= kErrors;
+      if (misspelt) parts.erase(parts.begin());
+      parts.insert(parts.begin(), edit.part);
       return parts;
     }
     if (edit.part.flag.starts_with("bare:")) {
@@ -532,8 +543,8 @@ std::vector<std::string> changes(const std::vector<std::string>& typed, const st
     added.erase(same);
   }
   for (const WordPart& part : dropped) {
-    const auto other = std::ranges::find_if(
-        added, [&](const WordPart& each) { return !part.flag.empty() && each.flag == part.flag && each.value; });
+    const auto other =
+        std::ranges::find_if(added, [&](const WordPart& each) { return each.flag == part.flag && each.value; });
     if (other == added.end() || !part.value) {
       lost.push_back(shown(part));
       continue;

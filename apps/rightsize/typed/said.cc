@@ -100,8 +100,8 @@ class SaidReader : WordReader {
     if (value->find('=') != std::string::npos && read_limit_name(name.substr(std::min<std::size_t>(2, name.size()))) &&
         take_limits(name.substr(2) + "-" + *value))
       return skip_value(), true;
-    if (take_nodes(name, *value) || take_size(name, *value) || take_person(name, *value) || take_length(name, *value) ||
-        take_limit(name, *value) || take_amount(name, *value))
+    if (take_number(name, *value) || take_size(name, *value) || take_length(name, *value) || take_limit(name, *value) ||
+        take_amount(name, *value))
       return true;
     // The value of a flag is not a word by itself.
     const FlagInfo* flag = find(name);
@@ -133,54 +133,34 @@ class SaidReader : WordReader {
     return true;
   }
 
-  // Prompts of a reinforcement learning step are not serving work.
-  bool says_rl() const {
-    return std::any_of(in_.begin(), in_.end(), [](const std::string& word) {
-      const std::string_view value = std::string_view(word).substr(word.find('=') + 1);
-      return word.starts_with("--algorithm") || word.starts_with("--rollout-") ||
-             (job_of(std::string(value)) == "rl" && (value == word || word.starts_with("--job=")));
-    });
-  }
-
-  // Users, their think time and their messages.
-  bool take_person(const std::string& name, const std::string& value) {
-    if (!plans_ && !has("--arrivals")) return false;
-    if (holds(std::array{"--think", "--think-time", "--thinktime", "--pause"}, name)) {
-      const Result<Seconds> time = parse_duration(value);
-      if (!time) return false;
-      out_.think = in_seconds(*time);
-    } else if (holds(std::array{"--turns", "--messages", "--messages-per-user", "--requests-per-user",
-                                "--turns-per-session", "--turns-per-user", "--prompts-per-user"},
-                     name)) {
-      const auto turns = parse_amount(value);
-      if (!turns) return false;
-      out_.turns = turns->count;
-      if (turns->per) out_.turns_per = turns->per;
-    } else if (holds(std::array{"--concurrency", "--max-concurrency", "--concurrent-requests", "--in-flight",
-                                "--parallel-requests", "--simultaneous-requests"},
-                     name)) {
-      const auto many = parse_amount(value);
-      if (!many || many->per || !(many->count > 0)) return false;
-      out_.concurrency = many->count;
-    } else {
+  // Numbers from which settings follow: --nodes 2 --gpus-per-node 8 are 16 GPUs, --dp 2 doubles those of one copy, and
+  // users with their messages are traffic.
+  bool take_number(const std::string& name, const std::string& value) {
+    static constexpr struct {
+      std::string_view names;
+      std::optional<double> Said::*to;
+      bool traffic;
+    } kNumbers[] = {
+        {"--nodes --num-nodes --nnodes -N", &Said::nodes, false},
+        {"--gpus-per-node --ntasks-per-node --gpus-per-machine", &Said::per_node, false},
+        {"--dp --dp-size --data-parallel --data-parallel-size -dp", &Said::copies, false},
+        {"--turns --messages --messages-per-user --requests-per-user --turns-per-session --turns-per-user "
+         "--prompts-per-user",
+         &Said::turns, true},
+        {"--concurrency --max-concurrency --concurrent-requests --in-flight --parallel-requests "
+         "--simultaneous-requests",
+         &Said::concurrency, true},
+        {"--think --think-time --thinktime --pause", &Said::think, true},
+    };
+    const auto row = std::ranges::find_if(kNumbers, [&](const auto& one) { return lists_word(one.names, name); });
+    if (row == std::end(kNumbers) || !(row->traffic ? plans_ || has("--arrivals") : has("--gpus") && !has(name)))
       return false;
-    }
-    skip_value();
-    return true;
-  }
-
-  // --nodes 2 --gpus-per-node 8 are 16 GPUs; --dp 2 doubles those of one copy.
-  bool take_nodes(const std::string& name, const std::string& value) {
-    const auto many = parse_amount(value);
-    if (!has("--gpus") || has(name) || !many || many->per) return false;
-    if (holds(std::array{"--nodes", "--num-nodes", "--nnodes", "-N"}, name))
-      out_.nodes = many->count;
-    else if (holds(std::array{"--gpus-per-node", "--ntasks-per-node", "--gpus-per-machine"}, name))
-      out_.per_node = many->count;
-    else if (holds(std::array{"--dp", "--dp-size", "--data-parallel", "--data-parallel-size", "-dp"}, name))
-      out_.copies = many->count;
-    else
-      return false;
+    const std::optional<Amount> amount = parse_amount(value);
+    const Result<Seconds> time = parse_duration(value);
+    const bool is_time = row->to == &Said::think, often = row->to == &Said::turns;
+    if (is_time ? !time.has_value() : !amount || (amount->per && !often) || !(amount->count > 0)) return false;
+    out_.*row->to = is_time ? in_seconds(*time) : amount->count;
+    if (often && amount->per) out_.turns_per = amount->per;
     skip_value();
     return true;
   }
@@ -207,13 +187,7 @@ class SaidReader : WordReader {
                                    "--n-ctx",          "--max-context",      "--ctx"};
     const auto tokens = parse_amount(value);
     if (!has("--isl") || !holds(kNames, name) || !tokens || tokens->per) return false;
-    if (has("--max-model-len")) {
-      keep("--max-model-len=" + value);
-      skip_value();
-      return true;
-    }
-    const bool binary = to_lower(value).ends_with('k') && tokens->count < 1e6;  // 32k is 32,768
-    out_.longest = binary ? tokens->count * 1.024 : tokens->count;
+    keep_longest(value);
     skip_value();
     return true;
   }
@@ -250,7 +224,7 @@ class SaidReader : WordReader {
     // The command's own flags keep their meaning, except that plans accept rates for every amount of work.
     constexpr std::array kWork = {"--tokens", "--items", "--rate", "--images", "--audio-hours", "--prompts"};
     if (declared != nullptr && (!plans_ || !holds(kWork, name))) return false;
-    if (declared != nullptr && name == "--prompts" && says_rl()) return false;
+    if (declared != nullptr && name == "--prompts" && says_rl(in_)) return false;
     std::optional<WorkFlag> work = is_rate             ? WorkFlag{Thing::kRequest, {}}
                                    : name == "--items" ? WorkFlag{Thing::kItem, {}}
                                                        : read_work_flag(name);
@@ -296,10 +270,7 @@ class SaidReader : WordReader {
 }  // namespace
 
 bool plans_work(const std::deque<FlagInfo>& declared) {
-  const auto has = [&](std::string_view name) {
-    return std::any_of(declared.begin(), declared.end(), [&](const FlagInfo& flag) { return flag.name == name; });
-  };
-  return has("--items") && has("--rate");
+  return find_flag(declared, "--items") != nullptr && find_flag(declared, "--rate") != nullptr;
 }
 
 bool is_workload_file(const std::string& word) {
@@ -309,10 +280,7 @@ bool is_workload_file(const std::string& word) {
 }
 
 std::string model_among(const std::vector<std::string>& words) {
-  constexpr std::string_view kModel = "--model=";
-  for (const std::string& word : words) {
-    if (word.starts_with(kModel)) return word.substr(kModel.size());
-  }
+  if (const std::string named = value_of(words, "--model"); !named.empty()) return named;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i];
     const bool value = i > 1 && is_flag_word(words[i - 1]) && words[i - 1].find('=') == std::string::npos;

@@ -26,8 +26,8 @@ struct Said {
   std::string command, job;
   std::vector<SaidAmount> amounts;
   std::vector<LatencyLimit> limits;
-  double concurrency = 0;
-  double copies = 0;                   // --dp, where the command has no such flag
+  std::optional<double> concurrency;   // requests in flight
+  std::optional<double> copies;        // --dp, where the command has no such flag
   bool sentence = false;               // several words that are not flags
   bool asks_rate = false;              // "tokens per second" without a number
   std::optional<double> think, turns;  // seconds; messages of a user

@@ -10,6 +10,7 @@
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
 #include "rightsize/typed/said_words.h"
+#include "rightsize/typed/sentence.h"
 
 namespace rightsize::app {
 
@@ -98,6 +99,13 @@ bool WordReader::take_money(const std::string& typed) {
   if (word.size() < 2 || word.front() != '$') return false;
   std::string text = word;
   std::size_t at = at_;
+  // "$0.60 per million tokens": the unit price of an API, never a budget.
+  for (std::size_t i = at_ + 1; i < in_.size() && i <= at_ + 4 && has("--api-price"); ++i) {
+    if (!lists_word("tokens token tok mtok", lower_at(i))) continue;
+    keep("--api-price=" + word.substr(1));
+    at_ = i;
+    return true;
+  }
   if (lists_word("per a", lower_at(at + 1)) && continues_amount(lower_at(at + 2)))
     text += "/" + lower_at(at + 2), at += 2;
   else if (lists_word("monthly month", lower_at(at + 1)))
@@ -120,25 +128,17 @@ bool WordReader::take_growth(const std::string& word) {
 }
 
 bool WordReader::take_share() {
-  const auto hours = parse_amount(lower_at(at_));
-  const bool joined = hours && hours->thing == "h", apart = hours && lists_word("hours hour hrs h", lower_at(at_ + 1));
-  const std::size_t next = at_ + (joined ? 1 : 2);
-  const bool daily = lists_word("daily", lower_at(next));
-  if (!daily && !(lists_word("a per each every /", lower_at(next)) && lists_word("day weekday", lower_at(next + 1))))
-    return false;
-  if ((!joined && !apart) || !(hours->count > 0) || hours->count > 24) return false;
-  hours_a_day_ = hours->count;
-  at_ = daily ? next : next + 1;
+  const auto [hours, words] = hours_a_day(in_, at_);
+  if (words == 0) return false;
+  hours_a_day_ = hours;
+  at_ += words - 1;
   return true;
 }
 
 void WordReader::put_share() {
   std::string* base = kept("--base=");
   if (hours_a_day_ == 0 || base == nullptr || base->find(',') != std::string::npos) return;
-  const bool workdays = std::ranges::any_of(in_, [](const std::string& word) {
-    return lists_word("weekday weekdays workday workdays working business mon-fri", to_lower(word));
-  });
-  const int days = workdays ? 5 : 7;
+  const int days = says_workdays(in_) ? 5 : 7;
   *base = fmt::format("--base=0,peak={},share={:.3g}", base->substr(base->find('=') + 1), hours_a_day_ * days / 168);
   out_.rest.notes.push_back(fmt::format("{:g} hours on {} days are {:.0f} of the 168 hours of a week (share={:.3g})",
                                         hours_a_day_, days, hours_a_day_ * days, hours_a_day_ * days / 168));

@@ -11,12 +11,18 @@
 #include "base/text.h"
 #include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
+#include "rightsize/typed/combined.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
 #include "rightsize/typed/sentence.h"
 
 namespace rightsize::app {
 namespace {
+
+// Sides of a request. The plurals count only after "tokens": "64 prompts" is not a length.
+constexpr std::string_view kIn = "input in prompt context sequence", kPrompts = "inputs prompts sequences",
+                           kOut = "output out answer response completion generated reply outputs answers responses",
+                           kAnswers = "completions replies", kContext = "context sequence sequences";
 
 bool names_thing(const std::string& word) { return thing_of(word) != Thing::kNone; }
 
@@ -82,15 +88,6 @@ const FlagInfo* WordReader::flag_named(const std::string& name) const {
   return meant.find('=') == std::string::npos ? find(meant) : nullptr;
 }
 
-const FlagInfo* WordReader::find(std::string_view name) const {
-  for (const FlagInfo& flag : declared_) {
-    if (flag.name == name) return &flag;
-  }
-  return nullptr;
-}
-
-bool WordReader::has(std::string_view name) const { return find(name) != nullptr; }
-
 void WordReader::set_job(const std::string& job) {
   // "batch inference" is a batch job: the more specific word counts.
   if (out_.job.empty() || out_.job == "serve" || (out_.job == "rl" && job == "dpo")) out_.job = job;
@@ -104,6 +101,14 @@ bool WordReader::take_bare() {
     return true;
   }
   if (is_workload_file(word)) return false;
+  // "a 7B reward model": the policy decides.
+  if (has("--algorithm") && lists_word("reward critic value reference judge teacher", lower_at(at_ + 1)) &&
+      (is_size(word) || model::is_known_name(word))) {
+    out_.rest.notes.push_back(fmt::format("not modelled: a {} model of {}", lower_at(at_ + 1), word));
+    at_ += lower_at(at_ + 2) == "model" ? 2 : 1;
+    return true;
+  }
+  if (lists_word("policy actor", to_lower(word)) && has("--algorithm")) return true;
   if (take_offer(word)) return true;
   if (has("--growth") && (take_growth(word) || take_peak(word))) return true;
   if (has("--supports") && take_hardware(word)) return true;
@@ -114,7 +119,9 @@ bool WordReader::take_bare() {
   if (take_range(word) || take_lengths(word) || take_stated_limit() || take_money(word)) return true;
   if (take_short_limit(word) || take_window(word)) return true;
   if (take_deadline(word)) return true;
-  if (take_hours(word) || take_pair(word) || take_counted(word) || take_asked_rate()) return true;
+  if (take_network(word) || take_seconds(word) || take_hours(word) || take_pair(word) || take_counted(word) ||
+      take_asked_rate())
+    return true;
   if (has("--job") && !job_of(word).empty()) {
     set_job(job_of(word));
     if (lists_word("lora qlora", to_lower(word)) && has("--method")) keep_method(to_lower(word));
@@ -200,10 +207,11 @@ std::string WordReader::lower_at(std::size_t at) const { return at < in_.size() 
 
 bool WordReader::take_lengths(const std::string& word) {
   if (!has("--isl") || !has("--osl")) return false;
-  constexpr std::string_view kIn = "input in prompt context",
-                             kOut = "output out answer response completion generated outputs answers responses";
   const auto side = [&](const std::string& said) {
     return lists_word(kIn, said) ? "--isl" : lists_word(kOut, said) ? "--osl" : "";
+  };
+  const auto side_of_tokens = [&](const std::string& said) {
+    return lists_word(kPrompts, said) ? "--isl" : lists_word(kAnswers, said) ? "--osl" : side(said);
   };
   const auto is_tokens = [](const std::string& said) { return lists_word("token tokens tok toks", said); };
   constexpr double kLongest = 1e7;
@@ -212,25 +220,31 @@ bool WordReader::take_lengths(const std::string& word) {
     std::size_t at = at_ + 1;
     const bool tokens = is_tokens(lower_at(at));
     if (tokens) at += lower_at(at + 1) == "of" ? 2 : 1;
-    const std::string flag = side(lower_at(at)), after = lower_at(at + 1);
+    const std::string flag = tokens ? side_of_tokens(lower_at(at)) : side(lower_at(at)), after = lower_at(at + 1);
     // "5 in us" and "1M tokens in 3 days" are not lengths.
     const bool other = parse_duration(after + " " + lower_at(at + 2)) || !offer_named(after, declared_).empty();
     const bool plain = lower_at(at) != "in" || after.empty() || is_tokens(after) || after == "and" ||
                        ((tokens || parse_amount(after)) && !other);
     if (flag.empty() || !plain) return false;
-    const bool longest = lists_word("context", lower_at(at)) && has("--max-model-len");
-    keep((longest ? "--max-model-len" : flag) + "=" + word);
+    lists_word(kContext, lower_at(at)) ? keep_longest(word) : keep(flag + "=" + word);
     at_ = at + (is_tokens(after) || lists_word("length window", after) ? 1 : 0);
     return true;
   }
   const std::string flag =
-      lists_word("input prompt output answer response", to_lower(word)) ? side(to_lower(word)) : "";
+      lists_word("input prompt output answer response context sequence", to_lower(word)) ? side(to_lower(word)) : "";
   const std::size_t at = at_ + (lower_at(at_ + 1) == "of" ? 2 : 1);
   const auto length = parse_amount(lower_at(at));
   if (flag.empty() || !length || length->per || !length->thing.empty()) return false;
-  keep(flag + "=" + in_[at]);
+  lists_word(kContext, to_lower(word)) ? keep_longest(in_[at]) : keep(flag + "=" + in_[at]);
   at_ = at + (is_tokens(lower_at(at + 1)) ? 1 : 0);
   return true;
+}
+
+void WordReader::keep_longest(const std::string& tokens) {
+  if (has("--max-model-len")) return keep("--max-model-len=" + tokens);
+  const double count = parse_amount(tokens).value_or(Amount{}).count;
+  const bool binary = to_lower(tokens).ends_with('k') && count < 1e6;  // 32k is 32,768
+  out_.longest = binary ? count * 1.024 : count;
 }
 
 bool WordReader::take_stated_limit() {
@@ -318,6 +332,8 @@ void WordReader::take_length_of_each() {
   const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits),
                                  [&](const auto& row) { return lists_word(row.first, lower_at(at + 1)); });
   if (unit == std::end(kUnits) || !length || length->per || !length->thing.empty() || length->count > kLongest) return;
+  const std::string noun = lower_at(at + 2);  // take_lengths() reads "300 token answers"
+  if (lists_word(kPrompts, noun) || lists_word(kOut, noun) || lists_word(kAnswers, noun)) return;
   const bool trains =
       lists_word("train finetune dpo", out_.job) || std::any_of(in_.begin(), in_.end(), [](const std::string& word) {
         return lists_word("--job=train --job=finetune --job=dpo", word);
@@ -339,6 +355,7 @@ bool WordReader::take_pair(const std::string& word) {
     const FlagInfo* flag = flag_named(to_lower(word) + (words == 2 ? "-" + lower_at(at_ + 1) : ""));
     if (flag == nullptr || !settings::is_number(flag->setting->kind)) continue;
     if (!settings::read(*flag->setting, in_[at_ + words])) continue;
+    if (names_thing(lower_at(at_ + words + 1))) continue;  // "1500 token prompts, 300 token answers"
     keep(flag->name + "=" + in_[at_ + words]);
     at_ += words;
     return true;
@@ -405,6 +422,35 @@ bool WordReader::take_hours(const std::string& word) {
   out_.rest.notes.push_back(fmt::format("assumed: {} hours are 8 of each day (--hours-per-day)", word));
   ++at_;
   return true;
+}
+
+bool WordReader::take_seconds(const std::string& word) {
+  const bool apart = is_digits(word);
+  const Result<Seconds> time = parse_duration(apart ? word + " " + lower_at(at_ + 1) : word);
+  std::size_t what = at_ + (apart ? 2 : 1);
+  if (meant_value("--resolution", lower_at(what)) != lower_at(what)) ++what;  // "a 5 second 720p video"
+  if (!has("--frames") || !time || !lists_word("video videos clip clips", lower_at(what))) return false;
+  at_ += apart;
+  // The model may follow.
+  Typed all{in_};
+  keep(fmt::format("--frames={}", frames_in(in_seconds(*time), all)));
+  out_.rest.notes.push_back(all.notes.back());
+  return true;
+}
+
+bool WordReader::take_network(const std::string& word) {
+  for (const bool apart : {false, true}) {
+    std::string speed = to_lower(word) + (apart ? lower_at(at_ + 1) : "");
+    if (speed.ends_with("bit")) speed += "/s";
+    const bool bits = speed.find("bit") != std::string::npos || speed.ends_with("bps");
+    if (!has("--network") || !bits || !settings::read(settings::get("network"), speed)) continue;
+    keep("--network=" + speed);
+    at_ += apart;
+    while (lists_word("ethernet infiniband network networking roce efa interconnect link links", lower_at(at_ + 1)))
+      ++at_;
+    return true;
+  }
+  return false;
 }
 
 bool WordReader::is_adjective(std::size_t at) const {
@@ -491,7 +537,7 @@ bool WordReader::skip_number(const std::string& word) {
   const bool percent = unit != std::string::npos && word.substr(unit) == "%";
   const bool apart = at_ + 1 < in_.size() && parse_duration(word + " " + in_[at_ + 1]);
   if (!has("--model") || (!out_.sentence && out_.rest.asked.empty()) || is_size(word) || model::is_known_name(word) ||
-      !(unit == std::string::npos || percent || apart || parse_duration(word)))
+      !(unit == std::string::npos || percent || apart || parse_duration(word) || parse_amount(word)))
     return false;
   ignore(word);
   if (apart) ++at_, ignore(in_[at_]);

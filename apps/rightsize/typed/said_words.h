@@ -16,8 +16,8 @@ class WordReader {
   void ignore(const std::string& word);
   // The command's flag with this name, or another tool's name for it; nullptr if there is none.
   const FlagInfo* flag_named(const std::string& name) const;
-  const FlagInfo* find(std::string_view name) const;
-  bool has(std::string_view name) const;
+  const FlagInfo* find(std::string_view name) const { return find_flag(declared_, name); }
+  bool has(std::string_view name) const { return find(name) != nullptr; }
   void set_job(const std::string& job);
   // "embed", "50M docs/day", "20 req/s", "by friday", a server's address.
   bool take_bare();
@@ -26,6 +26,8 @@ class WordReader {
   bool take_offer(const std::string& word);
   // "1000 input and 300 output tokens", "1k tokens in", "prompts of 2000 tokens" after "input".
   bool take_lengths(const std::string& word);
+  // The longest request that an engine accepts, or the sequence of a trainer.
+  void keep_longest(const std::string& tokens);
   // "p95 TTFT under 1 s", "latency below 200ms".
   bool take_stated_limit();
   // "under 1 second": too short for a deadline, so it limits the wait for an answer.
@@ -45,6 +47,10 @@ class WordReader {
   // "8 nodes of 8 A100".
   bool take_machines(const std::string& word);
   void keep_method(const std::string& method);
+  // "a 5 second video": its frames.
+  bool take_seconds(const std::string& word);
+  // "100 Gbit ethernet", "400Gbps".
+  bool take_network(const std::string& word);
   // "during office hours".
   bool take_hours(const std::string& word);
   // "16 H100s and up to 40 during the day": the peak of a demand. Other words of such a sentence are left out.

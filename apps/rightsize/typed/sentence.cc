@@ -139,7 +139,29 @@ std::vector<std::string> split_sentences(std::vector<std::string> words) {
     out.insert(out.begin() + static_cast<std::ptrdiff_t>(i + 1), unit);
   }
   write_digits(out);
+  // "100k SDXL images": the model, then the amount.
+  for (std::size_t i = 0; i + 2 < out.size(); ++i) {
+    if (parse_amount(out[i]) && thing_of(out[i + 2]) != Thing::kNone && kind_of_word(out[i + 1]) == WordKind::kModel)
+      std::swap(out[i], out[i + 1]);
+  }
   return out;
+}
+
+std::pair<double, std::size_t> hours_a_day(const std::vector<std::string>& words, std::size_t at) {
+  const auto word = [&](std::size_t i) { return i < words.size() ? to_lower(words[i]) : std::string(); };
+  const bool apart = is_digits(word(at));
+  const Result<Seconds> time = parse_duration(apart ? word(at) + " " + word(at + 1) : word(at));
+  std::size_t end = at + (apart ? 2 : 1);
+  end += lists_word("a per each every /", word(end));
+  const bool daily = lists_word("day daily night nightly evening weekday weekdays workday", word(end));
+  if (!time || !daily || !(*time > Seconds{}) || *time > hours(24)) return {0, 0};
+  return {in_hours(*time), end + 1 - at};
+}
+
+bool says_workdays(const std::vector<std::string>& words) {
+  return std::ranges::any_of(words, [](const std::string& word) {
+    return lists_word("weekday weekdays workday workdays working business mon-fri", to_lower(word));
+  });
 }
 
 std::optional<DayHours> hours_of_day(const std::string& text) {
@@ -158,17 +180,6 @@ std::optional<DayHours> hours_of_day(const std::string& text) {
 std::string length_of_hours(const std::string& text) {
   const std::optional<DayHours> hours = hours_of_day(text);
   return hours ? fmt::format("{:.0f}min", in_seconds(hours->length) / 60) : "";
-}
-
-std::string length_of_time(const std::string& text) {
-  int days = 0, hours = 0, minutes = 0, seconds = 0, used = 0;
-  const char* const from = text.c_str();
-  const bool with_days = std::sscanf(from, "%4d-%2d:%2d:%2d%n", &days, &hours, &minutes, &seconds, &used) == 4;
-  if (!with_days) days = 0;
-  if (!with_days && std::sscanf(from, "%4d:%2d:%2d%n", &hours, &minutes, &seconds, &used) != 3) return {};
-  const bool whole = static_cast<std::size_t>(used) == text.size();
-  if (!whole || days < 0 || hours < 0 || minutes < 0 || minutes > 59 || seconds < 0 || seconds > 59) return {};
-  return fmt::format("{}min", days * kDayMinutes + hours * 60 + minutes + (seconds > 0 ? 1 : 0));
 }
 
 }  // namespace rightsize::app

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/units.h"
@@ -18,6 +19,11 @@ std::vector<std::string> split_sentences(std::vector<std::string> words);
 // "two" as "2"; empty for other words.
 std::string digits_of(std::string_view word);
 
+// "12 hours a day", "10h per weekday", "6 hours every night": the hours, and how many words say so; no words: none.
+std::pair<double, std::size_t> hours_a_day(const std::vector<std::string>& words, std::size_t at);
+// Whether only working days count.
+bool says_workdays(const std::vector<std::string>& words);
+
 // A range of hours of a day: 22:00-06:00, 10pm-6am.
 struct DayHours {
   Seconds from, length;  // from midnight
@@ -25,8 +31,5 @@ struct DayHours {
 std::optional<DayHours> hours_of_day(const std::string& text);
 // The same as its length: 22:00-06:00 and 10pm-6am are 480min. Empty where the text is none.
 std::string length_of_hours(const std::string& text);
-
-// Slurm's times: 2-12:00:00 and 60:00:00 are 3600min. Empty where the text is none.
-std::string length_of_time(const std::string& text);
 
 }  // namespace rightsize::app

@@ -7,11 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "base/text.h"
-#include "rightsize/call.h"
 #include "rightsize/typed/lists.h"
-#include "rightsize/typed/typed.h"
-#include "rightsize/typed/work.h"
+#include "rightsize/typed/typed_testing.h"
 
 namespace rightsize::app {
 namespace {
@@ -20,15 +17,7 @@ using ::testing::Contains;
 using ::testing::Not;
 
 std::vector<std::string> words_of_sentence(const std::string& sentence, bool quoted) {
-  std::vector<std::string> words{"recommend"};
-  if (quoted) words.push_back(sentence);
-  for (std::size_t at = 0; !quoted && at < sentence.size();) {
-    const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
-    words.push_back(sentence.substr(at, end - at));
-    at = end + 1;
-  }
-  const CommandInfo command = *describe_command("recommend");
-  return meant_work(meant_flags(meant_command(words, command_names()), command.flags), command.flags).words;
+  return (quoted ? meant_words({"recommend", sentence}) : meant_line("recommend " + sentence)).words;
 }
 
 struct Phrase {
@@ -131,10 +120,7 @@ TEST(Sentence, NumbersMayBeWords) {
 
 // A number is a count only before a GPU, and a name of several words stays together.
 TEST(Sentence, NamesThatAreNumbersAreKept) {
-  const CommandInfo gpus = *describe_command("gpus");
-  const auto meant = [&](const std::vector<std::string>& words) {
-    return meant_flags(meant_command(words, command_names()), gpus.flags).words;
-  };
+  const auto meant = [&](const std::vector<std::string>& words) { return meant_words(words).words; };
   EXPECT_EQ(meant({"gpus", "4090", "3090", "5090"}), (std::vector<std::string>{"gpus", "4090", "3090", "5090"}));
   EXPECT_THAT(meant({"prices", "8x", "H100"}), Contains("8xH100"));
   EXPECT_EQ(split_sentences({"memory", "70B like llama"}), (std::vector<std::string>{"memory", "70B like llama"}));
@@ -156,10 +142,6 @@ TEST(Sentence, AnHourRangeIsItsLength) {
     };
     for (const char* between : {"-", " to ", " - ", " and "})
       EXPECT_EQ(length_of_hours(said(from) + between + said(to)), fmt::format("{}min", 60 * ((to - from + 24) % 24)));
-    const int days = static_cast<int>(random.uniform() * 30), minute = static_cast<int>(random.uniform() * 60);
-    EXPECT_EQ(length_of_time(fmt::format("{}-{:02}:{:02}:00", days, from, minute)),
-              fmt::format("{}min", days * 1440 + from * 60 + minute));
-    EXPECT_EQ(length_of_time(fmt::format("{}:{:02}:00", days, minute)), fmt::format("{}min", days * 60 + minute));
   }
   for (const char* other : {"22:00", "2026-11-20", "25:61-10:00", "8h", "", "22:00-06:00x", "8-16", "13pm-2am"})
     EXPECT_EQ(length_of_hours(other), "") << other;
@@ -169,7 +151,6 @@ TEST(Sentence, AnHourRangeIsItsLength) {
 TEST(Sentence, TwoDemandsAreABaseAndAPeak) {
   Random random(7);
   const auto below = [&](int count) { return static_cast<int>(random.uniform() * count); };
-  const CommandInfo command = *describe_command("commit");
   for (int i = 0; i < 8; ++i) {
     const int base = 1 + below(50), peak = base + 1 + below(50);
     const bool office = below(2) == 0;
@@ -177,8 +158,7 @@ TEST(Sentence, TwoDemandsAreABaseAndAPeak) {
     const std::string said =
         below(2) == 0 ? fmt::format("we run {} H100s around the clock and {} {}, 1 year reservation?", base, peak, when)
                       : fmt::format("we need {} h100 {} and {} at night, should we buy for 1 year", peak, when, base);
-    const Typed meant =
-        meant_work(meant_flags(meant_command({"commit", said}, command_names()), command.flags), command.flags);
+    const Typed meant = meant_words({"commit", said});
     EXPECT_THAT(meant.words, Contains(fmt::format("--base={},peak={},share={}", base, peak, office ? "0.27" : "0.3")))
         << said << fmt::format("{}", fmt::join(meant.words, " "));
   }
@@ -204,17 +184,53 @@ TEST(Sentence, EveryNumberBecomesASetting) {
         {"recommend a chatbot for {} concurrent users", {"--model=llama-3.1-8b"}},
     };
     for (const Said& one : said) {
-      std::vector<std::string> words;
       const std::string line = fmt::format(fmt::runtime(one.line), text);
-      for (const std::string_view word : split_list(line, ' ')) words.emplace_back(word);
-      Typed typed = meant_command(std::move(words), command_names());
-      const CommandInfo command = *describe_command(typed.words.front());
-      const Typed meant = meant_work(meant_flags(std::move(typed), command.flags), command.flags);
+      const Typed meant = meant_line(line);
       for (const std::string& flag : one.flags)
         EXPECT_THAT(meant.words, Contains(fmt::format(fmt::runtime(flag), text)))
             << line << ": " << fmt::format("{}", fmt::join(meant.words, " "));
     }
   }
+}
+
+// A number before "hours" is a time, not a number of GPUs, wherever it is in the sentence.
+TEST(HoursADay, AreAShareOfTheWeek) {
+  for (const int hours : {1, 8, 12, 24}) {
+    for (const int gpus : {4, 16, 128}) {
+      const std::string used = fmt::format("0,peak={},share={:.3g}", gpus, hours * 7 / 168.0),
+                        weekdays = fmt::format("0,peak={},share={:.3g}", gpus, hours * 5 / 168.0);
+      const auto base = [](const std::string& sentence) {
+        return typed_value(meant_words({"commit", sentence}), "--base");
+      };
+      EXPECT_EQ(base(fmt::format("we run {} A100 {} hours a day on weekdays, should we reserve?", gpus, hours)),
+                weekdays);
+      EXPECT_EQ(base(fmt::format("{} h100 for {} hours per day", gpus, hours)), used);
+      EXPECT_EQ(base(fmt::format("is it worth reserving {} H100s used {} hours every day?", gpus, hours)), used);
+    }
+  }
+}
+
+// A pair of clock times is a window, whatever the flags are called, and in words.
+TEST(ClockTimes, PairsAreAWindow) {
+  const std::pair<const char*, const char*> pairs[] = {
+      {"--from", "--to"}, {"--start", "--end"}, {"--after", "--before"}};
+  for (const char* from : {"22:00", "0:30", "10pm"}) {
+    for (const char* to : {"06:00", "23:45", "6am"}) {
+      const std::string window = fmt::format("{}-{}", from, to);
+      for (const auto& [first, last] : pairs) {
+        const Typed typed = meant_line(
+            fmt::format("window --volume 5M/day --item-time 20ms --gpu l4 {} {} {} {}", first, from, last, to));
+        EXPECT_EQ(typed_value(typed, "--window"), window);
+      }
+      const std::string sentence =
+          fmt::format("300k files every night, 2 seconds each on an L4, between {} and {}", from, to);
+      EXPECT_EQ(typed_value(meant_words({"window", sentence}), "--window"), window);
+      EXPECT_EQ(typed_value(meant_words({"window", sentence}), "--item-time"), "2 seconds");
+      EXPECT_EQ(typed_value(meant_words({"window", sentence}), "--gpu"), "L4");
+    }
+  }
+  EXPECT_EQ(in_seconds(hours_of_day("midnight-6am")->length), 6 * 3600);
+  EXPECT_EQ(in_seconds(hours_of_day("noon to midnight")->length), 12 * 3600);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "rightsize/typed/typed.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
@@ -17,6 +16,7 @@
 #include "rightsize/typed/file_kind.h"
 #include "rightsize/typed/flag_words.h"
 #include "rightsize/typed/foreign_file.h"
+#include "rightsize/typed/foreign_text.h"
 #include "rightsize/typed/join_names.h"
 #include "rightsize/typed/limits.h"
 #include "rightsize/typed/lists.h"
@@ -84,16 +84,13 @@ void read_start_command(std::vector<std::string>& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const bool module = lists_word("python python3", words[i]) && i + 2 < words.size() && words[i + 1] == "-m";
     const bool verb = i + 1 < words.size() && words[i + 1] == "serve";
-    const std::string program = to_lower(words[module ? i + 2 : i]);
-    if (!module && !verb && !program.ends_with("-serve")) continue;
-    for (const auto& [name, stack] :
-         {std::pair{"sglang", "sglang"}, {"vllm", "vllm"}, {"tensorrt_llm", "trtllm"}, {"trtllm", "trtllm"}}) {
-      if (program.find(name) == program.npos) continue;
-      const auto from = words.begin() + static_cast<std::ptrdiff_t>(i);
-      words.erase(from, from + (module ? 3 : verb ? 2 : 1));
-      words.insert(words.end(), {fmt::format("--stack={}", stack), "--job=serve"});
-      return;
-    }
+    const Program* program = program_named(words[module ? i + 2 : i]);
+    if (program == nullptr || program->job != "serve" || !(module || verb || words[i].ends_with("-serve"))) continue;
+    const auto from = words.begin() + static_cast<std::ptrdiff_t>(i);
+    words.erase(from, from + (module ? 3 : verb ? 2 : 1));
+    words.push_back("--job=serve");
+    if (!program->stack.empty()) words.push_back(fmt::format("--stack={}", program->stack));
+    return;
   }
 }
 
@@ -162,7 +159,7 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   question |= answer_question(typed);
   // `memory "can I run mixtral on a 4090?"`: the question, and the command that was named.
   if (Typed about{{all.begin() + 1, all.end()}};
-      lists_word("memory estimate recommend prices", all.front()) && !about.words.empty() &&
+      lists_word("memory estimate recommend prices models", all.front()) && !about.words.empty() &&
       lists_word("how can could will would does what which is are", to_lower(about.words.front())) &&
       answer_question(about)) {
     if (lists_word("recommend memory estimate", about.words.front()) && all.front() != "prices")
@@ -187,14 +184,6 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
       all.erase(all.begin());
     else if (const WordKind kind = kind_of_word(all[1]); kind != WordKind::kOther)
       all.front() = kind == WordKind::kGpu ? "gpus" : "models";
-  }
-  // `energy gpu.csv`: a recording, so `profile` answers it.
-  std::error_code ignored;
-  if (all.front() == "energy" && all.size() > 1 && all[1].find('.') != std::string::npos &&
-      !all[1].ends_with(".json") && std::filesystem::is_regular_file(all[1], ignored) && !is_foreign_workload(all[1])) {
-    typed.renamed.push_back(fmt::format("'energy {0}' is 'rightsize profile --replay {0}'", all[1]));
-    all.front() = "profile";
-    all.insert(all.begin() + 1, "--replay");
   }
   // `energy llama-2-7b --tokens 1B`: the energy of a whole job, with the carbon of each plan's region.
   const bool whole_job =
@@ -227,9 +216,14 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
       if (flag == "--window") word.replace(0, flag.size(), "--deadline");
     }
   }
+  // `energy gpu.csv`, `waste sacct.txt`: measurements decide over the name of another tool's command.
+  const bool measured = !holds(commands, all.front()) && std::ranges::any_of(all, [](const std::string& word) {
+    const std::vector<std::string> reader = command_for_file(word);
+    return !reader.empty() && lists_word("profile fleet service bill", reader.front());
+  });
   constexpr std::size_t kSentence = 4;
-  if (all.size() >= kSentence && !all.front().starts_with('-') && our_command(all.front(), commands).empty() &&
-      job_of(all.front()).empty())
+  if (measured || (all.size() >= kSentence && !all.front().starts_with('-') &&
+                   our_command(all.front(), commands).empty() && job_of(all.front()).empty()))
     name_command(typed, asked);
   const std::string written = all.front();
   const std::string meant =
@@ -286,10 +280,6 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
       return lists_word("--kv-per-token --kv --kv-cache --layers --shape --info --details --architecture", word);
     });
   if (all.front() == "models" && lists_word("--params --parameters", all.back())) all.pop_back();
-  if (all.front() == "models" && all.size() > 2)  // "how many parameters does qwen3 30b have"
-    std::erase_if(all, [](const std::string& word) {
-      return lists_word("how many much what which parameters params does has have is are the of", to_lower(word));
-    });
   join_names(typed);
   assume_question(typed);
   return typed;

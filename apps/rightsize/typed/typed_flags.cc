@@ -131,7 +131,9 @@ class Rewriter {
     if (length && holds(std::array{"--input", "--in"}, tidy)) meant = "--isl";
     if (length && holds(std::array{"--output", "--out"}, tidy)) meant = "--osl";
     if (same != nullptr && meant == same->name) return put(*same, same->name, value, {});
-    if (meant.empty() && find_flag(declared_, "--model") != nullptr && model::is_known_name(said)) meant = "--model";
+    if (meant.empty() && find_flag(declared_, "--model") != nullptr && model::is_known_name(said) &&
+        model_among(in_) == said)
+      meant = "--model";
     if (meant.empty()) meant = meant_choice(tidy, declared_);
     if (meant.empty()) meant = by_words(tidy, said);
     if (meant.empty()) meant = file_flag(said);
@@ -301,9 +303,6 @@ class Rewriter {
       out_.renamed.push_back(fmt::format("{} {} is {} {}", flag.name, text, flag.name, hours));
       text = hours;
     }
-    // Slurm: --time 2-12:00:00.
-    if (const std::string time = length_of_time(text); !time.empty() && flag.setting->kind == settings::Kind::kDuration)
-      text = time;
     if (const std::string sized = flag.name == "--gpu" ? gpu_with_memory(text) : std::string(); !sized.empty()) {
       out_.notes.push_back(fmt::format("assumed: a GPU of {} is {} (--gpu names another)", text, sized));
       text = sized;

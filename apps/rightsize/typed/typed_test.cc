@@ -1,32 +1,23 @@
 #include "rightsize/typed/typed.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/text.h"
-#include "rightsize/call.h"
 #include "rightsize/typed/aliases.h"
+#include "rightsize/typed/typed_testing.h"
 
 namespace rightsize::app {
 namespace {
 
 using testing::HasSubstr;
 
-std::vector<std::string> words_of(const std::string& line) {
-  std::vector<std::string> all;
-  for (const std::string_view word : split_list(line, ' ')) all.emplace_back(word);
-  return all;
-}
-
 // The translated command line as one text.
 std::string meant(const std::string& line) {
-  const std::vector<std::string> commands = command_names();
-  Typed typed = meant_command(words_of(line), commands);
+  Typed typed = meant_command(words_in(line), command_names());
   if (const Result<CommandInfo> command = describe_command(typed.words.front()))
     typed = meant_flags(std::move(typed), command->flags);
-  std::string text;
-  for (const std::string& word : typed.words) text += (text.empty() ? "" : " ") + word;
-  return text;
+  return fmt::format("{}", fmt::join(typed.words, " "));
 }
 
 std::vector<CommandInfo> all_commands() {
@@ -35,10 +26,7 @@ std::vector<CommandInfo> all_commands() {
   return all;
 }
 
-bool has(const CommandInfo& command, std::string_view flag) {
-  return std::any_of(command.flags.begin(), command.flags.end(),
-                     [&](const FlagInfo& info) { return info.is_called(flag); });
-}
+bool has(const CommandInfo& command, std::string_view flag) { return find_flag(command.flags, flag) != nullptr; }
 
 // Every spelling of every row, in every command: a flag of the command is left alone, and any other becomes one.
 TEST(Aliases, EverySpellingNamesAFlagOfTheCommand) {
@@ -73,32 +61,6 @@ TEST(Aliases, EveryRowNamesASetting) {
     EXPECT_TRUE(describe_command(command) || command == "manual" || command == "completion" || command == "help")
         << alias.meant;
   }
-}
-
-TEST(Typed, ReadingTwiceChangesNothing) {
-  for (const char* line :
-       {"prices h100 --cloud aws --use-spot", "memory llama-3.1-8b --batch_size 4 --gradient-checkpointing True",
-        "recommend llama-3.1-8b h100 --qps 5 --json", "show-gpus --cloud aws", "-o json gpus"})
-    EXPECT_EQ(meant(meant(line)), meant(line)) << line;
-}
-
-TEST(Typed, CommandsOfOtherToolsAreTranslated) {
-  EXPECT_EQ(meant("get gpus"), "gpus");
-  EXPECT_EQ(meant("GPU"), "gpus");
-  EXPECT_EQ(meant("show-gpus --cloud aws"), "prices --provider=aws");
-  EXPECT_EQ(meant("-o json gpus"), "gpus --format=json");
-  EXPECT_EQ(meant("gpus help"), "gpus --help");
-  EXPECT_EQ(meant("describe llama-3.1-8b"), "models llama-3.1-8b");
-  EXPECT_EQ(meant("recommend serve llama-3.1-8b"), "recommend llama-3.1-8b --job=serve");
-}
-
-TEST(Typed, FlagsOfOtherToolsAreTranslated) {
-  EXPECT_EQ(meant("memory m --tensor-parallel-size 2"), "memory m --tp=2");
-  EXPECT_EQ(meant("memory m --mixed_precision bf16"), "memory m --precision=amp-bf16");
-  EXPECT_EQ(meant("memory m --gradient_checkpointing False"), "memory m");
-  EXPECT_EQ(meant("memory m --fsdp shard_grad_op"), "memory m --zero=2");
-  EXPECT_EQ(meant("recommend --model m --hours 24"), "recommend --model=m --deadline=24h");
-  EXPECT_EQ(meant("prices --cloud aws --cloud gcp"), "prices --provider=aws,gcp");
 }
 
 // A unit or a period in the name of a flag is that of its value.
@@ -167,11 +129,6 @@ TEST(Typed, OtherToolsFlagsThatChangeNothingAreLeftOut) {
       EXPECT_EQ(meant("memory llama-3.1-8b " + typed + " --job serve --gpu h100"), plain) << typed;
     }
   }
-}
-
-TEST(Typed, NamesInSeveralWordsAreOne) {
-  EXPECT_EQ(meant("prices RTX 4090"), "prices RTX-4090");
-  EXPECT_EQ(meant("recommend llama-3.1-8b on h100"), "recommend llama-3.1-8b --gpu=h100");
 }
 
 TEST(Typed, UnknownWordsAreKept) {

@@ -30,7 +30,11 @@ std::string rate_text(double per_second) { return fmt::format("{:.4g}/s", per_se
 std::string whole(double number) { return fmt::format("{:.0f}", std::ceil(number - 1e-9)); }
 
 Typed WorkWriter::run() {
-  if (!said_.ignored.empty()) out_.notes.push_back("ignored: " + said_.ignored);
+  const auto earlier = std::ranges::find_if(out_.notes, [](const auto& text) { return text.starts_with("ignored: "); });
+  if (!said_.ignored.empty() && earlier != out_.notes.end())
+    *earlier += ", " + said_.ignored;
+  else if (!said_.ignored.empty())
+    out_.notes.push_back("ignored: " + said_.ignored);
   const std::string ignored = fmt::format(" {} ", to_lower(said_.ignored));
   if (!out_.object.empty() && ignored.find(" " + out_.object) != std::string::npos) out_.unread = out_.object;
   put_model();
@@ -58,10 +62,6 @@ Typed WorkWriter::run() {
   put_compared_gpus();
   if (said_.command == "recommend" || said_.command == "checklist") assume_work();
   return std::move(out_);
-}
-
-bool WorkWriter::has(std::string_view name) const {
-  return std::any_of(declared_.begin(), declared_.end(), [&](const FlagInfo& flag) { return flag.name == name; });
 }
 
 std::string WorkWriter::given(std::string_view name) const {
@@ -114,7 +114,13 @@ void WorkWriter::put_job() {
     out_.notes.emplace_back("the weights have 4 bits: --method qlora");
   }
   if (said_.job.empty() || job_inferred_) return;
-  if (said_.job == "rl") return out_.words.push_back("--job=rl");
+  if (said_.job == "rl") {
+    // The length of a response is its limit, as in the settings of trainers.
+    for (std::string& word : out_.words) {
+      if (said_.sentence && word.starts_with("--osl=") && parse_count(word.substr(6))) word.insert(6, "max=");
+    }
+    return out_.words.push_back("--job=rl");
+  }
   const bool all_weights =
       (said_.job == "finetune" || said_.job == "dpo") && given("--method").empty() && has("--method");
   if (all_weights) out_.notes.emplace_back("fine-tuning trains all weights; --method lora trains adapters only");
@@ -225,21 +231,21 @@ void WorkWriter::put_nodes() {
 }
 
 void WorkWriter::put_copies() {
-  if (said_.copies <= 0) return;
+  if (!said_.copies) return;
   const bool serves = said_.job == "serve" || given("--job") == "serve" || is_offline_job();
   if (serves) {
     out_.notes.emplace_back(plans_ ? "the number of copies follows from the traffic, not from --dp"
                                    : "the answer is for one copy of the model; --dp copies share the requests");
     return;
   }
-  const double copy = length("--tp", 1) * length("--pp", 1) * length("--cp", 1), gpus = said_.copies * copy;
+  const double copy = length("--tp", 1) * length("--pp", 1) * length("--cp", 1), gpus = *said_.copies * copy;
   if (given("--gpus").empty()) {
     put("--gpus", whole(gpus));
-    out_.notes.push_back(fmt::format("{} copies of {} GPU{} each: --gpus {}", whole(said_.copies), whole(copy),
+    out_.notes.push_back(fmt::format("{} copies of {} GPU{} each: --gpus {}", whole(*said_.copies), whole(copy),
                                      copy == 1 ? "" : "s", whole(gpus)));
   } else if (length("--gpus", gpus) != gpus) {
     out_.notes.push_back(fmt::format("--gpus {} decides; {} copies of {} would be {} GPUs", given("--gpus"),
-                                     whole(said_.copies), whole(copy), whole(gpus)));
+                                     whole(*said_.copies), whole(copy), whole(gpus)));
   }
 }
 
@@ -276,16 +282,16 @@ double WorkWriter::response_seconds() const {
 bool WorkWriter::says_rate(const SaidAmount& s) { return s.is_rate || (s.thing == Thing::kRequest && s.amount.per); }
 
 std::optional<double> WorkWriter::rate_of_people() {
-  if (said_.concurrency > 0 && std::any_of(said_.amounts.begin(), said_.amounts.end(), says_rate)) {
-    out_.notes.push_back(fmt::format("the rate decides, not {} requests in flight", format_count(said_.concurrency)));
+  if (said_.concurrency && std::any_of(said_.amounts.begin(), said_.amounts.end(), says_rate)) {
+    out_.notes.push_back(fmt::format("the rate decides, not {} requests in flight", format_count(*said_.concurrency)));
     return std::nullopt;
   }
-  if (said_.concurrency > 0) {
-    const double response = response_seconds(), rate = said_.concurrency / response;
+  if (said_.concurrency) {
+    const double response = response_seconds(), rate = *said_.concurrency / response;
     out_.notes.push_back(
         fmt::format("assumed: {} requests in flight, {} each, arrive at {} (Little's law); --rate "
                     "sets the rate itself",
-                    format_count(said_.concurrency), format_duration(seconds(response)), rate_text(rate)));
+                    format_count(*said_.concurrency), format_duration(seconds(response)), rate_text(rate)));
     return rate;
   }
   const auto people = std::find_if(said_.amounts.begin(), said_.amounts.end(),
@@ -295,8 +301,8 @@ std::optional<double> WorkWriter::rate_of_people() {
   // "20k customers, each asks 3 questions a day".
   const auto messages = std::find_if(said_.amounts.begin(), said_.amounts.end(), [](const SaidAmount& said) {
     constexpr double kMostMessages = 1000;
-    return (said.thing == Thing::kRequest || said.thing == Thing::kItem) && said.flag.empty() && said.amount.per &&
-           *said.amount.per >= hours(1) && said.amount.count <= kMostMessages;
+    return (said.thing == Thing::kRequest || said.thing == Thing::kItem) && said.flag.empty() &&
+           said.amount.per.value_or(days(1)) >= hours(1) && said.amount.count <= kMostMessages;
   });
   if (messages != said_.amounts.end() && !said_.turns) {
     said_.turns = messages->amount.count, said_.turns_per = messages->amount.per;

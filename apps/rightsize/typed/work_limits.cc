@@ -81,8 +81,11 @@ void WorkWriter::assume_model() {
     if (job == said_.job || (audio && job == "transcribe"))
       return assume("--model", std::string(model), "no model was named");
   }
-  // A sentence without a model, otherwise understood, is answered at once.
-  const bool work = !said_.amounts.empty() || !said_.limits.empty() || said_.concurrency > 0 || !said_.job.empty();
+  // A sentence without a model, otherwise understood, is answered at once, unless it asks for the model.
+  const std::string asked = to_lower(out_.asked);
+  for (const char* model : {"biggest model", "largest model", "which model", "what model"})
+    if (asked.find(model) != asked.npos) return;
+  const bool work = !said_.amounts.empty() || !said_.limits.empty() || said_.concurrency || !said_.job.empty();
   const bool file = std::any_of(out_.words.begin() + 1, out_.words.end(), is_workload_file);
   if (said_.sentence && work && !file) assume("--model", "llama-3.1-8b", "no model was named");
 }

@@ -9,11 +9,10 @@
 
 #include "base/parse_units.h"
 #include "base/random.h"
-#include "base/text.h"
-#include "rightsize/call.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/limits.h"
 #include "rightsize/typed/repair.h"
+#include "rightsize/typed/typed_testing.h"
 
 namespace rightsize::app {
 namespace {
@@ -25,21 +24,6 @@ std::size_t one_of_work(Random& random, std::size_t count) {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::vector<std::string> work_words(const std::string& line) {
-  std::vector<std::string> words;
-  for (const std::string_view word : split_list(line, ' ')) words.emplace_back(word);
-  const CommandInfo command = *describe_command(words.front());
-  return meant_work(meant_flags({words}, command.flags), command.flags).words;
-}
-
-// The value of a flag among words of the form --flag=value; empty if it is absent.
-std::string value_of(const std::vector<std::string>& words, const std::string& flag) {
-  for (const std::string& word : words) {
-    if (word.starts_with(flag + "=")) return word.substr(flag.size() + 1);
-  }
-  return {};
-}
 
 // A noun, scale or period means the same work in the flag's name and after the number.
 TEST(Work, SpellingsOfAnAmountMeanTheSame) {
@@ -54,9 +38,9 @@ TEST(Work, SpellingsOfAnAmountMeanTheSame) {
     const auto& [time, hours] = times[one_of_work(random, std::size(times))];
     const auto count = static_cast<double>(1 + one_of_work(random, 900));
     const std::string line = fmt::format("recommend embed bge-m3 --{} {:g}{}{}", noun, count, scale, time);
-    const std::vector<std::string> words = work_words(line);
-    EXPECT_EQ(value_of(words, "--items"), fmt::format("{:.0f}", count * factor)) << line;
-    const Result<Seconds> deadline = parse_duration(value_of(words, "--deadline"));
+    const Typed words = meant_line(line);
+    EXPECT_EQ(typed_value(words, "--items"), fmt::format("{:.0f}", count * factor)) << line;
+    const Result<Seconds> deadline = parse_duration(typed_value(words, "--deadline"));
     ASSERT_TRUE(deadline) << line;
     EXPECT_DOUBLE_EQ(in_hours(*deadline), hours) << line;
   }
@@ -73,9 +57,9 @@ TEST(Work, LimitsAreReadByTheirParts) {
             fmt::format("--max-{}-{} 80ms", percentile, metric), fmt::format("--{}-{}-slo 80ms", percentile, metric),
             fmt::format("--{}-{}-ms 80", percentile, metric), fmt::format("--slo {}-{}=80ms", percentile, metric),
             fmt::format("--slo {}-{}<80ms", metric, percentile)}) {
-        const std::vector<std::string> words = work_words("recommend llama-3.1-8b --rate 5/s " + flag);
-        EXPECT_EQ(value_of(words, fmt::format("--{}-slo", metric)), "80ms") << flag;
-        EXPECT_EQ(value_of(words, "--slo-percentile"), std::string(percentile).substr(1)) << flag;
+        const Typed words = meant_line("recommend llama-3.1-8b --rate 5/s " + flag);
+        EXPECT_EQ(typed_value(words, fmt::format("--{}-slo", metric)), "80ms") << flag;
+        EXPECT_EQ(typed_value(words, "--slo-percentile"), std::string(percentile).substr(1)) << flag;
       }
     }
   }
@@ -88,10 +72,10 @@ TEST(Work, LatencyOfAnAnswerIsOneLimitOrItsParts) {
     const auto tokens = static_cast<double>(2 + one_of_work(random, 2000));
     const auto limit = static_cast<double>(1 + one_of_work(random, 60));
     if (limit < 0.002 * tokens) continue;  // taken as a limit on the first token
-    const std::vector<std::string> words =
-        work_words(fmt::format("recommend llama-3.1-8b --rate 5/s --osl {:g} --p99-latency {:g}s", tokens, limit));
-    EXPECT_EQ(value_of(words, "--latency-slo"), fmt::format("{:g}s", limit));
-    const std::string parts = value_of(work_words(fmt::format("service m.txt --p99-latency {:g}s", limit)), "--slo");
+    const Typed words =
+        meant_line(fmt::format("recommend llama-3.1-8b --rate 5/s --osl {:g} --p99-latency {:g}s", tokens, limit));
+    EXPECT_EQ(typed_value(words, "--latency-slo"), fmt::format("{:g}s", limit));
+    const std::string parts = typed_value(meant_line(fmt::format("service m.txt --p99-latency {:g}s", limit)), "--slo");
     const std::size_t comma = parts.find(',');
     ASSERT_TRUE(parts.starts_with("ttft=") && comma != std::string::npos) << parts;
     const auto first = parse_duration(parts.substr(5, comma - 5)), each = parse_duration(parts.substr(comma + 6));
@@ -103,8 +87,8 @@ TEST(Work, LatencyOfAnAnswerIsOneLimitOrItsParts) {
 // Little's law: more users, more traffic; longer thinking, less.
 TEST(Work, UsersBecomeARate) {
   const auto rate = [](const std::string& people) {
-    const std::vector<std::string> words = work_words("recommend serve llama-3.1-8b " + people);
-    return in_requests_per_s(*parse_request_rate(value_of(words, "--rate")));
+    const Typed words = meant_line("recommend serve llama-3.1-8b " + people);
+    return in_requests_per_s(*parse_request_rate(typed_value(words, "--rate")));
   };
   EXPECT_NEAR(rate("--users 2000"), 2 * rate("--users 1000"), 0.01);
   EXPECT_GT(rate("--users 1000 --think 10s"), 2 * rate("--users 1000 --think 60s"));
@@ -114,11 +98,11 @@ TEST(Work, UsersBecomeARate) {
 
 TEST(Work, JobsInTheUsersWords) {
   for (const char* word : {"train", "pretraining", "fine-tune", "sft"})
-    EXPECT_THAT(work_words(fmt::format("memory llama-3.1-8b --job {}", word)), Contains("--job=train")) << word;
+    EXPECT_THAT(meant_line(fmt::format("memory llama-3.1-8b --job {}", word)).words, Contains("--job=train")) << word;
   for (const char* word : {"inference", "embed", "rerank", "batch", "image", "offline", "chat"})
-    EXPECT_THAT(work_words(fmt::format("memory llama-3.1-8b --job {}", word)), Contains("--job=serve")) << word;
-  EXPECT_THAT(work_words("recommend llama-3.1-8b --tokens 1B"), Not(Contains(HasSubstr("--job=serve"))));
-  EXPECT_THAT(work_words("recommend llama-3.1-8b --tokens 1B"), Contains("--tokens=1B"));
+    EXPECT_THAT(meant_line(fmt::format("memory llama-3.1-8b --job {}", word)).words, Contains("--job=serve")) << word;
+  EXPECT_THAT(meant_line("recommend llama-3.1-8b --tokens 1B").words, Not(Contains(HasSubstr("--job=serve"))));
+  EXPECT_THAT(meant_line("recommend llama-3.1-8b --tokens 1B").words, Contains("--tokens=1B"));
 }
 
 // Pairs of equivalent command lines, with random numbers.
@@ -139,8 +123,8 @@ TEST(Work, OtherWordsMeanTheSame) {
   Random random(5);
   for (const auto& [said, ours] : same) {
     const std::size_t number = 2 + one_of_work(random, 60);
-    const std::vector<std::string> words = work_words(fmt::format(fmt::runtime(said), number));
-    EXPECT_THAT(words, ::testing::UnorderedElementsAreArray(work_words(fmt::format(fmt::runtime(ours), number))))
+    const std::vector<std::string> wanted = meant_line(fmt::format(fmt::runtime(ours), number)).words;
+    EXPECT_THAT(meant_line(fmt::format(fmt::runtime(said), number)).words, ::testing::UnorderedElementsAreArray(wanted))
         << said;
   }
 }
@@ -148,9 +132,11 @@ TEST(Work, OtherWordsMeanTheSame) {
 TEST(Work, ReadingTwiceChangesNothing) {
   for (const char* line :
        {"recommend embed bge-m3 --docs 50M/day", "recommend serve qwen3-32b --users 2000 --p95-ttft 1s",
-        "recommend llama-3.1-8b", "batch llama-3.1-8b h100-sxm --rps 5 --p99-ttft 1s"}) {
-    const std::vector<std::string> once = work_words(line);
-    EXPECT_THAT(work_words(fmt::format("{}", fmt::join(once, " "))), ::testing::UnorderedElementsAreArray(once))
+        "prices h100 --cloud aws --use-spot", "memory llama-3.1-8b --batch_size 4 --gradient-checkpointing True",
+        "recommend llama-3.1-8b h100 --qps 5 --json", "show-gpus --cloud aws", "-o json gpus", "recommend llama-3.1-8b",
+        "batch llama-3.1-8b h100-sxm --rps 5 --p99-ttft 1s"}) {
+    const std::vector<std::string> once = meant_line(line).words;
+    EXPECT_THAT(meant_line(fmt::format("{}", fmt::join(once, " "))).words, ::testing::UnorderedElementsAreArray(once))
         << line;
   }
 }

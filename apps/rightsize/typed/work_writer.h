@@ -13,7 +13,7 @@ class WorkWriter {
   Typed run();
 
  private:
-  bool has(std::string_view name) const;
+  bool has(std::string_view name) const { return find_flag(declared_, name) != nullptr; }
   std::string given(std::string_view name) const;
   bool any_given(settings::Jobs jobs) const;
   bool generates() const;
