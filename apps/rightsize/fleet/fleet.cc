@@ -51,7 +51,9 @@ Checked<Outcome> run(const Flags& flags) {
   constexpr std::string_view kFiles[] = {"", "rules", "grafana", "focus", "portfolio"};
   if (std::ranges::find(kFiles, flags.emit) == std::end(kFiles))
     return fail(bad_input(fmt::format("--emit '{}': use rules, grafana, focus or portfolio", flags.emit)));
-  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.fleet.catalog));
+  RIGHTSIZE_TRY(Facts opened, open_facts(flags.fleet.catalog));
+  const auto kept_facts = std::make_shared<const Facts>(std::move(opened));
+  const Facts& facts = *kept_facts;
   RIGHTSIZE_TRY(FleetRequest request, read_request(flags.fleet, facts.catalog));
   if (!flags.power_cap.empty()) {
     RIGHTSIZE_TRY(request.power_cap, market::read_power("power-cap", flags.power_cap));
@@ -96,6 +98,9 @@ Checked<Outcome> run(const Flags& flags) {
                                              : fmt::format("${:.0f} > ${:.0f}", value, limit.most);
     std::fputs(fmt::format("fail-on: {} {}\n", limit.what, shown).c_str(), stderr);
   }
+  // Every GPU is listed only in the formats that show it; prices refer to the catalogue.
+  outcome.report.long_lists = [kept_facts, kept = std::make_shared<const FleetResult>(std::move(result))](
+                                  report::Json& document) { document = fleet_document(*kept); };
   return outcome;
 }
 

@@ -304,7 +304,6 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   const FleetAnalysis& a = result.analysis;
   report::Report report;
   report.title = "Fleet";
-  report.document = fleet_document(result);
   auto say = [&](std::string text) { report.blocks.emplace_back(report::Paragraph{std::move(text)}); };
   for (const std::string& why : result.misleading) {
     say("CAREFUL: " + why + ". These figures do not cover the whole fleet.");
