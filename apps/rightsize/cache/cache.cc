@@ -181,9 +181,7 @@ Checked<Outcome> run(Flags flags) {
   } else if (!flags.tiers.empty() || !flags.slo.empty() || flags.tp || flags.rate) {
     return fail(Errors{bad_input("--tier, --slo, --tp and --rate need --gpu").with_hint("--gpu h100-sxm")});
   }
-  Outcome outcome;
-  outcome.report = cache_report(answer);
-  return outcome;
+  return Outcome{cache_report(answer)};
 }
 
 }  // namespace

@@ -72,9 +72,7 @@ Checked<Outcome> run(const CommitFlags& typed) {
   // The best machine and region of each provider.
   std::set<std::string> seen;
   std::erase_if(plans, [&](const CommitPlan& plan) { return !seen.insert(plan.provider).second; });
-  Outcome outcome;
-  outcome.report = commit_report(plans, flags, usage, demand, futures, catalog);
-  return outcome;
+  return Outcome{commit_report(plans, flags, usage, demand, futures, catalog)};
 }
 
 }  // namespace

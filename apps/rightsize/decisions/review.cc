@@ -213,16 +213,14 @@ Checked<Outcome> review_decisions(const DecisionsFlags& flags) {
     review_use(decision, samples, flags, review);
     review_choice(decision, facts.catalog, facts.constants, flags, review);
   }
-  Outcome outcome;
+  Outcome outcome{{.title = "Review of decisions", .document = kReviewDocument.of(review)}};
   report::Report& report = outcome.report;
-  report.title = "Review of decisions";
   report.say(summary_of(review));
   std::vector<std::string> lines, skipped;
   for (const Alert& alert : review.alerts) lines.push_back(alert.words + ".");
   for (const std::string& why : review.not_planned_again) skipped.push_back(fmt::format("Not planned again: {}.", why));
   report.say(fmt::format("{}", fmt::join(lines, "\n")));
   report.say(fmt::format("{}", fmt::join(skipped, "\n")));
-  report.document = kReviewDocument.of(review);
   report_backup(ledger.backup(), report);
   if (!review.alerts.empty()) outcome.exit_code = kCheckFailed;
   if (!review.alerts.empty() && !flags.webhook.empty()) {

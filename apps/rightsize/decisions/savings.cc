@@ -100,9 +100,8 @@ Checked<Outcome> report_savings(const DecisionsFlags& flags) {
   if (wanted.empty() && !filter.author.empty())
     note(fmt::format("no decision by '{}' (--by names a person; savings are shown by decision and by team)",
                      filter.author));
-  Outcome outcome;
+  Outcome outcome{{.title = "Savings to date", .document = kSavingsDocument.of(savings)}};
   report::Report& report = outcome.report;
-  report.title = "Savings to date";
   const std::size_t waiting = wanted.size() - savings.decisions.size();
   report.say(fmt::format("{} saved by {} (measured); another {} predicted but not measured yet.{}",
                          format_usd(savings.all.measured), day_of(savings.until), format_usd(savings.all.predicted),
@@ -113,7 +112,6 @@ Checked<Outcome> report_savings(const DecisionsFlags& flags) {
                         "measured_usd", "predicted_usd", spare(cut("method", 60))}));
   report.show("By team", table_of(kTeamFields, savings.teams, {"team", "decisions", "measured_usd", "predicted_usd"}));
   report.say(kMethod);
-  report.document = kSavingsDocument.of(savings);
   report_backup(ledger.backup(), report);
   return outcome;
 }

@@ -307,7 +307,7 @@ report::Report layouts_report(const Geometry& geometry, bool profiles_only) {
 }
 
 Outcome check_outcome(const Geometry& geometry, const std::vector<LayoutCheck>& checks) {
-  Outcome outcome;
+  Outcome outcome{{.title = fmt::format("MIG layout on {}", geometry.gpu().name)}};
   GeometryAnswer answer{&geometry};
   for (const LayoutCheck& check : checks) {
     const Layout occupied = check.gpu.layout();
@@ -340,7 +340,6 @@ Outcome check_outcome(const Geometry& geometry, const std::vector<LayoutCheck>& 
                     *checked.fits_after_repacking ? " It would if other slices moved (--repack --make-room)." : "",
                     checked.largest_part_that_fits));
   }
-  outcome.report.title = fmt::format("MIG layout on {}", geometry.gpu().name);
   outcome.report.document = kMigDocument.of({.check = &answer});
   outcome.exit_code = answer.fits() ? kDone : kNoFeasibleAnswer;
   return outcome;

@@ -548,18 +548,13 @@ report::Report portfolio_report(const PlannedPortfolio& planned) {
 }
 
 Outcome no_portfolio(const CostModel& costs, const Optimum& optimum, const Optimum& relaxed) {
-  Outcome outcome;
-  outcome.exit_code = kNoFeasibleAnswer;
   PortfolioView view;
   view.optimum = optimum;
   view.reserved = costs.organisation().reserved_usd();
-  outcome.report.title = "Portfolio";
-  outcome.report.document = kPortfolioDocument.of(view);
-  if (!optimum.infeasible) {
-    outcome.report.say("No plan was found in time. Try a longer --time-limit.");
-    return outcome;
-  }
-  outcome.report.say("No plan meets all quotas and rules.");
+  Outcome outcome{{.title = "Portfolio", .document = kPortfolioDocument.of(view)}, kNoFeasibleAnswer};
+  outcome.report.say(optimum.infeasible ? "No plan meets all quotas and rules."
+                                        : "No plan was found in time. Try a longer --time-limit.");
+  if (!optimum.infeasible) return outcome;
   if (!relaxed.found()) {
     outcome.report.say("Even without quotas, 'apart' and 'moves' exclude every plan.");
     return outcome;
