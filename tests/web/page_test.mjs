@@ -536,6 +536,29 @@ await visit('/recommend?job=serve', 'ahead', async (page) => {
   check(asked[2] !== undefined && asked.slice(0, 2).includes(asked[2]), `a step repeats the request made in advance: ${asked.join(' ')}`);
 });
 
+// A slider that moves again aborts the full answer to the previous value, which would delay the preliminary ones.
+for (const [view, label] of [['/rl', 'Prompts per step'], ['/recommend?job=serve', 'Requests']]) {
+  await visit(view, `abort${view.replace(/[^a-z]/g, '-')}`, async (page) => {
+    await answer(page);
+    await settled(page);
+    const isFull = (request) => request.url().endsWith('/api/recommend') && !request.postData().includes('plans-only');
+    await page.route('**/api/recommend', async (route) => {
+      if (isFull(route.request())) await new Promise((done) => { setTimeout(done, 2000); });
+      await route.continue().catch(() => undefined);
+    });
+    const slider = page.getByRole('slider', { name: label, exact: true });
+    await Promise.all([page.waitForRequest(isFull), slider.press('PageUp')]);
+    let ended = '';
+    page.on('requestfailed', (request) => { if (isFull(request)) ended ||= 'aborted'; });
+    page.on('requestfinished', (request) => { if (isFull(request)) ended ||= 'answered'; });
+    for (let i = 0; ended === ''; ++i) {
+      await slider.press(i % 2 === 0 ? 'ArrowUp' : 'ArrowDown');
+      await page.waitForTimeout(20);
+    }
+    check(ended === 'aborted', `${view}: a full answer is ${ended} although the slider moves`);
+  });
+}
+
 // After preliminary answers, a page shows what it shows to a visitor who opens its link.
 for (const [view, label] of [['/rl', 'Prompts per step'], ['/batching', 'Requests'], ['/service', 'p95 TTFT limit'], ['/recommend?job=serve', 'Requests']]) {
   await visit(view, `moved${view.replace(/[^a-z]/g, '-')}`, async (page) => {
