@@ -205,7 +205,7 @@ void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const Reme
   if (removable) a.manifest = keda_schedule(owner, hours, {.always = now - parked, .in_hours = now});
   if (a.manifest.empty()) {
     a.risk += !removable           ? kLastFirst
-              : is_scalable(owner) ? "; its idle hours differ from day to day: scale it on requests, not by the clock"
+              : is_scalable(owner) ? "; its idle hours do not fit one schedule: scale it on requests, not by the clock"
                                    : "; no controller is known that could scale it";
     return;
   }

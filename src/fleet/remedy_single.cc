@@ -126,8 +126,12 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   Remedy park = remedy_for(RemedyKind::kPark, input, row, "scaled to zero when idle");
   double outside = 0;
   std::tie(park.hours, outside) = working_hours(gpu, running);
-  // A schedule also runs in hours that are idle on some days.
-  if (park.hours.valid()) share = std::min(share, outside);
+  // A schedule also runs in idle hours between others. If these are most of them, only requests can scale the work.
+  if (park.hours.valid() && outside >= share / 2) {
+    share = std::min(share, outside);
+  } else {
+    park.hours = {};
+  }
   park.saving = gpu.spend_rate() * share;
   park.confidence = gpu.confidence * 0.8;
   park.counted = works_regularly(gpu, running);
