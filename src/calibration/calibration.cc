@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "perf/energy.h"
+
 namespace rightsize::calibration {
 namespace {
 
@@ -200,16 +202,15 @@ Result<Predictions> predict(const Constants& constants, const Measurement& m, co
                  const Interval& interval, Bound bound) {
     if (measured) found.push_back({metric, *measured, predicted, interval, bound});
   };
-  // Power, and the energy per unit of work if its time was measured too; the errors of power and time are independent.
+  // Power, and the energy per unit of work if its time was measured too.
   const auto add_power = [&](const PowerEstimate& power, const std::optional<Seconds>& measured, Seconds predicted,
                              const Interval& time, Bound bound) {
     if (!with_power || !m.power || !power.known()) return;
-    const auto joined = [](double x, double y) { return std::hypot(std::log(x), std::log(y)); };
     add("power", *m.power * seconds(1) / gpu.power.limit, power.mean * seconds(1) / gpu.power.limit,
         {power.low, power.high}, bound);
     if (!measured) return;
     add("energy", *m.power * *measured / gpu.power.limit, power.mean * predicted / gpu.power.limit,
-        {std::exp(-joined(power.low, time.low)), std::exp(joined(power.high, time.high))}, bound);
+        perf::energy_interval(power, time), bound);
   };
   if (m.step) {
     RIGHTSIZE_TRY(perf::TrainEstimate e, perf::estimate_training(constants, m.work, m.job, gpu, m.cluster));

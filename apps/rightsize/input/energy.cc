@@ -16,12 +16,13 @@ using report::one_of;
 // The lowest voltage differs by chip: docs/energy.md.
 constexpr const char* kDeepCap = " With a cap this low, some GPUs take up to 50 % longer still.";
 
-struct PowerBounds {
-  Watts low, high;
+struct Bounds {
+  double low, high;
+  Bounds(double mean, perf::Interval factors) : low(mean * factors.low), high(mean * factors.high) {}
 };
-const Fields<PowerBounds> kPowerBoundsFields = {
-    {"low", "lower end in watts", &PowerBounds::low},
-    {"high", "upper end in watts", &PowerBounds::high},
+const Fields<Bounds> kBoundsFields = {
+    {"low", "lower end", &Bounds::low},
+    {"high", "upper end", &Bounds::high},
 };
 
 const Fields<plan::CapChoice> kCapFields = {
@@ -36,11 +37,13 @@ const Fields<plan::CapChoice> kCapFields = {
 const Fields<JobEnergy>& job_energy_fields() {
   static const Fields<JobEnergy> kFields = {
       {"power_watts", "mean power of each GPU while the job runs", [](const JobEnergy& e) { return e.power.mean; }},
-      {"power_interval", "80 % interval of the power", kPowerBoundsFields,
+      {"power_interval", "80 % interval of the power", kBoundsFields,
        [](const JobEnergy& e) {
-         return PowerBounds{e.power.mean * e.power.low, e.power.mean * e.power.high};
+         return Bounds(in_watts(e.power.mean), {e.power.low, e.power.high});
        }},
       {"joules_per_unit", "energy of all GPUs per unit of work", &JobEnergy::joules_per_unit},
+      {"joules_interval", "80 % interval of the energy per unit", kBoundsFields,
+       [](const JobEnergy& e) { return Bounds(e.joules_per_unit, e.interval); }},
       {"unit", "the unit of work: output tokens when serving, tokens when training", &JobEnergy::unit,
        one_of({"token", "sample", "image", "video"})},
       {"clock_share", "clock that the power limit allows, as a share of the highest",
@@ -58,9 +61,11 @@ const Fields<JobEnergy>& job_energy_fields() {
 
 std::string energy_sentence(const JobEnergy& energy, std::string_view unit, bool sought) {
   const perf::PowerEstimate& p = energy.power;
-  std::string text = fmt::format("Each GPU draws {} (80 % interval {} to {}): {} J per {}.", format_power(p.mean),
-                                 format_power(p.mean * p.low), format_power(p.mean * p.high),
-                                 format_number(energy.joules_per_unit), unit);
+  std::string text =
+      fmt::format("Each GPU draws {} (80 % interval {} to {}): {} J per {} ({} to {}).", format_power(p.mean),
+                  format_power(p.mean * p.low), format_power(p.mean * p.high), format_number(energy.joules_per_unit),
+                  unit, format_number(energy.joules_per_unit * energy.interval.low),
+                  format_number(energy.joules_per_unit * energy.interval.high));
   constexpr double kFullClock = 0.995, kDeep = 0.8;
   if (p.clock < kFullClock) {
     text += fmt::format(" Its power {} limits the clock to {} of the maximum.", energy.cap ? "cap" : "limit",

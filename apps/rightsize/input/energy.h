@@ -14,6 +14,7 @@ namespace rightsize::app {
 struct JobEnergy {
   perf::PowerEstimate power;
   double joules_per_unit = 0;
+  perf::Interval interval = {};  // factors on joules_per_unit that bound it with 80 % probability
   const char* unit = "token";
   std::optional<Watts> cap = {};  // of each GPU
   double capped_time = 1;         // time with the cap divided by time without it
