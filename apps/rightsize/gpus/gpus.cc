@@ -31,16 +31,15 @@ std::string power_sentence(const Flags& flags, const catalog::Gpu& gpu) {
   const int count = flags.gpus.value_or(1);
   const auto used = [&](Watts each) {
     const double kilowatts = in_watts(each) * count / 1e3, energy = kilowatts * in_hours(flags.hours);
-    const double price = flags.kwh_price.value_or(0);
     return fmt::format("{:.2f} kW, {} kWh{}", kilowatts, format_count(std::round(energy)),
-                       price > 0 ? fmt::format(", {} of electricity", format_count(std::round(energy * price))) : "");
+                       flags.kwh_price ? fmt::format(" for {}", format_usd(usd(energy * *flags.kwh_price))) : "");
   };
   const Watts each = idle + (*gpu.tdp - idle) * flags.busy, with_host = each + market::kHostPower;
   return fmt::format(
       "{} x {} at {:g} % load for {}: {}. With their hosts ({:.0f} W per GPU): {}. With cooling (PUE {:g}): {}.{}",
       count, gpu.name, 100 * flags.busy, format_duration(flags.hours), used(each), in_watts(market::kHostPower),
       used(with_host), flags.pue, used(with_host * flags.pue),
-      flags.kwh_price ? " Amounts are in the currency of --kwh-price." : " --kwh-price adds the cost.");
+      flags.kwh_price ? "" : " --kwh-price adds the cost.");
 }
 
 Checked<Outcome> run(const Flags& flags) {
@@ -76,7 +75,7 @@ Run add_gpus(FlagSet& command) {
       ->meaning("also the power and energy of this many of the first GPU, with their hosts");
   command.add("hours", flags->hours)->meaning("time of that energy")->or_else("730h");
   command.add("busy-share", flags->busy)->meaning("load of the GPUs over that time")->or_else("1");
-  command.add("kwh-price", flags->kwh_price)->meaning("electricity price per kWh: also the cost of that energy");
+  command.add("kwh-price", flags->kwh_price)->meaning("price of electricity, USD per kWh: adds its cost");
   command.add("pue", flags->pue);
   command.add("top", flags->top)->or_else("0");
   add_catalog_flag(command, flags->catalog);

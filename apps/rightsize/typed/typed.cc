@@ -13,6 +13,7 @@
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/combined.h"
+#include "rightsize/typed/currency.h"
 #include "rightsize/typed/file_kind.h"
 #include "rightsize/typed/flag_words.h"
 #include "rightsize/typed/foreign_file.h"
@@ -152,13 +153,14 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   const std::size_t typed_words = words.size();
   Typed typed{split_sentences(std::move(words))};
   question |= typed.words.size() > typed_words;  // a sentence in quotes
+  convert_money(typed);
   std::vector<std::string>& all = typed.words;
   put_command_first(all);
   if (all.size() > 1 && all.front() == "rightsize" && !all[1].starts_with('-')) all.erase(all.begin());
   if (all.empty()) return typed;
   question |= answer_question(typed);
   // `memory "can I run mixtral on a 4090?"`: the question, and the command that was named.
-  if (Typed about{{all.begin() + 1, all.end()}};
+  if (Typed about{.words = {all.begin() + 1, all.end()}, .notes = typed.notes};
       lists_word("memory estimate recommend prices models", all.front()) && !about.words.empty() &&
       lists_word("how can could will would does what which is are", to_lower(about.words.front())) &&
       answer_question(about)) {
