@@ -5,12 +5,12 @@
 namespace rightsize::fleet {
 namespace {
 
-// The cheapest offer of each kind that costs less than today's GPU, cheapest first.
+// The cheapest offer of each kind that costs less than today's GPU (any, if its price is unknown), cheapest first.
 std::vector<Replacement> cheaper_than(const DevicePrices& book, const GpuPrice& now) {
   std::vector<Replacement> found;
   for (const KindOffers& kind : book.offers_instead_of(now, 8)) {
     const std::optional<Replacement> offer = kind.cheapest(1);
-    if (offer && offer->rate < *now.rate) found.push_back(*offer);
+    if (offer && (!now.rate || offer->rate < *now.rate)) found.push_back(*offer);
   }
   std::ranges::stable_sort(found, {}, &Replacement::rate);
   return found;

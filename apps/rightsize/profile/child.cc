@@ -69,7 +69,7 @@ InterruptGuard::~InterruptGuard() {
 bool InterruptGuard::interrupted() { return interruption != 0; }
 
 // The pipe closes when the command starts; if it cannot start, the pipe delivers the reason.
-Result<int> run_command(const std::vector<std::string>& words, bool quiet_output, unsigned& pid) {
+Result<int> run_command(const std::vector<std::string>& words, bool quiet_output, std::atomic<unsigned>& pid) {
   int ends[2] = {};
   if (pipe2(ends, O_CLOEXEC) != 0)
     return fail(unreadable(fmt::format("cannot start a command: {}", std::strerror(errno))));

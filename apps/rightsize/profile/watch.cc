@@ -56,7 +56,7 @@ class Tee final : public telemetry::SampleSink {
 // All processes that a process ever started, including those that have ended.
 class TreeWatch {
  public:
-  explicit TreeWatch(const unsigned& root) : root_(root), thread_([this] { run(); }) {}
+  explicit TreeWatch(const std::atomic<unsigned>& root) : root_(root), thread_([this] { run(); }) {}
   ~TreeWatch() { stop(); }
   TreeWatch(const TreeWatch&) = delete;
   TreeWatch& operator=(const TreeWatch&) = delete;
@@ -74,7 +74,7 @@ class TreeWatch {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }
-  const unsigned& root_;
+  const std::atomic<unsigned>& root_;
   std::set<unsigned> seen_;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
@@ -131,7 +131,7 @@ Result<ProfileRun> watch(const ProfileFlags& flags, ProfileSinks& sinks) {
   RIGHTSIZE_TRY(auto nvml, open_gpus());
   RIGHTSIZE_TRY(Tee tee, Tee::create(sinks, flags.record));
   InterruptGuard guard;
-  unsigned root = flags.pid;
+  std::atomic<unsigned> root = flags.pid;
   ProfileRun watched;
   telemetry::Sampler sampler(*nvml, tee, seconds(1 / flags.hertz));
   TreeWatch tree(root);
