@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/random.h"
 #include "rightsize/command.h"
@@ -37,7 +38,7 @@ class ForeignFiles : public testing::Test {
     return list[static_cast<std::size_t>(number(0, static_cast<int>(std::size(list)) - 1))];
   }
 
-  std::string folder_ = testing::TempDir() + "foreign_files/";
+  std::string folder_ = fmt::format("{}foreign_files_{}/", testing::TempDir(), getpid());  // for runs at the same time
   Random random_{7};
 };
 

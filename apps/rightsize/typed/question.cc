@@ -75,14 +75,13 @@ constexpr Kind kKinds[] = {
     {"models", "largest biggest", "model models llm llms", kGpu},
     {"models", "what-can which-models what-models which-model which-llm which-llms", "", kGpu | kNoModel},
     {"estimate", "faster speed latency per-token tok/s tokens/s", kCompared, kTwoGpus | kModel | kNoAmount},
-    {"recommend --job=serve", "openai anthropic api self-hosting self-host", "", kAsks | kModel},
+    {"recommend --job=serve", "openai api self-hosting self-host gpt-4o gpt-4o-mini claude", "", kAsks | kModel},
     {"recommend --items=1M", "per-dollar per-token per-million per-1m", "", kModel | kNoAmount},
     {"recommend", kCosts, kCompared, kTwoGpus | kModel},
     {"estimate", kCompared, "", kTwoGpus | kModel | kNoAmount},
     {"prices compare", kCosts, kCompared, kTwoGpus | kNoModel | kNoAmount},
     {"gpus", kCompared, "", kTwoGpus | kNoModel | kNoAmount},
-    {"memory", "oom out-of-memory", "", kModel},
-    {"memory", "kv kv-cache weights optimizer-states optimizer activations gradients", "", kModel},
+    {"memory", "oom out-of-memory kv kv-cache weights optimizer-states optimizer activations gradients", "", kModel},
     {"models", "parameters params layers", "", kAsks | kModel},
     {"recommend", "", "", kLoad | kGpu | kModel},
     {"recommend", "throughput rps qps tokens", "maximum max most peak handle handles serve support sustain",
@@ -93,8 +92,7 @@ constexpr Kind kKinds[] = {
     {"prices", kCosts, "", kGpu | kNoModel | kNoWork},
     {"gpus", "memory vram bandwidth tflops flops tdp nvlink cores specs spec specifications interconnect", "",
      kAsks | kGpu | kNoModel | kNoWork},
-    {"estimate", "nvlink interconnect infiniband ethernet network networking bandwidth roce efa", "",
-     kAsks | kGpu | kModel},
+    {"estimate", "nvlink interconnect infiniband ethernet network bandwidth roce", "", kAsks | kGpu | kModel},
     {"memory", "fit fits fitting memory vram ram oom room enough batch-size context-length", "", kAsks},
     {"memory", "ollama llama.cpp llamacpp lm-studio lmstudio gguf locally home pc desktop laptop gaming", "",
      kAsks | kModel | kNoAmount},
@@ -115,7 +113,7 @@ constexpr std::string_view kAsking =
 constexpr std::string_view kWeighing =
     "worth overpaying each per hour hourly save saves savings risky good too instead by nightly job money used";
 constexpr std::string_view kLoadWords =
-    "concurrent simultaneous parallel active handle handles serve support sustain per second minute hour at once "
+    "concurrent simultaneous parallel active handle handles serve support sustain per second minute hour day at once "
     "streams sessions maximum max most peak";
 constexpr std::string_view kMachines = "node nodes machine machines server servers box boxes dgx hgx";
 
@@ -145,7 +143,10 @@ struct Sentence {
         continue;
       }
       std::string word = bare_word(typed[i]);
-      if (lists_word("gpus", word) && !words.empty() && is_digits(words.back())) {  // "the same 16 GPUs"
+      const bool pronoun =
+          word == "of" && i + 1 < typed.size() && lists_word("them those these", bare_word(typed[i + 1]));
+      if ((pronoun || word == "gpus") && !words.empty() &&
+          is_digits(words.back())) {  // "the same 16 GPUs", "32 of them"
         count = std::atof(words.back().c_str());
         words.pop_back();
       }

@@ -546,7 +546,9 @@ bool WordReader::skip_number(const std::string& word) {
 
 bool WordReader::take_name(const std::string& word) {
   if (!has("--model") || !has("--gpu") || model::is_known_name(word)) return false;
-  if (const std::string size = meant_value("--resolution", word); size != word && has("--resolution")) {
+  const std::size_t x = word.find('x');  // "1024x1024" is not 1,024 GPUs
+  const bool pixels = x != std::string::npos && is_digits(word.substr(0, x)) && is_digits(word.substr(x + 1));
+  if (const std::string size = meant_value("--resolution", word); (pixels || size != word) && has("--resolution")) {
     keep("--resolution=" + size);
     return true;
   }
