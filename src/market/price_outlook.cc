@@ -156,7 +156,7 @@ void Outlooks::note_recent(const Offer& offer) {
   if (offer.is_own() || offer.price->available || offer.machine->retired || offer.machine->community) return;
   if (age_days(offer).value_or(0) > kAgedDays) return;
   Recent& recent = recent_[{offer.gpu, offer.price->purchase}];
-  recent.any = true;
+  recent.providers.insert(offer.machine->provider);
   if (offer.is_confirmed()) recent.confirmed[offer.machine->provider].push_back(dollars(offer) / offer.machine->gpus);
 }
 
@@ -218,7 +218,7 @@ Outlooks::Standing Outlooks::stand(const std::vector<const Offer*>& offers, cons
   return standing;
 }
 
-PriceOutlook Outlooks::of(const Offer& offer, Seconds job) const {
+PriceOutlook Outlooks::of(const Offer& offer, Seconds job, const std::vector<std::string>& providers) const {
   static const OfMachine kUnknown;
   const auto found = machines_.find(offer.machine);
   const OfMachine& machine = found == machines_.end() ? kUnknown : found->second;
@@ -242,7 +242,12 @@ PriceOutlook Outlooks::of(const Offer& offer, Seconds job) const {
   outlook.others = others_near(offer);
   outlook.sources = static_cast<int>(std::max<std::size_t>(1, offer.price->provenance.sources.size())) + outlook.others;
   const auto recent = recent_.find({offer.gpu, offer.price->purchase});
-  outlook.aged = *age > kAgedDays && outlook.sources < 2 && recent != recent_.end() && recent->second.any;
+  const auto fresher = [&] {
+    if (recent == recent_.end()) return false;
+    const auto sells = [&](const std::string& provider) { return recent->second.providers.contains(provider); };
+    return providers.empty() || std::any_of(providers.begin(), providers.end(), sells);
+  };
+  outlook.aged = outlook.is_old() && fresher();
   const auto gpu = fresh_.find({offer.gpu, offer.price->purchase});
   outlook.outdated = !is_fresh(offer) && gpu != fresh_.end() && gpu->second;
 

@@ -12,14 +12,15 @@
 //   outlook.age, outlook.sources; // how old the price is, and how many independent sources agree with it
 //
 // A price over kAgedDays old leads only if a second source is within kAgreement of it, or if every offer of the GPU on
-// these terms is as old. Sources are those of the row itself, and other providers with about the same price for the
-// same GPU and terms in the last kAgedDays.
+// these terms from the requested providers is as old. Sources are those of the row itself, and other providers with
+// about the same price for the same GPU and terms in the last kAgedDays.
 #pragma once
 
 #include <array>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -46,8 +47,11 @@ struct PriceOutlook {
   bool floor = false;        // spot at exactly a tenth of on-demand, and possibly a launch price
   bool unconfirmed = false;  // the catalogue marks the price or its date as unverified
   bool outdated = false;     // over a year old, and a fresher price of the same GPU on the same terms exists
-  bool aged = false;         // over kAgedDays old, single-source, and a fresher price exists
+  bool aged = false;         // is_old(), and a fresher price exists
   bool community = false;    // peer-hosted or resold
+
+  // Over kAgedDays old, and single-source.
+  bool is_old() const;
 
   // Whether a recommendation may put the offer first: confirmed, recent or confirmed by a second source, and not a
   // launch floor. Peer-hosted offers need OfferFilter::community.
@@ -57,6 +61,7 @@ struct PriceOutlook {
 // A price older than this needs a second source to lead; that source may differ by this share.
 inline constexpr int kAgedDays = 60;
 inline constexpr double kAgreement = 0.25;
+inline bool PriceOutlook::is_old() const { return sources <= 1 && age && *age > days(kAgedDays); }
 
 // The input of a prediction, in dollars per hour of one machine.
 struct PriceReading {
@@ -109,8 +114,8 @@ class Outlooks {
   // `offers` ordered as sort_offers() does; they must outlive this object. Ages are counted until `day`.
   Outlooks(const std::vector<Offer>& offers, Date day, const OutlookTable& table = OutlookTable::built_in());
 
-  // Over a job that begins on the day and runs this long.
-  PriceOutlook of(const Offer& offer, Seconds job) const;
+  // Over a job that begins on the day and runs this long, among offers of these providers; empty: of all.
+  PriceOutlook of(const Offer& offer, Seconds job, const std::vector<std::string>& providers = {}) const;
 
  private:
   // The prices of one machine on one term, in dollars per hour.
@@ -127,7 +132,7 @@ class Outlooks {
 
   // Recent prices of one GPU on one term, from providers' own machines that can still be ordered.
   struct Recent {
-    bool any = false;
+    std::set<std::string_view> providers;
     std::map<std::string_view, std::vector<double>> confirmed;  // dollars per GPU-hour, ascending, by provider
   };
 

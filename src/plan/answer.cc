@@ -23,25 +23,32 @@ std::string_view name_of(Decision decision) {
   return kNames[static_cast<int>(decision)];
 }
 
+std::vector<const Plan*> Recommendation::compared() const {
+  std::vector<const Plan*> all;
+  for (const std::vector<Plan>* list : {&plans, &beyond})
+    for (const Plan& plan : *list) all.push_back(&plan);
+  return all;
+}
+
 std::vector<const Plan*> Recommendation::close_calls() const {
   constexpr double kClose = 1.05;
   std::vector<const Plan*> close;
   std::set<const catalog::Gpu*> seen;
-  for (const Plan& plan : plans) {
-    if (!seen.insert(plan.offer.gpu).second || &plan == &plans.front()) continue;
-    if (plan.extrapolated || !plan.price.may_lead() || plan.cost > plans.front().cost * kClose) continue;
-    if (plan.cost * kClose < plans.front().cost) continue;  // clearly cheaper, and ranked lower for its risks
-    close.push_back(&plan);
+  for (const Plan* plan : compared()) {
+    if (!seen.insert(plan->offer.gpu).second || plan == &plans.front()) continue;
+    if (plan->extrapolated || !plan->price.may_lead() || plan->cost > plans.front().cost * kClose) continue;
+    if (plan->cost * kClose < plans.front().cost) continue;  // clearly cheaper, and ranked lower for its risks
+    close.push_back(plan);
   }
   return close;
 }
 
 const Plan* Recommendation::rival() const {
-  const auto next = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
-    return plan.offer.gpu != plans.front().offer.gpu && !plan.extrapolated && plan.price.may_lead() &&
-           !(plan.cost < plans.front().cost);
-  });
-  return next == plans.end() ? nullptr : &*next;
+  for (const Plan* plan : compared()) {
+    const bool other = plan->offer.gpu != plans.front().offer.gpu && !(plan->cost < plans.front().cost);
+    if (other && !plan->extrapolated && plan->price.may_lead()) return plan;
+  }
+  return nullptr;
 }
 
 std::string_view terms_name(const market::Offer& offer) {
@@ -53,11 +60,12 @@ bool keeps_limits_if_slow(const Request& request, const Plan& plan) {
   return !request.limits.deadline || plan.elapsed() * plan.speed.high <= *request.limits.deadline;
 }
 
-const Plan* Recommendation::safest(const Request& request) const {
+const Plan* Recommendation::safest(const Request& request, std::optional<catalog::Purchase> terms) const {
   const Plan* best = nullptr;
-  for (const std::vector<Plan>* list : {&plans, &pareto}) {
+  for (const std::vector<Plan>* list : {&plans, &beyond, &pareto}) {
     for (const Plan& p : *list) {
-      const bool safe = keeps_limits_if_slow(request, p) && p.price.may_lead() && !p.extrapolated;
+      const bool asked = !terms || p.offer.price->purchase == *terms;
+      const bool safe = asked && keeps_limits_if_slow(request, p) && p.price.may_lead() && !p.extrapolated;
       if (safe && (best == nullptr || p.cost < best->cost)) best = &p;
     }
   }

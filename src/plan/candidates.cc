@@ -58,8 +58,9 @@ std::optional<Broken> broken_limit(const Request& request, const PricedOption& c
   const double overcounted = static_cast<double>(c.option->machines) / c.option->least_machines;
   const double margin = c.option->sized ? 1 : request.work.trace ? overcounted : 2;
   if (limits.budget && c.due() > *limits.budget * margin) {
-    Shortfall& s = add(RejectionStage::kBudget, Shortfall::Kind::kBudget, c.due() / *limits.budget);
-    s.need_cost = c.due(), s.have_cost = *limits.budget;
+    const Usd need = request.work.trace && !c.option->sized ? c.due() / overcounted : c.due();
+    Shortfall& s = add(RejectionStage::kBudget, Shortfall::Kind::kBudget, need / *limits.budget);
+    s.need_cost = need, s.have_cost = *limits.budget;
   }
   const bool unknown = !(c.power > Watts{});
   if (limits.power && (unknown || c.power > *limits.power)) {

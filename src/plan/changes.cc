@@ -5,6 +5,7 @@
 
 #include "perf/perf.h"
 #include "plan/explain.h"
+#include "plan/hardware.h"
 #include "plan/layouts.h"
 
 namespace rightsize::plan {
@@ -83,10 +84,8 @@ constexpr LimitRow kLimits[] = {{RequestChangeKind::kLongerTtft, &PlanLimits::tt
                                 {RequestChangeKind::kLaterDeadline, &PlanLimits::deadline, "--deadline"}};
 
 void set_limit(PossibleChange& change, const LimitRow& row, Seconds value) {
-  PlanLimits& limits = change.request.limits;
-  limits.*row.limit = value;
-  const bool one_pass = limits.ttft_is_latency || perf::serves_batches(perf::work_of(change.request.model));
-  const bool latency = row.kind == RequestChangeKind::kLongerTtft && one_pass;
+  change.request.limits.*row.limit = value;
+  const bool latency = row.kind == RequestChangeKind::kLongerTtft && takes_one_pass(change.request);
   change.flags = fmt::format("{} {}", latency ? "--latency-slo" : row.flag, duration_flag(value));
 }
 
@@ -154,20 +153,23 @@ void add_places(const Request& request, std::vector<PossibleChange>& changes) {
   }
 }
 
-// Settings that need less memory and give the same result, as `rightsize memory` lists them.
-void add_less_memory(const Request& request, std::vector<PossibleChange>& changes) {
+// Settings that need less memory and give the same result, as `rightsize memory` lists them. `answered`: a plan exists
+// without them, so parameters are offloaded only where there is no larger state.
+void add_less_memory(const Request& request, bool answered, std::vector<PossibleChange>& changes) {
   const bool tokens = request.work.kind == WorkKind::kTraining && request.model.image_size == 0;
   if (!tokens || request.work.is_measured()) return;
   const auto add = [&](RequestChangeKind kind, const char* flags) -> Job& {
     changes.push_back({kind, flags, request});
     return changes.back().request.job;
   };
-  if (request.job.train.cross_entropy == model::CrossEntropy::kEager)
+  // No trainer computes the loss of pairs in chunks.
+  if (request.job.train.cross_entropy == model::CrossEntropy::kEager && !request.job.train.preference)
     add(RequestChangeKind::kChunkedLoss, "--cross-entropy chunked").train.cross_entropy = model::CrossEntropy::kChunked;
   if (request.job.train.offload != model::Offload::kNone) return;
-  if (has(request.choices.methods, Method::kFull))
-    add(RequestChangeKind::kOffloadOptimizer, "--offload optimizer").train.offload = model::Offload::kOptimizer;
-  add(RequestChangeKind::kOffloadParameters, "--offload parameters").train.offload = model::Offload::kParameters;
+  const bool full = has(request.choices.methods, Method::kFull);
+  if (full) add(RequestChangeKind::kOffloadOptimizer, "--offload optimizer").train.offload = model::Offload::kOptimizer;
+  if (!full || !answered)
+    add(RequestChangeKind::kOffloadParameters, "--offload parameters").train.offload = model::Offload::kParameters;
 }
 
 // What the GPU closest to a limit of this kind needs, rounded up to two digits; 0: none is known.
@@ -196,8 +198,10 @@ std::vector<PossibleChange> relaxed_limits(const Request& request, const std::ve
     changes.push_back({RequestChangeKind::kUsualPrecision, "no --precision", request});
     changes.back().request.choices.precisions.clear();
   }
-  add_less_memory(request, changes);
-  if (request.limits.max_gpus < kManyGpus && !request.limits.gpus) {
+  // Hundreds of replicas with conversations take minutes to simulate, and a budget that fewer exceed seldom pays for
+  // more.
+  const bool too_long = simulates_cache(request) && request.limits.budget;
+  if (request.limits.max_gpus < kManyGpus && !request.limits.gpus && !too_long) {
     without(RequestChangeKind::kMoreGpus, "--max-gpus " + std::to_string(kManyGpus),
             [](PlanLimits& l) { l.max_gpus = kManyGpus; });
   }
@@ -296,8 +300,18 @@ std::vector<PossibleChange> further_changes(const Request& request, const Plan& 
   return changes;
 }
 
+bool keeps_result(RequestChangeKind kind) {
+  return kind >= RequestChangeKind::kChunkedLoss && kind <= RequestChangeKind::kOffloadParameters;
+}
+
 bool gives_up_one(RequestChangeKind kind) {
   return kind >= RequestChangeKind::kNoDeadline && kind <= RequestChangeKind::kMoreCarbon;
+}
+
+bool takes_one_pass(const Request& request) {
+  if (request.limits.ttft_is_latency || perf::serves_batches(perf::work_of(request.model))) return true;
+  return request.work.kind == WorkKind::kServing && request.work.mix.empty() && !request.work.trace &&
+         request.model.encoder_context == 0 && request.job.serve.osl <= 1;
 }
 
 bool extends(RequestChangeKind kind) {
@@ -375,6 +389,8 @@ std::vector<PossibleChange> possible_changes(const Request& asked, const std::ve
     narrow(request.choices.expert, [](const Job& job) { return job.parallel.expert; });
   }
   std::vector<PossibleChange> changes;
+  const bool answered = !leading.empty();
+  add_less_memory(answered ? request : asked, answered, changes);
   add_terms(request, changes);
   add_limits(request, true, changes);
   if (request.work.is_measured()) return changes;

@@ -47,10 +47,14 @@ Seconds rounded_up(Seconds time, bool deadline);
 std::string duration_flag(Seconds time);
 // Changes that only some first plans suggest: no spare machine, other places, a smaller KV cache, a power cap.
 std::vector<PossibleChange> further_changes(const Request& request, const Plan& first);
+// Whether a response is one pass over its input, so that its TTFT is its latency.
+bool takes_one_pass(const Request& request);
 // Whether the change extends a limit on time.
 bool extends(RequestChangeKind kind);
 // Whether the change relaxes a limit, so that the plans of the request remain possible.
 bool relaxes(RequestChangeKind kind);
+// Whether the change needs less memory and gives the same result.
+bool keeps_result(RequestChangeKind kind);
 // Whether the change drops one limit of a request that nothing meets.
 bool gives_up_one(RequestChangeKind kind);
 // The same change with the limit that its plan needs, and with one between that and its own, smallest first.

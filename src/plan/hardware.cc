@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "plan/candidates.h"
+
 namespace rightsize::plan {
 namespace {
 
@@ -44,7 +46,8 @@ void add_offer(MachineClass& machines, const market::Offer& offer, const market:
 
 std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offers, const market::PriceBook& book,
                                           Seconds job, const perf::Constants& constants,
-                                          const std::vector<market::OwnHardware>& own) {
+                                          const std::vector<market::OwnHardware>& own,
+                                          const std::vector<std::string>& providers) {
   std::vector<MachineClass> classes;
   std::map<decltype(key_of(offers[0], {})), std::size_t> found;
   std::map<const catalog::Gpu*, perf::GpuSpeed> speeds;
@@ -70,9 +73,21 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
       }
       classes.push_back(std::move(made));
     }
-    add_offer(classes[place->second], offer, book.outlook(offer, job), book.committed());
+    market::PriceOutlook outlook = book.outlook(offer, job, providers);
+    // A commitment binds for years, so its price needs a recent date or a second source.
+    if (term_of(offer.price->purchase) > Seconds{}) outlook.aged = outlook.is_old();
+    add_offer(classes[place->second], offer, outlook, book.committed());
   }
   return classes;
+}
+
+void limit_by_budget(const Request& request, const market::PriceBook& book, std::vector<MachineClass>& classes) {
+  const bool monthly = request.work.kind == WorkKind::kServing && request.work.rate_by_hour.empty();
+  if (!request.limits.budget || !simulates_cache(request) || !monthly || !book.committed().empty()) return;
+  for (MachineClass& machines : classes) {
+    const Usd month = machines.least_price() * rightsize::machines(1) * kMonth;
+    if (month > Usd{}) machines.affordable = static_cast<int>(std::min(1e6, *request.limits.budget / month));
+  }
 }
 
 // Minimum compute capabilities, from the installation guides of vLLM, SGLang and TensorRT-LLM, 2026.

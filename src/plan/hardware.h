@@ -1,6 +1,7 @@
 // Classes of machines that are equivalent for the work, and the numbers of them to try.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -21,16 +22,32 @@ struct MachineClass {
   bool networked = false;                    // several machines can work on one job
   bool rdma = false;                         // GPUs reach the network without copies through the host
   int most_machines = 0;                     // 0: no limit
+  std::optional<int> affordable = {};        // machines that the budget pays for; empty: not known before simulation
   const market::OwnHardware* own = nullptr;  // the user's machines; null: rented
   std::vector<market::Offer> offers;  // the likely cheapest of each machine and terms, and the cheapest doubtful one
   std::vector<market::PriceOutlook> outlooks = {};  // of each offer
   double all_offers = 0;                            // before regions were compared
+
+  UsdPerMachineSecond least_price() const {
+    UsdPerMachineSecond least = outlooks.front().likely;
+    for (const market::PriceOutlook& outlook : outlooks) least = std::min(least, outlook.likely);
+    return least;
+  }
 };
 
-// In the order of the offers. `job`: the time over which prices are predicted.
+// In the order of the offers. `job`: the time over which prices are predicted; `providers`: those that were asked for,
+// empty: all.
 std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offers, const market::PriceBook& book,
                                           Seconds job, const perf::Constants& constants,
-                                          const std::vector<market::OwnHardware>& own);
+                                          const std::vector<market::OwnHardware>& own,
+                                          const std::vector<std::string>& providers = {});
+
+// Whether prompts are known, so that a prefix cache is simulated: conversations, and traces with hashes.
+inline bool simulates_cache(const Request& request) { return request.work.trace && request.work.trace->prompts; }
+
+// Conversations are simulated in all layouts, and for longer the more machines there are: not for more machines than
+// the budget pays for.
+void limit_by_budget(const Request& request, const market::PriceBook& book, std::vector<MachineClass>& classes);
 
 // Whether an engine supports the GPU: some GPUs are too old or from another vendor.
 bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu);

@@ -113,10 +113,7 @@ struct Plan : Deployment {
   double day_share = 1;                       // training and offline jobs: share of each day in which they run
   bool starts_over = false;                   // spot machines without storage that outlives them
 
-  // Of one source, and over two months old.
-  bool has_old_price() const {
-    return !offer.is_own() && price.sources <= 1 && price.age && *price.age > days(market::kAgedDays);
-  }
+  bool has_old_price() const { return !offer.is_own() && price.is_old(); }
   UsdPerSecond rate() const { return price.likely * rightsize::machines(machines); }
   UsdPerGpuSecond rate_per_gpu() const { return price.likely / gpus_per_machine(offer.machine->gpus); }
   // For spot machines, over the whole work; serving: per month.
@@ -163,10 +160,10 @@ struct PlanOutline {
   Seconds time;  // until it is done; serving: a month
 };
 
-// The change to the request that would make a GPU work, and the best plan on it if one was computed.
+// The change to the request that would make a GPU work, and the best plan on it.
 struct Fix {
   std::string flags;  // "--method lora"
-  std::optional<PlanOutline> plan;
+  PlanOutline plan;
 };
 
 // What the configuration closest to working needed, and what was available. Only the fields of its kind are set.
@@ -213,7 +210,7 @@ struct Rejection {
   bool settled = false;    // a plan was computed that needs only this: with the limit at the need, it is possible
   Shortfall nearest;       // of the configuration closest to working
   double count = 0;        // configurations
-  std::optional<Fix> fix;  // empty: no tried change helps, or a price is missing
+  std::optional<Fix> fix;  // empty: no tried change helps, it was not simulated, or a price is missing
 };
 
 // Changes to the request that are worth reporting.
@@ -330,6 +327,7 @@ struct SearchEffort {
 
 struct Recommendation {
   std::vector<Plan> plans;      // best first, at most request.top; one per provider, GPU and terms
+  std::vector<Plan> beyond;     // further plans, which the verdict compares whatever request.top
   std::vector<Plan> pareto;     // cost against time, cheapest first
   std::vector<Plan> trade_off;  // no other plan is better in cost, time and energy at once; cheapest first
   std::vector<Rejection> rejected;
@@ -342,7 +340,7 @@ struct Recommendation {
   bool may_break_limits = false;  // the first plan's 80 % range crosses the deadline or the budget
   std::optional<Experiment> experiment = {};
   std::optional<UnusedOwn> unused_own = {};
-  std::optional<Plan> held_back = {};      // over 10 % cheaper than the first plan, with a price that may not lead
+  std::vector<Plan> held_back = {};        // over 10 % cheaper than the first plan, with a price that may not lead
   std::vector<std::string> unpriced = {};  // providers that were asked for and have no price on these terms
   // Of several terms that were asked for: those without any price, and the first plan of each that does not lead.
   std::vector<std::string> missing_terms = {};  // "1y"
@@ -353,13 +351,16 @@ struct Recommendation {
   SearchEffort effort;
 
   const Plan* best() const { return plans.empty() ? nullptr : &plans.front(); }
+  // `plans` and `beyond`, best first.
+  std::vector<const Plan*> compared() const;
   // The best plans on other GPUs that cost at most 5 % more or less than the first; extrapolations do not count.
   std::vector<const Plan*> close_calls() const;
-  // The best plan on another GPU that could lead and costs more; null: none is shown.
+  // The best plan on another GPU that could lead and costs more; null: none.
   const Plan* rival() const;
   Decision decision() const;
-  // The cheapest plan of the table or the front that meets its limits even at the slow end of its speed; null: none.
-  const Plan* safest(const Request& request) const;
+  // The cheapest plan of the table or the front, on these terms, that meets its limits even at the slow end of its
+  // speed; null: none.
+  const Plan* safest(const Request& request, std::optional<catalog::Purchase> terms = {}) const;
   // The best plan that does not need the first plan's capacity: another provider or another GPU; null if none is
   // listed.
   const Plan* fallback() const;

@@ -44,8 +44,9 @@ class Planning {
         memory_(request.model),
         offers_(book.offers(request.filter)) {
     drop_foreign_chips();
-    classes_ = machine_classes(offers_, book, price_horizon(request), constants, request.own);
+    classes_ = machine_classes(offers_, book, price_horizon(request), constants, request.own, request.filter.providers);
     cap_classes(request, classes_);
+    limit_by_budget(request, book, classes_);
     if (request.work.kind == WorkKind::kServing) {
       serving_.emplace(request_, classes_, constants_, work_, std::move(run_cache));
     }
@@ -74,6 +75,7 @@ class Planning {
         while (!cancelled()) {
           const PricedOption* next = first_shown(plans, front, open);
           if (next == nullptr && done == &Option::sized) next = could_lead();
+          if (next == nullptr && done == &Option::sized && plans > 1) next = could_be_rival();
           if (next == nullptr) break;
           look_closer(*next, plans);
         }
@@ -83,22 +85,24 @@ class Planning {
     if (front_.size() > kFront) front_.resize(kFront);
   }
 
-  // The cheapest option with a doubtful price, if it is clearly cheaper than the first plan; otherwise null.
-  const PricedOption* held_back() {
+  // Options with doubtful prices that are clearly cheaper than the first plan, one of each kind, best first.
+  std::vector<Plan> held_back() {
     constexpr double kClearly = 0.9;
-    return checked([&]() -> const PricedOption* {
-      if (kinds_.empty() || !kinds_.front().price->may_lead() || request_.objective != Objective::kCost) return nullptr;
+    constexpr std::size_t kMost = 3;
+    std::vector<Plan> plans;
+    if (kinds_.empty() || !kinds_.front().price->may_lead() || request_.objective != Objective::kCost) return plans;
+    std::set<Kind> seen;
+    const auto next = [&] {
       const double most = kinds_.front().ranked_cost(request_) * kClearly;
       return best_in(candidates_, [&](const PricedOption& c) {
-        return !c.price->may_lead() && c.ranked_cost(request_) <= most && !is_old_spot(c);
+        return !c.price->may_lead() && c.ranked_cost(request_) <= most && !seen.contains(kind_of(c));
       });
-    });
-  }
-
-  // An old spot price says nothing about today's.
-  static bool is_old_spot(const PricedOption& c) {
-    return c.offer->price->purchase == catalog::Purchase::kSpot && c.price->age &&
-           *c.price->age > days(market::kAgedDays);
+    };
+    while (const PricedOption* cheaper = plans.size() < kMost ? checked(next) : nullptr) {
+      seen.insert(kind_of(*cheaper));
+      plans.push_back(build(*cheaper));
+    }
+    return plans;
   }
 
   // The best candidate of those wanted that fits, or none.
@@ -106,7 +110,10 @@ class Planning {
   const PricedOption* best_of(const Wanted& wanted) {
     return checked([&]() -> const PricedOption* {
       const auto found = std::find_if(kinds_.begin(), kinds_.end(), wanted);
-      return found == kinds_.end() ? nullptr : &*found;
+      if (found == kinds_.end()) return nullptr;
+      const bool all = !simulates_cache(request_);  // conversations: all layouts would have to be simulated
+      const PricedOption* less = all ? could_cost_less(found->ranked_cost(request_), wanted) : nullptr;
+      return less != nullptr ? less : &*found;
     });
   }
 
@@ -116,7 +123,7 @@ class Planning {
       std::vector<PricedOption> on = candidates_;
       std::erase_if(on, [&](const PricedOption& c) { return c.offer->price->purchase != terms; });
       on_terms_ = best_of_each_kind(request_, std::move(on));
-      return on_terms_.empty() || !on_terms_.front().price->may_lead() ? nullptr : &on_terms_.front();
+      return on_terms_.empty() ? nullptr : &on_terms_.front();
     });
   }
 
@@ -184,6 +191,32 @@ class Planning {
     return choices.empty() || serving_->confirm_mix(choices) ? choices : std::vector<MixChoice>{};
   }
 
+  // The kinds that a verdict compares. Of a service, those that are simulated whatever the length of the list: the
+  // first ones and the next GPU.
+  std::vector<PricedOption> compared() const {
+    if (!serving_) return kinds_;
+    std::vector<PricedOption> some(kinds_.begin(),
+                                   kinds_.begin() + static_cast<std::ptrdiff_t>(std::min(kCompared, kinds_.size())));
+    if (const PricedOption* next = rival()) some.push_back(*next);
+    return confirmed_of(std::move(some));
+  }
+
+  // The best kind on another GPU that could lead and costs more than the first; null: none.
+  const PricedOption* rival() const {
+    const auto next = std::find_if(kinds_.begin(), kinds_.end(), [&](const PricedOption& c) { return is_rival(c); });
+    return next == kinds_.end() ? nullptr : &*next;
+  }
+
+  // The cheapest kind on another GPU that costs more than the first, whatever its evidence; null: none.
+  const PricedOption* next_gpu() const {
+    const PricedOption* next = nullptr;
+    for (const PricedOption& c : kinds_) {
+      const bool other = c.machines->gpu != kinds_.front().machines->gpu && c.cost >= kinds_.front().cost;
+      if (other && (next == nullptr || c.cost < next->cost)) next = &c;
+    }
+    return next;
+  }
+
   static std::vector<PricedOption> confirmed_of(std::vector<PricedOption> options) {
     std::erase_if(options, [](const PricedOption& option) { return !option.option->confirmed; });
     return options;
@@ -215,7 +248,15 @@ class Planning {
     return effort;
   }
 
+  // Plans that a verdict compares at least.
+  static constexpr std::size_t kCompared = 5;
+
  private:
+  bool is_rival(const PricedOption& c) const {
+    const bool other = c.machines->gpu != kinds_.front().machines->gpu && c.cost >= kinds_.front().cost;
+    return other && !c.is_extrapolated() && c.price->may_lead();
+  }
+
   // The modelled software runs on CUDA and ROCm.
   void drop_foreign_chips() {
     std::erase_if(offers_, [this](const market::Offer& offer) {
@@ -317,10 +358,8 @@ class Planning {
   std::vector<const PricedOption*> shown(std::size_t plans, bool front) const {
     std::vector<const PricedOption*> all;
     for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) all.push_back(&kinds_[i]);
-    const auto next_gpu = std::find_if(kinds_.begin(), kinds_.end(), [&](const PricedOption& c) {
-      return c.machines->gpu != kinds_.front().machines->gpu;
-    });
-    if (serving_ && plans > 1 && next_gpu != kinds_.end()) all.push_back(&*next_gpu);
+    for (const PricedOption* next : {rival(), next_gpu()})
+      if (serving_ && plans > 1 && next != nullptr) all.push_back(next);
     if (const PricedOption* extrapolation = front ? worth_testing() : nullptr) all.push_back(extrapolation);
     const std::size_t of_front = serving_ ? std::min(kFront, front_.size()) : front_.size();
     for (std::size_t i = 0; front && i < of_front; ++i) all.push_back(&front_[i]);
@@ -389,21 +428,33 @@ class Planning {
     return looks;
   }
 
-  // An option that was only screened and would be first if the formulas overestimate it as much as those that were
-  // sized, of its GPU if there are any: the one that is then the cheapest. Null: none.
+  // An option that was only screened and would be first; null: none.
   const PricedOption* could_lead() const {
     if (kinds_.empty() || request_.objective != Objective::kCost) return nullptr;
+    return could_cost_less(kinds_.front().ranked_cost(request_), [](const PricedOption&) { return true; });
+  }
+
+  // The same for the next GPU. Conversations compare the GPUs that the list has: all layouts would have to be
+  // simulated.
+  const PricedOption* could_be_rival() const {
+    const PricedOption* next = simulates_cache(request_) || request_.objective != Objective::kCost ? nullptr : rival();
+    if (next == nullptr) return nullptr;
+    return could_cost_less(next->ranked_cost(request_), [&](const auto& c) { return is_rival(c); });
+  }
+
+  // An option of those wanted that was only screened and would cost less than this if the formulas overestimate it as
+  // much as those that were sized, of its GPU if there are any: the one that is then the cheapest. Null: none.
+  template <class Wanted>
+  const PricedOption* could_cost_less(double least, const Wanted& wanted) const {
     double usual = 0;
     for (const auto& [gpu, share] : needed_share_) usual += share / static_cast<double>(needed_share_.size());
     if (needed_share_.empty()) usual = 1;
     const PricedOption* best = nullptr;
-    double least = kinds_.front().ranked_cost(request_);
     for (const PricedOption& c : candidates_) {
-      if (c.option->sized || c.is_extrapolated() || !c.price->may_lead()) continue;
+      if (c.option->sized || c.is_extrapolated() || !c.price->may_lead() || !wanted(c)) continue;
       const auto known = needed_share_.find(c.machines->gpu);
       // Formulas that ignore which prompts a prefix cache finds are off by a different factor for every layout.
-      const bool cached = request_.work.trace && request_.work.trace->prompts;
-      const double share = cached ? 0 : known == needed_share_.end() ? usual : known->second;
+      const double share = simulates_cache(request_) ? 0 : known == needed_share_.end() ? usual : known->second;
       const double machines = serving_->fewest_machines(*c.option, share);
       const double cost = c.ranked_cost(request_) * machines / c.option->machines;
       if (cost < least) least = cost, best = &c;

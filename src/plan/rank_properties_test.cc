@@ -137,9 +137,9 @@ TEST(RankProperties, ABudgetNeverPromotesADoubtfulPriceUnseen) {
     ++doubtful;
     const Plan& promoted = then.plans.front();
     if (promoted.ranked_cost < 0.9 * found.plans.front().ranked_cost) {
-      ASSERT_TRUE(found.held_back);
-      EXPECT_LE(found.held_back->ranked_cost, kTie * promoted.ranked_cost);
-      EXPECT_FALSE(found.held_back->price.may_lead());
+      ASSERT_FALSE(found.held_back.empty());
+      EXPECT_LE(found.held_back.front().ranked_cost, kTie * promoted.ranked_cost);
+      EXPECT_FALSE(found.held_back.front().price.may_lead());
     }
     // One change leads back: the plan with a confirmed price, without the budget.
     EXPECT_TRUE(std::any_of(then.changes.begin(), then.changes.end(), [](const RequestChange& c) {
@@ -147,6 +147,62 @@ TEST(RankProperties, ABudgetNeverPromotesADoubtfulPriceUnseen) {
     }));
   }
   EXPECT_GT(doubtful, 0);
+}
+
+// Old prices of one source count alike on all terms: a commitment leads only with a confirmed price, or where nothing
+// has one. Every clearly cheaper kind with a doubtful price is mentioned, up to three.
+TEST(RankProperties, ACommitmentNeverLeadsOnAPriceThatDemotesOthers) {
+  int committed = 0, mentioned = 0;
+  for (int i = 0; i < 2 * tries(); ++i) {
+    Draw draw(5000 + first_seed() + static_cast<std::uint64_t>(i));
+    Given given = i % 2 == 0 ? service(draw) : training(draw);
+    std::erase_if(given, [](const auto& setting) { return setting.first == "gpu" || setting.first == "providers"; });
+    given.insert(given.end(), {{"purchase", "on-demand,1y,3y"}, {"providers", draw.one_of({"gcp", "aws,gcp,azure"})}});
+    SCOPED_TRACE(shown(given));
+    Request request = request_of(given);
+    const Recommendation found = answer(request);
+    if (found.plans.empty()) continue;
+    const Plan& first = *found.best();
+    const bool commits = term_of(first.offer.price->purchase) > Seconds{};
+    EXPECT_FALSE(commits && first.has_old_price() && first.price.may_lead());
+    committed += found.other_terms.empty() ? 0 : 1;
+    for (const Plan& p : found.held_back) {
+      EXPECT_LE(p.ranked_cost, 0.9 * first.ranked_cost);
+      EXPECT_FALSE(p.price.may_lead());
+      ++mentioned;
+    }
+    if (request.work.kind != WorkKind::kTraining || !first.price.may_lead()) continue;
+    request.plans_only = true, request.top = 200;
+    std::size_t cheaper = 0;
+    for (const Plan& p : answer(request).plans)
+      cheaper += !p.price.may_lead() && p.ranked_cost < 0.9 * first.ranked_cost ? 1 : 0;
+    EXPECT_GE(found.held_back.size(), std::min<std::size_t>(3, cheaper));
+  }
+  EXPECT_GT(committed, 0);
+  EXPECT_GT(mentioned, 0);
+}
+
+// The verdict, the next GPU and the confidence are those of the request, whatever part of the list is shown.
+TEST(RankProperties, TheLengthOfTheListDoesNotChangeTheVerdict) {
+  for (int i = 0; i < tries(); ++i) {
+    Draw draw(6000 + first_seed() + static_cast<std::uint64_t>(i));
+    Given given = i % 2 == 0 ? service(draw) : training(draw);
+    std::erase_if(given, [](const auto& setting) { return setting.first == "gpu"; });
+    SCOPED_TRACE(shown(given));
+    Request request = request_of(given);
+    const Recommendation usual = answer(request);
+    if (usual.plans.empty()) continue;
+    for (const int top : {1, 30}) {
+      request.top = top;
+      const Recommendation other = answer(request);
+      EXPECT_LE(other.plans.size(), static_cast<std::size_t>(top));
+      EXPECT_EQ(in_usd(other.best()->cost), in_usd(usual.best()->cost));
+      EXPECT_EQ(other.decision(), usual.decision()) << top;
+      ASSERT_EQ(other.rival() == nullptr, usual.rival() == nullptr) << top;
+      EXPECT_TRUE(usual.rival() == nullptr || other.rival()->offer.gpu == usual.rival()->offer.gpu) << top;
+      EXPECT_NEAR(*other.confidence, *usual.confidence, 0.05) << top;
+    }
+  }
 }
 
 // `estimate` of a plan's settings on its GPU has the same basis as the plan.
@@ -181,6 +237,38 @@ TEST(RankProperties, PlansAndEstimatesAgreeOnTheEvidence) {
     }
   }
   EXPECT_GT(without, 0);
+}
+
+// The same for settings of a training run that need less memory and give the same result.
+TEST(RankProperties, NoSettingThatKeepsTheResultIsMissing) {
+  int offered = 0;
+  for (int i = 0; i < 2 * tries(); ++i) {
+    Draw draw(7000 + first_seed() + static_cast<std::uint64_t>(i));
+    const Given given = {{"model", draw.one_of({"llama-3.1-8b", "gemma-3-27b", "qwen2.5-14b", "qwen2.5-7b"})},
+                         {"tokens", draw.whole(1e7, 1e9)},
+                         {"seq", draw.one_of({"2048", "8192"})},
+                         {"method", draw.one_of({"full", "lora"})},
+                         {"gpu", draw.one_of({"h100-sxm,l40s", "a100-80gb-sxm,rtx-pro-6000", "h200-sxm,l4"})},
+                         {"max-gpus", draw.one_of({"8", "16"})}};
+    const Recommendation found = answer(request_of(given));
+    if (found.plans.empty()) continue;
+    for (const auto& [name, value] : {std::pair{"cross-entropy", "chunked"}, {"offload", "optimizer"}}) {
+      SCOPED_TRACE(shown(given) + " --" + name + " " + value);
+      Given changed = given;
+      changed.push_back({name, value});
+      Request request = request_of(changed);
+      request.plans_only = true;
+      const Recommendation then = answer(request);
+      if (then.plans.empty() || then.plans.front().cost > found.plans.front().cost * 0.9) continue;
+      const std::string flags = std::string("--") + name + " " + value;
+      const auto lever = std::find_if(found.changes.begin(), found.changes.end(),
+                                      [&](const RequestChange& c) { return c.flags == flags; });
+      ASSERT_NE(lever, found.changes.end());
+      EXPECT_LE(in_usd(lever->plan.cost), 1.03 * in_usd(then.plans.front().cost));
+      ++offered;
+    }
+  }
+  EXPECT_GT(offered, 0);
 }
 
 // Every change of one setting that saves 10 % was explored.

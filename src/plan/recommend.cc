@@ -127,14 +127,20 @@ void sort_by_distance(std::vector<Rejection>& rejected) {
   });
 }
 
-// The first change that makes this GPU work: with its plan, or only its flags if the plan is not worth simulating.
-std::optional<Fix> nearest_fix(const std::string& gpu, std::vector<Explored>& explored, bool flags_only) {
-  // A price that may not lead is not a way out.
-  const auto wanted = [&](const PricedOption& c) { return is_on(c, gpu) && c.price->may_lead(); };
+// Conversations take long to simulate, so only what was simulated anyway is explained.
+bool is_explained(const Planning& planning, const PricedOption& c) {
+  return c.option->confirmed || !simulates_cache(planning.request());
+}
+
+// The first change that makes this GPU work, with its plan.
+std::optional<Fix> nearest_fix(const std::string& gpu, std::vector<Explored>& explored) {
   for (Explored& one : explored) {
+    // A price that may not lead is not a way out.
+    const auto wanted = [&](const PricedOption& c) {
+      return is_on(c, gpu) && c.price->may_lead() && is_explained(*one.planning, c);
+    };
     const std::vector<PricedOption>& kinds = one.planning->kinds();
     if (std::none_of(kinds.begin(), kinds.end(), wanted)) continue;
-    if (flags_only) return Fix{one.change->flags, std::nullopt};
     if (const PricedOption* best = one.planning->best_of(wanted))
       return Fix{flags_for(*one.change, *best), outline_of(*best)};
   }
@@ -191,8 +197,8 @@ void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::
   for (Rejection& row : rejected) {
     if (row.stage == RejectionStage::kPrice || feasible.contains(row.gpu)) continue;
     if (!known.contains(row.gpu)) {
-      const bool flags_only = serving && (known.size() >= kSimulated || is_far_off(row.gpu, explored, first));
-      known[row.gpu] = nearest_fix(row.gpu, explored, flags_only);
+      const bool skipped = serving && (known.size() >= kSimulated || is_far_off(row.gpu, explored, first));
+      known[row.gpu] = skipped ? std::nullopt : nearest_fix(row.gpu, explored);
     }
     row.fix = known[row.gpu];
   }
@@ -247,7 +253,8 @@ void settle_need(const Request& request, Rejection& row, std::vector<Explored>& 
   const auto one = std::find_if(explored.begin(), explored.end(),
                                 [&](const Explored& e) { return relaxed && e.change->kind == *relaxed; });
   if (one == explored.end()) return;
-  if (const PricedOption* best = one->planning->best_of([&](const PricedOption& c) { return is_on(c, row.gpu); })) {
+  const auto wanted = [&](const PricedOption& c) { return is_on(c, row.gpu) && is_explained(*one->planning, c); };
+  if (const PricedOption* best = one->planning->best_of(wanted)) {
     row.settled = true, s.at_least = false;
     return set_need(*one->change, *best, s);
   }
@@ -320,13 +327,16 @@ void add_asked_terms(const Request& request, Planning& planning, const market::P
   }
 }
 
-// If a plan is too slow for its limits, a plan that meets them even then is the alternative to more machines, so no one
-// pays more than its cost.
+// If a plan is too slow for its limits, a plan on the same terms that meets them even then is the alternative to more
+// machines, so no one pays more than its cost.
 void cap_high_ends(const Request& request, Recommendation& result) {
-  const Plan* safe = request.work.kind == WorkKind::kServing ? result.safest(request) : nullptr;
-  if (safe == nullptr) return;
-  const Usd most = safe->interval_known ? safe->cost_high : safe->cost;
-  for (Plan& plan : result.plans) plan.cost_high = std::min(plan.cost_high, std::max(plan.cost, most));
+  if (request.work.kind != WorkKind::kServing) return;
+  for (Plan& plan : result.plans) {
+    const Plan* safe = result.safest(request, plan.offer.price->purchase);
+    if (safe == nullptr) continue;
+    const Usd most = safe->interval_known ? safe->cost_high : safe->cost;
+    plan.cost_high = std::min(plan.cost_high, std::max(plan.cost, most));
+  }
 }
 
 std::vector<Plan> build_all(Planning& planning, const std::vector<PricedOption>& candidates, std::size_t most) {
@@ -338,6 +348,8 @@ std::vector<Plan> build_all(Planning& planning, const std::vector<PricedOption>&
 void add_changes(Recommendation& result, std::vector<Explored>& explored) {
   for (Explored& one : explored) {
     if (one.planning->kinds().empty()) continue;
+    // The price of spot machines moves, so the offer needs its high end.
+    if (one.change->kind == RequestChangeKind::kSpot && !result.plans.empty()) one.planning->verify(1, false, true);
     // A budget is the least that is enough.
     const bool budget =
         one.change->kind == RequestChangeKind::kNoBudget || one.change->kind == RequestChangeKind::kTwoChanges;
@@ -349,13 +361,7 @@ void add_changes(Recommendation& result, std::vector<Explored>& explored) {
     const bool relaxed = relaxes(one.change->kind) && !result.plans.empty();
     if (relaxed && best.cost > result.plans.front().cost) continue;
     if (relaxed && best.ranked_cost(one.change->request) > result.plans.front().ranked_cost) continue;
-    RequestChange change{one.change->kind, flags_for(*one.change, best), one.planning->build(best)};
-    // Giving up several limits is worth a row only if giving up one of them is not enough.
-    const bool enough = change.kind == RequestChangeKind::kNoLimits &&
-                        std::any_of(result.changes.begin(), result.changes.end(), [](const RequestChange& other) {
-                          return other.kind == RequestChangeKind::kMoreGpus || gives_up_one(other.kind);
-                        });
-    if (!enough) result.changes.push_back(std::move(change));
+    result.changes.push_back({one.change->kind, flags_for(*one.change, best), one.planning->build(best)});
   }
 }
 
@@ -372,7 +378,10 @@ void add_pairs(const Request& request, std::vector<Explored>& explored, const ma
     const bool keeps = one.change->request.limits.budget && one.change->kind != RequestChangeKind::kFewerHours;
     if (keeps) return;
   }
-  std::vector<Explored> pairs = explore(changes_without_budget(request), book, constants, work, run_cache);
+  std::vector<PossibleChange> others = changes_without_budget(request);
+  for (PossibleChange& change : others)
+    if (alone < usd(1e300)) change.request.limits.budget = alone;  // what costs more is not needed
+  std::vector<Explored> pairs = explore(std::move(others), book, constants, work, run_cache);
   std::erase_if(pairs, [&](const Explored& one) {
     return one.planning->kinds().empty() || !(one.planning->kinds().front().due() < alone);
   });
@@ -409,16 +418,21 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
     leading.push_back(planning.kinds()[i].option->job);
   // Changes are explored while the plans are verified: neither depends on the other.
   std::vector<Explored> explored;
+  const std::size_t top = static_cast<std::size_t>(request.top);
+  const std::size_t listed = request.plans_only ? top : std::max(top, Planning::kCompared);
   at_once(
       [&] {
         // Simulating the front may find a better first plan, so a list of plans alone needs it too. A single plan is
         // for a quick look.
-        planning.verify(static_cast<std::size_t>(request.top), request.top > 1 || !request.plans_only,
-                        !request.plans_only);
-        result.plans = build_all(planning, planning.kinds(), static_cast<std::size_t>(request.top));
+        planning.verify(listed, request.top > 1 || !request.plans_only, !request.plans_only);
+        result.plans = build_all(planning, planning.kinds(), listed);
+        for (const PricedOption* next : {planning.rival(), planning.next_gpu()}) {
+          const bool is_listed =
+              next == nullptr || next - planning.kinds().data() < static_cast<std::ptrdiff_t>(listed);
+          if (!is_listed && !request.plans_only) result.beyond.push_back(planning.build(*next));
+        }
         if (!request.plans_only) result.pareto = build_all(planning, planning.front(), 100);
-        if (const PricedOption* cheaper = request.plans_only ? nullptr : planning.held_back())
-          result.held_back = planning.build(*cheaper);
+        if (!request.plans_only) result.held_back = planning.held_back();
         if (!request.plans_only) result.trade_off = build_all(planning, planning.trade_off_front(), 100);
         result.effort.verify_seconds = watch.lap();
       },
@@ -442,9 +456,24 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
       first == nullptr ? relaxed_limits(request, result.rejected) : further_changes(request, *first);
   if (first != nullptr && !first->price.may_lead())
     for (PossibleChange& change : confirmed_prices(request)) more.push_back(std::move(change));
+  // Giving up several limits is tried only if giving up one of them is not enough.
+  const auto is_last = [](const PossibleChange& c) { return c.kind == RequestChangeKind::kNoLimits; };
+  std::vector<PossibleChange> last;
+  std::copy_if(more.begin(), more.end(), std::back_inserter(last), is_last);
+  std::erase_if(more, is_last);
   std::vector<Explored> relaxed = explore(std::move(more), book, constants, work, run_cache);
-  explored.insert(first == nullptr ? explored.begin() : explored.end(), std::make_move_iterator(relaxed.begin()),
-                  std::make_move_iterator(relaxed.end()));
+  const bool enough = std::any_of(relaxed.begin(), relaxed.end(), [](const Explored& one) {
+    const RequestChangeKind kind = one.change->kind;
+    return (kind == RequestChangeKind::kMoreGpus || gives_up_one(kind)) && !one.planning->kinds().empty();
+  });
+  if (!enough)
+    for (Explored& one : explore(std::move(last), book, constants, work, run_cache)) relaxed.push_back(std::move(one));
+  // Without a plan: after the changes that keep the result, before those that do not.
+  const auto place =
+      first != nullptr ? explored.end() : std::find_if(explored.begin(), explored.end(), [](const Explored& one) {
+        return !keeps_result(one.change->kind);
+      });
+  explored.insert(place, std::make_move_iterator(relaxed.begin()), std::make_move_iterator(relaxed.end()));
   use_smallest_limits(explored, first, book, constants, work, run_cache);
   if (first == nullptr) add_pairs(request, explored, book, constants, work, run_cache);
   add_asked_terms(request, planning, book, constants, work, run_cache, result);
@@ -456,7 +485,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
     settle_needs(request, result.rejected, first == nullptr ? explored : open);
   }
   add_changes(result, explored);
-  const std::vector<PricedOption> kinds = planning.confirmed_kinds();
+  const std::vector<PricedOption> kinds = planning.compared();
   if (const PricedOption* extrapolation = planning.worth_testing()) {
     Experiment experiment = experiment_of(request, planning.kinds().front(), *extrapolation);
     experiment.plan = planning.build(*extrapolation);
@@ -468,6 +497,12 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   if (request.work.kind == WorkKind::kServing && request.work.rate_by_hour.empty()) {
     for (const MixChoice& part : planning.mix())
       result.mix.push_back({planning.build(*part.kind, part.machines), part.share});
+  }
+  if (result.plans.size() > top) {
+    const auto cut = result.plans.begin() + static_cast<std::ptrdiff_t>(top);
+    result.beyond.insert(result.beyond.begin(), std::make_move_iterator(cut),
+                         std::make_move_iterator(result.plans.end()));
+    result.plans.erase(cut, result.plans.end());
   }
   result.effort.explain_seconds = watch.lap();
   return result;

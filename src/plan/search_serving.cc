@@ -8,6 +8,7 @@
 
 #include "capacity/screen.h"
 #include "capacity/sessions.h"
+#include "plan/explain.h"
 #include "plan/layouts.h"
 
 namespace rightsize::plan {
@@ -248,12 +249,20 @@ Result<capacity::Replica> ServingSearch::make_replica(const MachineClass& machin
                                     planner_.replicas()[decode], planner_.replicas()[prefill]);
 }
 
+std::vector<Slo> ServingSearch::stated_slos() const {
+  std::vector<Slo> slos = planner_.service().slos;
+  for (Slo& slo : slos)
+    if (slo.quantity == Quantity::kTtft && takes_one_pass(request_)) slo.quantity = Quantity::kLatency;
+  return slos;
+}
+
 // The SLO that a nearly idle replica misses by the largest factor.
 void ServingSearch::note_slo(const MachineClass& machines, const Job& job, std::size_t replica) {
   const capacity::Service& service = planner_.service();
-  Shortfall missed{.kind = Shortfall::Kind::kSloUnderLoad, .slos = service.slos};
+  Shortfall missed{.kind = Shortfall::Kind::kSloUnderLoad, .slos = stated_slos()};
   double distance = 1;
-  for (const Slo& slo : service.slos) {
+  for (std::size_t i = 0; i < service.slos.size(); ++i) {
+    const Slo& slo = service.slos[i];
     const Seconds idle = capacity::screened_idle(service, planner_.replicas()[replica], slo);
     if (idle / slo.limit <= distance) continue;
     distance = idle / slo.limit;
@@ -262,9 +271,22 @@ void ServingSearch::note_slo(const MachineClass& machines, const Job& job, std::
               .need_gpus = replica_gpus(job),
               .need_time = idle,
               .have_time = slo.limit,
-              .slos = {slo}};
+              .slos = {stated_slos()[i]}};
   }
   result_.reject(machines, RejectionStage::kSlo, distance, missed);
+}
+
+// Records that the budget does not pay for this number of replicas. False: it is not the budget that limits them.
+bool ServingSearch::note_budget(const Option& option, int replicas, Obstacles& obstacles) const {
+  const MachineClass& machines = classes_[option.machines_class];
+  const int groups = (replicas + option.replicas_each - 1) / option.replicas_each,
+            needed = groups * option.machines_each;
+  if (needed <= machines.affordable.value_or(needed) || needed * machines.gpus > request_.limits.max_gpus) return false;
+  const Usd cost = machines.least_price() * rightsize::machines(needed) * kMonth, budget = *request_.limits.budget;
+  obstacles[{machines.gpu->name, RejectionStage::kBudget}].add(
+      machines.all_offers, cost / budget,
+      {.kind = Shortfall::Kind::kBudget, .at_least = true, .need_cost = cost, .have_cost = budget});
+  return true;
 }
 
 std::optional<Option> ServingSearch::screened_option(std::size_t index, const Job& job) {
@@ -301,11 +323,12 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   const double asked = asked_rate(request_);
   const capacity::ReplicaCounts counts = counts_of(machines, option);
   if (counts.at_least > counts.most) {
-    result_.reject(machines, RejectionStage::kLayout, 1,
-                   {.kind = Shortfall::Kind::kReplicas,
-                    .at_least = true,
-                    .need_gpus = counts.at_least * copy,
-                    .have_gpus = counts.most * copy});
+    if (!note_budget(option, counts.at_least, result_.obstacles))
+      result_.reject(machines, RejectionStage::kLayout, 1,
+                     {.kind = Shortfall::Kind::kReplicas,
+                      .at_least = true,
+                      .need_gpus = counts.at_least * copy,
+                      .have_gpus = counts.most * copy});
     return std::nullopt;
   }
   // Mean loads may overestimate the machines; this margin lets such options still be sized.
@@ -359,6 +382,7 @@ capacity::ReplicaCounts ServingSearch::counts_of(const MachineClass& machines, c
   counts.step = option.replicas_each;
   int most = limits.max_gpus / machines.gpus;
   if (machines.most_machines > 0) most = std::min(most, machines.most_machines);
+  if (machines.affordable) most = std::min(most, *machines.affordable);
   counts.most = most / option.machines_each * option.replicas_each;
   counts.at_least = least_replicas(option, asked_rate(request_));
   if (!limits.gpus) return counts;
@@ -512,12 +536,13 @@ ServingSearch::Confirmed ServingSearch::confirm(Option& option, Obstacles& obsta
     set_replicas(interest.most + interest.step, option);
     return Confirmed::kTakesMore;
   }
+  if (note_budget(option, counts.most + counts.step, obstacles)) return Confirmed::kNever;
   const bool idle = planner_.idle_from(option.replica) <= counts.most;
   obstacles[{machines.gpu->name, RejectionStage::kSlo}].add(
       machines.all_offers, 1,
       {.kind = Shortfall::Kind::kSloUnderLoad,
        .have_gpus = idle ? 0 : counts.most * replica_gpus(option.job),
-       .slos = planner_.service().slos});
+       .slos = stated_slos()});
   return Confirmed::kNever;
 }
 

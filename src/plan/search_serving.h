@@ -61,6 +61,8 @@ class ServingSearch {
   Result<std::size_t> replica_on(const MachineClass& machines, const model::Job& job);
   Result<capacity::Replica> make_replica(const MachineClass& machines, const model::Job& job);
   void note_slo(const MachineClass& machines, const model::Job& job, std::size_t replica);
+  std::vector<capacity::Slo> stated_slos() const;  // as users write them: the TTFT of one pass is its latency
+  bool note_budget(const Option& option, int replicas, Obstacles& obstacles) const;
   int least_replicas(const Option& option, double rate) const;
   void follow_hours(Option& option) const;
   double replica_capacity(std::size_t replica) const;

@@ -82,7 +82,12 @@ Recommendation within_own_limits(Request& request, const market::PriceBook& book
   Recommendation found = recommend(request, book, constants);
   if (!request.limits.max_gpus_assumed || request.limits.gpus) return found;
   while (found.plans.empty() && request.limits.max_gpus < kMost) {
-    const double times = times_more(found);
+    // The cost of a service grows with its GPUs: if 1,024 of them do not help within the budget, more do not either.
+    const bool tried = request.work.kind == WorkKind::kServing && request.limits.budget && !request.plans_only;
+    const bool helps = std::any_of(found.changes.begin(), found.changes.end(), [](const RequestChange& change) {
+      return change.kind == RequestChangeKind::kMoreGpus;
+    });
+    const double times = tried && !helps ? 0 : times_more(found);
     if (!(times > 0)) return found;
     request.limits.max_gpus = wider_limit(request.limits.max_gpus, times);
     found = recommend(request, book, constants);

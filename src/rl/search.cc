@@ -416,8 +416,8 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
                                   const perf::Constants& constants, Known& known) {
   RlRecommendation result;
   const plan::Request& wanted = request.request;
-  const auto classes = std::make_shared<std::vector<plan::MachineClass>>(
-      plan::machine_classes(book.offers(wanted.filter), book, plan::price_horizon(wanted), constants, wanted.own));
+  const auto classes = std::make_shared<std::vector<plan::MachineClass>>(plan::machine_classes(
+      book.offers(wanted.filter), book, plan::price_horizon(wanted), constants, wanted.own, wanted.filter.providers));
   plan::cap_classes(wanted, *classes);
   Search search(request, constants, *classes, known);
   search.run();
@@ -461,17 +461,28 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
   const auto keeps_deadline = [&](const plan::PricedOption& c) {
     return !wanted.limits.deadline || c.time.total() * c.option->speed.high <= *wanted.limits.deadline;
   };
-  std::set<RlKind> seen;
-  for (const plan::PricedOption& candidate : candidates) {
-    if (result.plans.size() >= static_cast<std::size_t>(wanted.top)) break;
-    const RlJob& job = search.details[static_cast<std::size_t>(candidate.option - found->options.data())].first;
-    const RlKind kind{candidate.offer->machine->provider, candidate.machines->gpu, candidate.offer->price->purchase,
-                      job.layout.split};
-    if (seen.contains(kind)) continue;
-    std::optional<RlPlan> plan = plan_of(candidate);
-    if (!plan) continue;
-    seen.insert(kind);
-    result.plans.push_back(*std::move(plan));
+  // One plan of each kind, at most so many of those wanted.
+  const auto fill = [&](std::vector<RlPlan>& plans, std::size_t most, const auto& is_wanted) {
+    std::set<RlKind> seen;
+    for (const plan::PricedOption& c : candidates) {
+      if (plans.size() >= most) break;
+      const RlJob& job = search.details[static_cast<std::size_t>(c.option - found->options.data())].first;
+      const RlKind kind{c.offer->machine->provider, c.machines->gpu, c.offer->price->purchase, job.layout.split};
+      if (!is_wanted(c) || seen.contains(kind)) continue;
+      std::optional<RlPlan> plan = plan_of(c);
+      if (!plan) continue;
+      seen.insert(kind);
+      plans.push_back(*std::move(plan));
+    }
+  };
+  fill(result.plans, static_cast<std::size_t>(wanted.top), [](const plan::PricedOption&) { return true; });
+  if (!result.plans.empty() && !wanted.plans_only && wanted.objective == plan::Objective::kCost) {
+    constexpr double kClearly = 0.9;
+    constexpr std::size_t kMost = 3;
+    const plan::PricedOption& first = result.plans.front().priced;
+    fill(result.held_back, kMost, [&](const plan::PricedOption& c) {
+      return first.price->may_lead() && !c.price->may_lead() && !is_guess(c) && c.cost < first.cost * kClearly;
+    });
   }
   const bool risky = !result.plans.empty() && !keeps_deadline(result.plans.front().priced);
   for (auto c = candidates.begin(); risky && !result.safe && c != candidates.end(); ++c)

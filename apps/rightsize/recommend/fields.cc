@@ -479,11 +479,7 @@ const Fields<RecommendAnswer> kAnswerFields = {
        return all;
      }},
     {"held_back?", "over 10 % cheaper, with a price that may not rank first", kPlanFields,
-     [](const RecommendAnswer& a) {
-       std::vector<PlanView> all;
-       if (a.found.held_back) all.push_back(plan_view(a, *a.found.held_back));
-       return all;
-     }},
+     [](const RecommendAnswer& a) { return plan_views(a, a.found.held_back); }},
     {"unpriced?", "providers that were asked for and have no price on these terms",
      [](const RecommendAnswer& a) { return a.found.unpriced; }},
     {"missing_terms?", "terms that were asked for and have no price",

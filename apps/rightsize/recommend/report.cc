@@ -131,12 +131,9 @@ void add_rejections(Report& report, const RecommendAnswer& answer) {
     if (r.partly) continue;
     if (r.stage == plan::RejectionStage::kPrice) unsold.push_back(r.gpu);
     if (!r.fix || fixed.size() == kMostFixes || !fixed.insert(r.gpu).second) continue;
-    // Without a plan, it is not known which limit would do.
     const std::string fix = describe_fix(answer.request, r, answer.found.best());
-    if (!fix.starts_with("no --"))
-      fixes += fmt::format("  {} fits with {}.\n", r.gpu, fix);
-    else if (r.fix->plan)
-      fixes += fmt::format("  {} fits without {}.\n", r.gpu, fix.substr(3));
+    const bool without = fix.starts_with("no --");
+    fixes += fmt::format("  {} fits {} {}.\n", r.gpu, without ? "without" : "with", without ? fix.substr(3) : fix);
   }
   if (Table table = rejections_table(answer); !table.rows.empty()) report.blocks.emplace_back(std::move(table));
   if (!fixes.empty()) report.blocks.emplace_back(Paragraph{"What would make them work:\n" + fixes});

@@ -29,12 +29,14 @@ double load_after_loss(const plan::Plan& plan) {
 }
 
 std::string spot_caveat(const plan::Request& request, const plan::Plan& plan) {
-  if (request.work.kind != WorkKind::kServing || plan.offer.price->purchase != Purchase::kSpot) return {};
+  if (plan.offer.price->purchase != Purchase::kSpot) return {};
+  const std::string expected = interruptions_in_words(plan.expected_interruptions(request.assumptions));
+  if (request.work.kind != WorkKind::kServing) return fmt::format("expect {}, included in time and cost", expected);
   const Seconds back =
       request.startup.value_or(plan::startup_on(request, perf::work_of(request.model), *plan.offer.gpu).total());
   const double left = load_after_loss(plan);
-  return fmt::format("expect {} per month: a replacement answers after {} if one is free, and until then {}",
-                     interruptions_in_words(plan.expected_interruptions(request.assumptions)), format_duration(back),
+  return fmt::format("expect {} per month: a replacement answers after {} if one is free, and until then {}", expected,
+                     format_duration(back),
                      left > 0 ? fmt::format("the other machines run at {:.0f} % of their capacity", 100 * left)
                               : std::string("nothing answers"));
 }

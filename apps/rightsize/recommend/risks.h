@@ -16,7 +16,7 @@ double load_after_loss(const plan::Plan& plan);
 
 // Sentences without a capital letter and a full stop; empty if there is no such risk.
 
-// What the interruptions of a service on spot machines mean.
+// How many interruptions to expect on spot machines, and what they mean for a service.
 std::string spot_caveat(const plan::Request& request, const plan::Plan& plan);
 // The high end of the cost above the budget, and the plan that stays within it.
 std::string over_budget(const plan::Request& request, const plan::Recommendation& found);

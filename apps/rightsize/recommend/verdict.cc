@@ -129,9 +129,9 @@ std::string terms_words(Purchase purchase) {
 
 const Plan* next_in_table(const Recommendation& found) {
   const Plan* next = nullptr;
-  for (const Plan& plan : found.plans) {
-    if (plan.offer.gpu == found.plans.front().offer.gpu || plan.cost < found.plans.front().cost) continue;
-    if (next == nullptr || plan.cost < next->cost) next = &plan;
+  for (const Plan* plan : found.compared()) {
+    if (plan->offer.gpu == found.plans.front().offer.gpu || plan->cost < found.plans.front().cost) continue;
+    if (next == nullptr || plan->cost < next->cost) next = plan;
   }
   return next;
 }
@@ -195,11 +195,13 @@ std::string doubt_sentence(const Recommendation& found) {
 }
 
 std::string held_back_sentence(const Recommendation& found) {
-  if (!found.held_back) return {};
-  const Plan& plan = *found.held_back;
-  return fmt::format("Cheaper if {} confirms the price: {}, {}, {} ({}{}).", plan.offer.machine->provider,
-                     describe_machines(plan), short_usd(plan.cost), compare(plan.cost / found.plans.front().cost),
-                     price_doubt(plan.price), plan.benchmarked ? "" : "; no benchmark for the GPU");
+  std::vector<std::string> lines;
+  for (const Plan& plan : found.held_back)
+    lines.push_back(fmt::format("Cheaper if {} confirms the price: {}, {}, {} ({}{}).", plan.offer.machine->provider,
+                                describe_machines(plan), short_usd(plan.cost),
+                                compare(plan.cost / found.plans.front().cost), price_doubt(plan.price),
+                                plan.benchmarked ? "" : "; no benchmark for the GPU"));
+  return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 std::string ranked_lower_sentence(const plan::Request& request, const Recommendation& found) {
@@ -362,17 +364,19 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
   const Plan& first = found.plans.front();
   const bool energy = request.objective == plan::Objective::kEnergy;
   const auto amount = [&](const Plan& p) { return energy ? p.energy_kwh() : in_usd(p.cost); };
+  // A commitment or spot machines that cost more than on-demand ones are a mistake, even by a small amount.
+  const auto frees = [&](const Plan& p) {
+    return first.offer.price->purchase != Purchase::kOnDemand && p.offer.price->purchase == Purchase::kOnDemand;
+  };
   std::vector<const plan::RequestChange*> levers;
   for (const plan::RequestChange& c : found.changes) {
-    // A commitment that costs more than on-demand is a mistake, even by a small amount.
-    const double worth = c.kind == RequestChangeKind::kOnDemand ? kAnySaving : kWorthALine;
+    const double worth = frees(c.plan) ? kAnySaving : kWorthALine;
     const bool known = amount(c.plan) > 0 || !energy;
     if (known && amount(c.plan) <= amount(first) * worth && can_be_used(request, c)) levers.push_back(&c);
   }
   std::sort(levers.begin(), levers.end(), [&](const auto* a, const auto* b) {
-    const bool commits = a->kind == RequestChangeKind::kOnDemand, other = b->kind == RequestChangeKind::kOnDemand;
-    if (commits != other) return commits;
-    return std::pair(amount(a->plan), a->flags) < std::pair(amount(b->plan), b->flags);
+    return std::tuple(!frees(a->plan), !plan::keeps_result(a->kind), amount(a->plan), a->flags) <
+           std::tuple(!frees(b->plan), !plan::keeps_result(b->kind), amount(b->plan), b->flags);
   });
   // The two 4-bit formats have similar quality, so only the cheaper one is listed.
   const auto is_4_bit = [](const plan::RequestChange* c) {
@@ -396,8 +400,7 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
   for (const plan::RequestChange* c : levers) {
     const Plan& p = c->plan;
     // The price of spot machines moves.
-    const Usd high = p.cost * (p.price.high / p.price.likely);
-    const bool moves = c->kind == RequestChangeKind::kSpot && high > first.cost;
+    const bool moves = c->kind == RequestChangeKind::kSpot && p.interval_known && p.cost_high > first.cost;
     const bool other_terms = c->kind != RequestChangeKind::kSpot && c->kind != RequestChangeKind::kOnDemand &&
                              p.offer.price->purchase != first.offer.price->purchase;
     const std::string saved = energy ? format_number(p.energy_kwh()) + " kWh"
@@ -410,7 +413,7 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
                                 p.offer.gpu == first.offer.gpu ? "" : " on " + p.offer.gpu->name,
                                 other_terms ? ", " + terms_words(p.offer.price->purchase) : "", saved,
                                 100 * (1 - amount(p) / amount(first)), c->flags,
-                                moves ? "; up to " + short_usd(high) : "", doubt.empty() ? "" : "; " + doubt,
+                                moves ? "; up to " + short_usd(p.cost_high) : "", doubt.empty() ? "" : "; " + doubt,
                                 failing.empty() ? "" : "; " + failing));
   }
   if (parts.empty()) return {};

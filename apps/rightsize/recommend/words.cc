@@ -310,8 +310,8 @@ const ChangeWords& describe_change(plan::RequestChangeKind kind) {
       {"more GPUs", "", ""},
       {"the model's usual number format", "", ""},
       {"the loss in chunks", "same result, same speed", ""},
-      {"optimizer states in host memory", "same result; the CPU updates the weights", ""},
-      {"parameters in host memory", "same result; every layer is copied to the GPU in every pass", ""},
+      {"optimizer offload", "same result; states in host memory, where the CPU updates the weights", ""},
+      {"parameter offload", "same result; in host memory, every layer is copied to the GPU in every pass", ""},
       {"a larger batch for more GPUs", "fewer, larger steps: may need more tokens for the same loss", ""},
       {"the soonest plan", "", ""},
       {"a larger budget", "", ""},
@@ -387,8 +387,7 @@ std::string describe_fix(const plan::Request& request, const plan::Rejection& re
   if (rejection.stage == plan::RejectionStage::kPrice)
     return "your own price (--price, or --catalog DIR/prices.csv), or other --providers and --purchase";
   if (!rejection.fix) return {};
-  if (!rejection.fix->plan) return rejection.fix->flags;
-  const plan::PlanOutline& fixed = *rejection.fix->plan;
+  const plan::PlanOutline& fixed = rejection.fix->plan;
   std::string text =
       fmt::format("{}: {} for {}", rejection.fix->flags, describe_outline(fixed), format_usd(fixed.cost));
   if (first == nullptr) return text;

@@ -67,9 +67,9 @@ TEST_F(RecommendWords, AFixNamesTheChangeAndItsResult) {
   EXPECT_EQ(describe_fix(request, rejection, nullptr),
             "--method lora: 2 x g2 (1 x a10g) from gcp, on-demand for $50.00");
   EXPECT_THAT(describe_fix(request, rejection, &first), EndsWith("for $50.00, 50 % less, 3x slower"));
-  rejection.fix->plan->time = hours(10.2);
+  rejection.fix->plan.time = hours(10.2);
   EXPECT_THAT(describe_fix(request, rejection, &first), EndsWith(", as fast"));
-  rejection.fix->plan->time = hours(5);
+  rejection.fix->plan.time = hours(5);
   EXPECT_THAT(describe_fix(request, rejection, &first), EndsWith(", 2x faster"));
   request.work.kind = plan::WorkKind::kServing;
   EXPECT_THAT(describe_fix(request, rejection, &first), EndsWith(", 50 % less"));

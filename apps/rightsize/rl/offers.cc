@@ -1,21 +1,36 @@
 #include "rightsize/rl/offers.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <thread>
+#include <tuple>
 
+#include <fmt/format.h>
+
+#include "base/format.h"
 #include "base/threads.h"
+#include "plan/explain.h"
 
 namespace rightsize::app {
 
-std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan& first, const market::PriceBook& book,
+std::string doubt_of(const market::PriceOutlook& price) {
+  if (price.may_lead()) return {};
+  return fmt::format("price {}{}", price.age ? fmt::format("{:.0f} days old", in_days(*price.age)) : "undated",
+                     price.is_old() ? " with one source" : " and unconfirmed");
+}
+
+std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan* first, const market::PriceBook& book,
                                const perf::Constants& constants) {
+  enum class Moves { kNothing, kBudget, kDeadline };
   struct Change {
     const char *what, *flags;
     std::function<void(rl::RlRequest&)> apply;
+    Moves moves = Moves::kNothing;
   };
   const market::OfferFilter& filter = request.request.filter;
+  const plan::PlanLimits& limits = request.request.limits;
   const bool spot =
       std::find(filter.purchases.begin(), filter.purchases.end(), catalog::Purchase::kSpot) != filter.purchases.end();
   std::vector<Change> changes;
@@ -28,24 +43,65 @@ std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan& f
         {"spot", "--purchase spot", [](rl::RlRequest& r) { r.request.filter.purchases = {catalog::Purchase::kSpot}; }});
   if (request.job.reference)
     changes.push_back({"no reference model", "--reference no", [](rl::RlRequest& r) { r.job.reference = false; }});
+  if (first == nullptr && limits.budget)
+    changes.push_back(
+        {"a larger budget", "", [](rl::RlRequest& r) { r.request.limits.budget.reset(); }, Moves::kBudget});
+  const auto soonest = [](rl::RlRequest& r) {
+    r.request.limits.deadline.reset();
+    r.request.objective = plan::Objective::kTime;
+  };
+  if (first == nullptr && limits.deadline) changes.push_back({"a later deadline", "", soonest, Moves::kDeadline});
 
-  std::vector<std::optional<RlOffer>> cheaper(changes.size());
+  std::vector<std::optional<RlOffer>> found_offers(changes.size());
   for_each_index(changes.size(), std::thread::hardware_concurrency(), [&](std::size_t i) {
     rl::RlRequest changed = request;
     changed.request.top = 1, changed.request.plans_only = true;
+    // Our own limit is raised as the run would raise it.
+    if (limits.max_gpus_assumed) changed.request.limits.max_gpus = plan::PlanLimits{}.max_gpus;
     changes[i].apply(changed);
     const rl::RlRecommendation found = rl::recommend_rl(changed, book, constants);
     if (found.plans.empty()) return;
     const rl::RlPlan& plan = found.plans.front();
-    const market::Offer& offer = *plan.priced.offer;
-    if (!plan.priced.price->may_lead() || !(plan.priced.cost < first.priced.cost)) return;
-    cheaper[i] = {changes[i].what,        changes[i].flags,         offer.machine->provider, offer.gpu->name,
-                  plan.job.layout.gpus(), plan.priced.time.total(), plan.priced.cost};
+    const plan::PricedOption& priced = plan.priced;
+    if (first != nullptr && !(priced.cost < first->priced.cost)) return;
+    RlOffer offer{changes[i].what,
+                  changes[i].flags,
+                  priced.offer->machine->provider,
+                  priced.offer->gpu->name,
+                  std::string(plan::terms_name(*priced.offer)),
+                  plan.job.layout.gpus(),
+                  priced.time.total(),
+                  priced.cost,
+                  doubt_of(*priced.price)};
+    offer.confirmed = offer.doubt.empty();
+    if (priced.is_extrapolated()) offer.doubt += offer.confirmed ? "no benchmark" : ", no benchmark";
+    if (changes[i].moves == Moves::kBudget) {
+      offer.flags = fmt::format("--budget {:.0f}", std::ceil(in_usd(priced.cost) - 1e-9));
+      offer.moved = priced.cost / *limits.budget;
+    } else if (changes[i].moves == Moves::kDeadline) {
+      offer.flags = "--deadline " + plan::duration_flag(plan::rounded_up(priced.time.total(), true));
+      offer.moved = priced.time.total() / *limits.deadline;
+    }
+    found_offers[i] = std::move(offer);
   });
   std::vector<RlOffer> offers;
-  for (std::optional<RlOffer>& one : cheaper)
+  for (std::optional<RlOffer>& one : found_offers)
     if (one) offers.push_back(*std::move(one));
+  if (first == nullptr)
+    std::stable_sort(offers.begin(), offers.end(), [](const RlOffer& a, const RlOffer& b) {
+      return std::tuple(!a.confirmed, a.moved) < std::tuple(!b.confirmed, b.moved);
+    });
   return offers;
+}
+
+std::string held_back_lines(const rl::RlRecommendation& found) {
+  std::string lines;
+  for (const rl::RlPlan& plan : found.held_back)
+    lines += fmt::format("\nCheaper if {} confirms the price: {} x {}, {}, {}, {:.0f} % less ({}).",
+                         plan.priced.offer->machine->provider, plan.job.layout.gpus(), plan.priced.offer->gpu->name,
+                         plan::terms_name(*plan.priced.offer), format_usd(plan.priced.cost),
+                         100 * (1 - plan.priced.cost / found.plans.front().priced.cost), doubt_of(*plan.priced.price));
+  return lines;
 }
 
 const report::Fields<RlOffer>& rl_offer_fields() {
@@ -55,8 +111,10 @@ const report::Fields<RlOffer>& rl_offer_fields() {
       {"provider", "provider", "provider of the best plan then", &RlOffer::provider},
       {"gpu", "GPU", "its GPU", &RlOffer::gpu},
       {"gpus", "GPUs", "number of GPUs", &RlOffer::gpus},
+      {"purchase", "terms", "terms of its price", &RlOffer::purchase},
       {"hours", "time", "time of all steps, start-up and checkpoints included", &RlOffer::time},
       {"usd_total", "cost", "cost of all steps", &RlOffer::cost},
+      {"doubt?", "what to confirm or test first", &RlOffer::doubt},
   };
   return kFields;
 }

@@ -11,15 +11,25 @@ namespace rightsize::app {
 
 // The best plan under a change of the request.
 struct RlOffer {
-  std::string what, flags, provider, gpu;
+  std::string what, flags, provider, gpu, purchase;
   int gpus = 0;
   Seconds time;
   Usd cost;
+  std::string doubt;      // about the price or the speed; empty: none
+  bool confirmed = true;  // the price may lead
+  double moved = 1;       // new limit over the one that was given; 1: the change keeps the limits
 };
 
-// Other regions, other providers, spot machines, no reference model: those that cost less than `first`.
-std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan& first, const market::PriceBook& book,
+// Other regions, other providers, spot machines, no reference model: those that cost less than `first`. Without a plan
+// (null) also the budget or the deadline that is enough; confirmed prices first, then the smallest change of a limit.
+std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan* first, const market::PriceBook& book,
                                const perf::Constants& constants);
+
+// "price 88 days old with one source"; empty if the price may lead.
+std::string doubt_of(const market::PriceOutlook& price);
+
+// Cheaper plans with doubtful prices, a line for each, after a line break.
+std::string held_back_lines(const rl::RlRecommendation& found);
 
 const report::Fields<RlOffer>& rl_offer_fields();
 

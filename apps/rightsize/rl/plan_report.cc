@@ -84,7 +84,8 @@ std::vector<std::string> caveats_of(const RlPlanView& v) {
   if (v.plan.job.async > 0)
     caveats.push_back(fmt::format("answers are up to {} old; --async 0 keeps them on-policy",
                                   v.plan.job.async == 1 ? "one step" : format_number(v.plan.job.async) + " steps"));
-  if (!v.plan.priced.price->may_lead()) caveats.emplace_back("the price is old or unconfirmed");
+  if (const std::string doubt = doubt_of(*v.plan.priced.price); !doubt.empty())
+    caveats.push_back("confirm the price first: " + doubt);
   if (v.plan.priced.is_extrapolated()) caveats.emplace_back("no benchmark for this GPU");
   if (plan::has_arm_host(v.offer()))
     caveats.push_back(
@@ -201,17 +202,18 @@ struct RlPlansView {
   std::vector<RlOffer> offers;       // cheaper plans under a change of the request
 };
 
-std::vector<RlPlanView> views_of(const RlPlansView& v) {
+std::vector<RlPlanView> views_of(const RlPlansView& v, const std::vector<RlPlan>& plans) {
   std::vector<RlPlanView> views;
-  for (const RlPlan& plan : v.found.plans) views.push_back({v.request, plan, static_cast<int>(views.size()) + 1});
+  for (const RlPlan& plan : plans) views.push_back({v.request, plan, static_cast<int>(views.size()) + 1});
   return views;
 }
+std::vector<RlPlanView> all_views(const RlPlansView& v) { return views_of(v, v.found.plans); }
 
 // The other plans that cost at most 5 % more than the first.
 std::vector<int> close_plans(const RlPlansView& v) {
   constexpr double kClose = 1.05;
   std::vector<int> ranks;
-  for (const RlPlanView& view : views_of(v)) {
+  for (const RlPlanView& view : all_views(v)) {
     if (view.offer().gpu != v.found.plans.front().priced.offer->gpu &&
         view.plan.priced.cost <= v.found.plans.front().priced.cost * kClose && view.plan.priced.price->may_lead())
       ranks.push_back(view.rank);
@@ -228,8 +230,7 @@ std::optional<std::string> verdict_of(const RlPlansView& v) {
   const plan::PlanLimits& limits = v.request.request.limits;
   const bool late = limits.deadline && first.time.total() * first.option->speed.high > *limits.deadline;
   const bool dear = limits.budget && first.cost_high > *limits.budget;
-  const bool old = first.price->sources <= 1 && first.price->age && *first.price->age > days(market::kAgedDays);
-  return late || dear || old ? "ahead" : "clear";
+  return late || dear || first.price->is_old() ? "ahead" : "clear";
 }
 
 std::string verdict_line(const RlPlansView& v);
@@ -240,7 +241,7 @@ const Fields<RlPlansView> kPlansFields = {
     {"stack", "the framework", [](const RlPlansView& v) { return v.input.job.framework; }},
     {"algorithm", "the algorithm", [](const RlPlansView& v) { return v.input.job.algorithm; }},
     {"steps", "steps of training", [](const RlPlansView& v) { return v.request.steps; }},
-    {"plans", "best first", kPlanFields, views_of},
+    {"plans", "best first", kPlanFields, all_views},
     {"verdict?", "how clear the choice of the first plan is", verdict_of,
      one_of({"clear", "ahead", "close", "extrapolation"})},
     {"verdict_text?", "the same in a sentence",
@@ -252,9 +253,11 @@ const Fields<RlPlansView> kPlansFields = {
        if (v.found.safe) safe.emplace(RlPlanView{v.request, *v.found.safe, 1});
        return safe;
      }},
+    {"held_back?", "over 10 % cheaper, with a price that may not rank first", kPlanFields,
+     [](const RlPlansView& v) { return views_of(v, v.found.held_back); }},
     {"within?", "ranks of the plans that cost at most 5 % more than the first", close_plans},
     {"fixes?", "without plans: limits that one would meet", kFixFields,
-     [](const RlPlansView& v) { return v.found.plans.empty() ? fixes_for(v.found.obstacles) : std::vector<RlFix>(); }},
+     [](const RlPlansView& v) { return fixes_for(v.found, v.offers); }},
     {"assumed?", "what was assumed, with the flags that change it", &RlPlansView::assumed},
     {"changes?", "the first plan with one thing changed", kChangeFields,
      [](const RlPlansView& v) { return std::cref(v.found.changes); }},
@@ -349,8 +352,9 @@ std::string levers_line(const RlPlansView& v) {
   }
   for (const RlOffer& offer : v.offers) {
     if (offer.cost > cost * kWorthALine) continue;
-    parts.push_back(fmt::format("{} {}, {:.0f} % less ({}: {} x {} from {})", offer.what, format_usd(offer.cost),
-                                100 * (1 - offer.cost / cost), offer.flags, offer.gpus, offer.gpu, offer.provider));
+    parts.push_back(fmt::format("{} {}, {:.0f} % less ({}: {} x {} from {}{})", offer.what, format_usd(offer.cost),
+                                100 * (1 - offer.cost / cost), offer.flags, offer.gpus, offer.gpu, offer.provider,
+                                offer.doubt.empty() ? "" : ", " + offer.doubt));
   }
   return parts.empty() ? std::string() : fmt::format("\nTo pay less: {}.", fmt::join(parts, "; "));
 }
@@ -397,19 +401,17 @@ report::Report plans_report(const RlPlansView& v, bool explain) {
                              limits.budget ? " for at most " + format_usd(*limits.budget) : "");
   report.document = kPlansDocument.of(v);
   if (v.found.plans.empty()) {
-    const bool tried = v.found.considered > 0;
-    report.say(
-        fmt::format("Nothing meets your limits: {}.",
-                    tried ? fmt::format("{} layouts on up to {} GPUs were compared (--max-gpus)",
-                                        format_count(v.found.considered), limits.max_gpus)
-                          : std::string("no machine with a price fits --gpu, --provider, --region and --purchase")));
-    for (const RlFix& fix : fixes_for(v.found.obstacles))
-      report.say(fmt::format("{} would be enough, with {}.", fix.flags, fix.gpu));
+    report.say(refusal_words(limits, v.found, v.offers));
+    if (!v.offers.empty())
+      report.show("Changes that make it possible",
+                  table_of(rl_offer_fields(), v.offers,
+                           {report::renamed("what", "change"), "flags", "gpus", "gpu", "provider", "purchase",
+                            report::renamed("hours", "time"), report::renamed("usd_total", "cost"), "doubt"}));
     if (!v.assumed.empty()) report.say(fmt::format("Assumed: {}.", fmt::join(v.assumed, "; ")));
     return report;
   }
   report.say(headline(v));
-  report.say(verdict_line(v) + safe_line(v) + levers_line(v));
+  report.say(verdict_line(v) + held_back_lines(v.found) + safe_line(v) + levers_line(v));
   const RlPlanView first{v.request, v.found.plans.front(), 1};
   std::string notes = fmt::format("Settings: {}. Idle share of the GPUs: {}.", settings_words(first.plan),
                                   format_percent(Ratio::fraction(first.plan.step.idle)));
@@ -423,7 +425,7 @@ report::Report plans_report(const RlPlansView& v, bool explain) {
   if (explain || shows_energy(v.request.request, first.energy()))
     report.say(energy_sentence(v.request.request, first.energy()));
   report.show("Plans",
-              table_of(kPlanFields, views_of(v),
+              table_of(kPlanFields, all_views(v),
                        {"rank", "provider", "instance", "purchase", "gpu", "gpus", "layout", "step_seconds",
                         "idle_share", report::renamed("hours", "time"), report::renamed("usd_total", "cost")}));
   report.say(evidence_line(v));
@@ -577,14 +579,14 @@ Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const R
   const rl::RlRecommendation found = rl::recommend_rl(request, book, facts.constants);
   std::map<std::string, std::string> files;
   const auto wanted = static_cast<std::size_t>(options.plan);
-  if (!options.emit.empty() && wanted > found.plans.size())
+  if (!options.emit.empty() && !found.plans.empty() && wanted > found.plans.size())
     return fail(bad_input(fmt::format("plan {} does not exist: {} found", options.plan, found.plans.size())));
-  for (const std::string& name : options.emit) {
+  for (const std::string& name : found.plans.empty() ? std::vector<std::string>() : options.emit) {
     RIGHTSIZE_TRY(files[name], rl::file_for(name, request, found.plans[wanted - 1]));
   }
   std::vector<RlOffer> offers;
-  if (!found.plans.empty() && !request.request.plans_only && options.emit.empty())
-    offers = rl_offers(request, found.plans.front(), book, facts.constants);
+  if (!request.request.plans_only && files.empty())
+    offers = rl_offers(request, found.plans.empty() ? nullptr : &found.plans.front(), book, facts.constants);
   const RlPlansView view{input, request, found, files, assumed_in(workload, read), std::move(offers)};
   report::Report report = plans_report(view, options.explain);
   show_only(files, report);

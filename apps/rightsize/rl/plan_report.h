@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/candidates.h"
+#include "rightsize/rl/offers.h"
 #include "rightsize/rl/rl_input.h"
 
 namespace rightsize::app {
@@ -34,7 +35,12 @@ Errors mistakes_of_rl(const RlWorkload& workload, const catalog::Catalog& catalo
 struct RlFix {
   std::string flags, gpu;  // "--max-power 1462W"
 };
-std::vector<RlFix> fixes_for(const plan::Obstacles& obstacles);
+// Without plans: limits on cost and time of the offers, or else of the nearest obstacles.
+std::vector<RlFix> fixes_for(const rl::RlRecommendation& found, const std::vector<RlOffer>& offers);
+
+// Why nothing meets the limits, and the closest change.
+std::string refusal_words(const plan::PlanLimits& limits, const rl::RlRecommendation& found,
+                          const std::vector<RlOffer>& offers);
 
 // `rightsize recommend --job rl`: everything from the settings to the report.
 Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const RlPlanOptions& options);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/format.h"
 #include "rightsize/rl/plan_report.h"
 
 namespace rightsize::app {
@@ -24,9 +25,7 @@ std::string flag_for(const plan::Shortfall& s) {
   }
 }
 
-}  // namespace
-
-std::vector<RlFix> fixes_for(const plan::Obstacles& obstacles) {
+std::vector<RlFix> nearest_limits(const plan::Obstacles& obstacles) {
   using Stage = plan::RejectionStage;
   constexpr double kOneLimit = 1e3;  // plans that break several limits are further away
   std::vector<RlFix> fixes;
@@ -40,6 +39,41 @@ std::vector<RlFix> fixes_for(const plan::Obstacles& obstacles) {
     if (nearest != nullptr) fixes.push_back({flag_for(nearest->second.nearest), nearest->first.first});
   }
   return fixes;
+}
+
+}  // namespace
+
+std::vector<RlFix> fixes_for(const rl::RlRecommendation& found, const std::vector<RlOffer>& offers) {
+  std::vector<RlFix> fixes;
+  if (!found.plans.empty()) return fixes;
+  for (const RlOffer& offer : offers)
+    if (offer.moved != 1) fixes.push_back({offer.flags, offer.gpu});
+  return fixes.empty() ? nearest_limits(found.obstacles) : fixes;
+}
+
+std::string refusal_words(const plan::PlanLimits& limits, const rl::RlRecommendation& found,
+                          const std::vector<RlOffer>& offers) {
+  std::string reason = fmt::format("{} layouts on up to {} GPUs were compared (--max-gpus)",
+                                   format_count(found.considered), limits.max_gpus);
+  if (!(found.considered > 0)) reason = "no machine with a price fits --gpu, --provider, --region and --purchase";
+  for (const RlOffer& offer : offers) {
+    if (offer.moved == 1) continue;
+    const bool budget = offer.flags.starts_with("--budget");
+    reason =
+        fmt::format("{} needs {}, limit {}", offer.gpu, budget ? format_usd(offer.cost) : format_duration(offer.time),
+                    budget ? format_usd(*limits.budget) : format_duration(*limits.deadline));
+    break;
+  }
+  std::string text = fmt::format("Nothing meets your limits: {}.", reason);
+  if (!offers.empty()) {
+    const RlOffer& o = offers.front();
+    return text + fmt::format(" Closest, with {} ({}): {} x {} from {}, {}, done in {} for {}{}.", o.what, o.flags,
+                              o.gpus, o.gpu, o.provider, o.purchase, format_duration(o.time), format_usd(o.cost),
+                              o.doubt.empty() ? "" : fmt::format(" ({})", o.doubt));
+  }
+  for (const RlFix& fix : fixes_for(found, offers))
+    text += fmt::format("\n{} would be enough, with {}.", fix.flags, fix.gpu);
+  return text;
 }
 
 }  // namespace rightsize::app
