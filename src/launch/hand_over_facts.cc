@@ -215,7 +215,8 @@ void add_header(Facts& facts, const Request& request, const Plan& plan) {
       .set("software_commit", used.commit)
       .set("software_date", used.date)
       .set("data", plan::describe_data(request, plan))
-      .set("committed", is_committed(plan));
+      .set("committed", is_committed(plan))
+      .set("arm", plan::has_arm_host(plan.offer));
 }
 
 // ---- The machines. ----
