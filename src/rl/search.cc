@@ -461,7 +461,7 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
   const auto keeps_deadline = [&](const plan::PricedOption& c) {
     return !wanted.limits.deadline || c.time.total() * c.option->speed.high <= *wanted.limits.deadline;
   };
-  // One plan of each kind, at most so many of those wanted.
+  // One plan of each kind, up to `most` of those wanted.
   const auto fill = [&](std::vector<RlPlan>& plans, std::size_t most, const auto& is_wanted) {
     std::set<RlKind> seen;
     for (const plan::PricedOption& c : candidates) {
