@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "perf/energy.h"
 
 namespace rightsize::app {
 namespace {
@@ -57,6 +58,11 @@ const Fields<JobEnergy>& job_energy_fields() {
        [](const JobEnergy& e) { return e.cap ? std::optional(e.capped_time) : std::nullopt; }},
   };
   return kFields;
+}
+
+JobEnergy energy_at(const perf::PowerEstimate& power, double rate, const perf::Interval& time) {
+  return {
+      .power = power, .joules_per_unit = in_watts(power.mean) / rate, .interval = perf::energy_interval(power, time)};
 }
 
 std::string energy_sentence(const JobEnergy& energy, std::string_view unit, bool sought) {

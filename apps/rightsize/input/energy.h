@@ -26,6 +26,9 @@ struct JobEnergy {
 };
 const report::Fields<JobEnergy>& job_energy_fields();
 
+// The energy of a GPU that completes `rate` units per second. `time`: factors on the time of a unit.
+JobEnergy energy_at(const perf::PowerEstimate& power, double rate, const perf::Interval& time);
+
 // "Each GPU draws 512 W (80 % interval 454 W to 578 W): 0.076 J per token." `sought`: the best cap was looked for.
 std::string energy_sentence(const JobEnergy& energy, std::string_view unit, bool sought);
 

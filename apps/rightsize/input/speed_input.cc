@@ -1,7 +1,8 @@
 #include "rightsize/input/speed_input.h"
 
+#include <cmath>
+
 #include "capacity/replica.h"
-#include "perf/energy.h"
 
 namespace rightsize::app {
 
@@ -49,25 +50,21 @@ Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const Spe
 }
 
 std::optional<JobEnergy> energy_of(const SpeedInput& input, const SpeedEstimate& estimate) {
-  JobEnergy energy{.power = {}, .cap = estimate.power_cap, .capped_time = estimate.capped_time};
-  double per_gpu = 0;    // units per second
-  perf::Interval time;  // factors on the time of a unit
-  if (input.work.image) energy.unit = input.work.pipeline && input.work.pipeline->frames > 1 ? "video" : "image";
+  JobEnergy energy;
   if (estimate.train) {
-    energy.power = estimate.train->power, time = estimate.train->interval;
-    per_gpu =
-        input.work.image ? estimate.train->samples_per_second_per_gpu : in_tokens_per_s(estimate.train->tokens_per_gpu);
+    const perf::TrainEstimate& e = *estimate.train;
+    energy = energy_at(e.power, input.work.image ? e.samples_per_second_per_gpu : in_tokens_per_s(e.tokens_per_gpu),
+                       e.interval);
   } else if (estimate.serve) {
-    energy.power = estimate.serve->power, time = estimate.serve->tpot_interval;
-    per_gpu = in_tokens_per_s(estimate.serve->output_per_gpu);
+    const perf::ServeEstimate& e = *estimate.serve;
+    energy = energy_at(e.power, in_tokens_per_s(e.output_per_gpu), e.tpot_interval);
   } else if (estimate.batch) {
-    energy.power = estimate.batch->power, time = estimate.batch->interval;
-    per_gpu = estimate.batch->samples_per_second;
-    if (!input.work.image) energy.unit = "sample";
+    energy = energy_at(estimate.batch->power, estimate.batch->samples_per_second, estimate.batch->interval);
+    energy.unit = "sample";
   }
-  if (!energy.power.known() || !(per_gpu > 0)) return std::nullopt;
-  energy.joules_per_unit = in_watts(energy.power.mean) / per_gpu;
-  energy.interval = perf::energy_interval(energy.power, time);
+  if (!energy.power.known() || !std::isfinite(energy.joules_per_unit)) return std::nullopt;
+  if (input.work.image) energy.unit = input.work.pipeline && input.work.pipeline->frames > 1 ? "video" : "image";
+  energy.cap = estimate.power_cap, energy.capped_time = estimate.capped_time;
   return energy;
 }
 

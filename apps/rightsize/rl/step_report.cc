@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "perf/energy.h"
 #include "report/fields.h"
 
 namespace rightsize::app {
@@ -148,10 +147,7 @@ Checked<Outcome> estimate_rl(const JobFlags& job, const RlFlags& flags, const Fa
   };
   const auto energy_of = [](const Result<rl::RlEstimate>& e) {
     std::optional<JobEnergy> energy;
-    if (e && e->power.known())
-      energy = JobEnergy{.power = e->power,
-                         .joules_per_unit = in_watts(e->power.mean) / e->tokens_per_gpu,
-                         .interval = perf::energy_interval(e->power, e->interval)};
+    if (e && e->power.known()) energy = energy_at(e->power, e->tokens_per_gpu, e->interval);
     return energy;
   };
   Result<rl::RlEstimate> step = step_of(input.job, {});

@@ -49,12 +49,11 @@ std::optional<Money> find_money(std::string_view word) {
     while (end < word.size() && (is_digit(word[end]) || word[end] == '.' || word[end] == ',')) ++end;
     if (end == first || !is_digit(word[first])) continue;
     while (!is_digit(word[end - 1])) --end;  // "3,000," at the end of a clause
-    if (end < word.size() && lists_word("k m", to_lower(word.substr(end, 1))) &&
-        (end + 1 == word.size() || !is_digit(word[end + 1])))
-      ++end;
     std::size_t last = end;
     while (last < word.size() && (static_cast<unsigned char>(word[last]) >= 0x80 || std::isalpha(word[last]) != 0))
       ++last;
+    // "260kEUR", but "260KRW".
+    if (last > end && lists_word("k m", to_lower(word.substr(end, 1))) && !rate_of(word.substr(end, last - end))) ++end;
     const std::string_view prefix = word.substr(start, first - start), suffix = word.substr(end, last - end);
     const std::string_view number = word.substr(first, end - first);
     if (!prefix.empty() && rate_of(prefix)) return Money{word.substr(0, start), prefix, number, word.substr(end)};

@@ -294,6 +294,7 @@ GpuPower gpu_power(const Constants& constants, const Gpu& gpu) {
   power.held = c.held, power.voltage_floor = c.voltage_floor;
   const bool measured = gpu.name == "h100-sxm" || gpu.name == "h200-sxm" || gpu.name == "b200-sxm";
   power.width = measured ? c.width : c.transfer_width;
+  power.served_energy_width = c.served_energy_width;
   return power;
 }
 

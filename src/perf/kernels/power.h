@@ -30,11 +30,12 @@ struct Activity {
 // Watts of each part at full use and full clock.
 struct GpuPower {
   Watts idle, kernels, tensor, memory, exchange, host;
-  Watts limit;               // of the data sheet
-  double held = 1;           // share of a limit at which the GPU settles
-  double voltage_floor = 1;  // clock, as a share of the highest, below which voltage no longer falls
-  double width = 0;          // |log error| that covers 80 %
-  Watts cap;                 // set by the user, at most the limit; zero: none
+  Watts limit;                     // of the data sheet
+  double held = 1;                 // share of a limit at which the GPU settles
+  double voltage_floor = 1;        // clock, as a share of the highest, below which voltage no longer falls
+  double width = 0;                // |log error| that covers 80 %
+  double served_energy_width = 0;  // the same of the energy of a served token
+  Watts cap;                       // set by the user, at most the limit; zero: none
 
   bool known() const { return limit > Watts{}; }
   bool capped() const { return cap > Watts{} && cap < limit; }
@@ -54,6 +55,7 @@ struct PowerEstimate {
   double low = 1, high = 1;  // factors on the mean: 80 % interval
   double clock = 1;          // share of the highest clock
   double slower = 1;         // clock with the user's cap divided by the clock without it
+  double energy_width = 0;   // |log error| of the energy per unit: at least this, where the work was measured
   Activity activity;         // of one GPU, per optimizer step, decode step or batch
   bool known() const { return mean > Watts{}; }
 };

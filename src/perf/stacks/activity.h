@@ -24,6 +24,8 @@ template <class Estimate, class Make>
 Result<Estimate> within_cap(const GpuSpeed& gpu, const Make& make) {
   RIGHTSIZE_TRY(Estimate found, make(gpu));
   found.power = power_of(gpu.power, found.power.activity);
+  const double energy_width = std::is_same_v<Estimate, ServeEstimate> ? gpu.power.served_energy_width : 0;
+  found.power.energy_width = energy_width;
   const Watts settled = gpu.power.cap * gpu.power.held;
   if (!gpu.power.capped() || !found.power.known()) return found;
   if (found.power.mean <= settled) {
@@ -48,7 +50,7 @@ Result<Estimate> within_cap(const GpuSpeed& gpu, const Make& make) {
     low = slower, best = tried;
     if (i == 0 && !fits) break;
   }
-  best.power.slower = low;
+  best.power.slower = low, best.power.energy_width = energy_width;
   bound_power(gpu.power, gpu.power.cap, best.power);
   return best;
 }
