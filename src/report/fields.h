@@ -472,7 +472,8 @@ void read_scalars(const FieldTable& fields, const void* object, FieldReader& rea
 // A column of a text table: the name of a field, "spot.low" for one inside an object.
 struct ColumnOf {
   ColumnOf(const char* field_name) : field(field_name) {}
-  std::string_view field, name = {}, title = {};  // `name` in CSV and `title` instead of the row's
+  std::string_view field, name = {};  // `name` in CSV instead of the row's
+  std::string title = {};             // the same for people; often made for one answer, so the column keeps it
   std::size_t widest = 0;
   bool spare = false;
 };
@@ -481,8 +482,8 @@ inline ColumnOf spare(ColumnOf column) { return column.spare = true, column; }
 // Text output cuts longer cells.
 inline ColumnOf cut(ColumnOf column, std::size_t widest) { return column.widest = widest, column; }
 // Uses another name in CSV and another title for people.
-inline ColumnOf renamed(ColumnOf column, std::string_view csv_name, std::string_view title = {}) {
-  return column.name = csv_name, column.title = title, column;
+inline ColumnOf renamed(ColumnOf column, std::string_view csv_name, std::string title = {}) {
+  return column.name = csv_name, column.title = std::move(title), column;
 }
 
 // A table with one row per object. Aborts if a column names a field that does not exist.

@@ -228,7 +228,9 @@ void JobRows::take_step(std::string_view id, std::optional<TimePoint> start, std
 void JobRows::add_steps(SlurmJob& job) const {
   double weight = 0, busy = 0;
   float memory = SlurmJob::kUnmeasured;
-  for (const StepUsage& step : std::ranges::equal_range(steps_, hash_of(job.id), {}, &StepUsage::job)) {
+  const auto id = hash_of(job.id);
+  for (auto at = std::ranges::lower_bound(steps_, id, {}, &StepUsage::job); at != steps_.end() && at->job == id; ++at) {
+    const StepUsage& step = *at;
     // A requeued job's runs share the id: a step belongs to the run it began in.
     if (step.start > TimePoint{} && (step.start < job.start || step.start > job.end)) continue;
     memory = std::max(memory, step.bytes);
