@@ -295,7 +295,7 @@ void BillReader::take(const Charge& charge) {
     });
   }
   for (const GroupSource source : {kColumn, kTag, kMeaning}) {
-    if (by_.empty() && source != kTag) continue;
+    if (by_.empty() && source != kTag && (source != kColumn || charge.group.empty())) continue;
     TeamCost* team = slot(teams_[source], key_, team_of(charge, source, known.machine), kMostTeams);
     if (team == nullptr) continue;
     team->effective += charge.effective;
@@ -338,7 +338,8 @@ Bill BillReader::finish() {
   const auto used = std::ranges::find_if(teams_, [](const Groups& groups) {
     return std::ranges::any_of(groups, [](const auto& group) { return !group.first.empty(); });
   });
-  bill.by_tag = by_.empty() || used == teams_.begin() + kTag;
+  const bool by_column = used == teams_.begin() + kColumn;
+  bill.by_tag = !by_column && (by_.empty() || used == teams_.begin() + kTag);
   for (auto& [key, team] : used == teams_.end() ? teams_[kTag] : *used) {
     team.name = key;
     bill.teams.push_back(std::move(team));
@@ -355,10 +356,10 @@ Bill BillReader::finish() {
     return std::tie(b.effective, a.name) < std::tie(a.effective, b.name);
   });
   std::ranges::sort(bill.uses, {}, &MachineUse::id);
-  bill.team_tag = by_;
+  bill.team_tag = by_column && by_.empty() ? to_lower(bill.columns.front()) : by_;
   std::uint64_t most = 0;
   for (const auto& [tag, rows] : tags_found_) {
-    if (rows > most) bill.team_tag = tag, most = rows;
+    if (rows > most && !by_column) bill.team_tag = tag, most = rows;
   }
   if (other_currency_ > 0) {
     bill.notes.push_back(

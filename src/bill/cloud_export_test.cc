@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/text.h"
 #include "bill/bill.h"
 
 namespace rightsize::bill {
@@ -158,6 +159,51 @@ RC_GTEST_PROP(Groups, AreColumnsTagsAndMeanings, ()) {
   RC_ASSERT(sums("service") == services);
   const auto none = sums("nothing of this name");
   RC_ASSERT(none.size() == 1 && none.contains(""));
+}
+
+// Cost Explorer's CSV: random costs by month or by day, with its total row and column or without them. Every name has
+// its sum, and the time is covered without gaps.
+RC_GTEST_PROP(CostExplorer, TotalsAreExact, ()) {
+  const std::vector<std::string> kinds = {"Instance type", "Service", "Usage type", "Linked account", "Region"};
+  const std::string kind = *rc::gen::elementOf(kinds);
+  std::vector<std::string> names = {"p4d.24xlarge", "g5.12xlarge", "m5.large", "No " + kind, "EC2 (other), x"};
+  names.resize(static_cast<std::size_t>(*rc::gen::inRange(1, 6)));
+  const bool daily = *rc::gen::arbitrary<bool>(), totals = *rc::gen::arbitrary<bool>();
+  const std::string total = totals ? kind + " total" : "Total costs";
+  const int rows = *rc::gen::inRange(1, 10);
+  std::string csv = fmt::format("\"{}\"", kind), body;
+  for (const std::string& name : names) csv += fmt::format(",\"{}($)\"", name);
+  std::map<std::string, std::int64_t> sums;
+  std::int64_t all = 0;
+  for (int row = 0; row < rows; ++row) {
+    body += daily ? fmt::format("\n2026-03-{:02}", row + 1) : fmt::format("\n2025-{:02}-01", row + 1);
+    std::int64_t of_row = 0;
+    for (const std::string& name : names) {
+      const std::int64_t cents = *rc::gen::inRange(0, 3) == 0 ? 0 : *rc::gen::inRange(0, 100'000'000);
+      sums[name] += cents, of_row += cents;
+      body += cents == 0 ? ",\"\"" : fmt::format(",\"{}.{:02}\"", cents / 100, cents % 100);
+    }
+    all += of_row;
+    body += fmt::format(",\"{}.{:02}\"", of_row / 100, of_row % 100);
+  }
+  std::string total_row = "\n\"" + total + "\"";
+  for (const std::string& name : names) total_row += fmt::format(",{}.{:02}", sums[name] / 100, sums[name] % 100);
+  csv += fmt::format(",\"{}($)\"", total) + (totals ? total_row : "") + body;
+  const Bill bill = read_export(csv);
+  RC_ASSERT(bill.total.effective.cents() == all);
+  RC_ASSERT(bill.total.billed.cents() == all);
+  std::int64_t gpu = 0;
+  for (const TeamCost& team : bill.teams) RC_ASSERT(team.effective.cents() == sums[team.name]);
+  for (const MachineCost& machine : bill.machines) {
+    RC_ASSERT(machine.costs.effective.cents() == sums[machine.machine->instance]);
+    RC_ASSERT(!machine.rate() && !machine.costs.discount());
+    gpu += machine.costs.effective.cents();
+  }
+  const bool of_machines = kind == "Instance type" || kind == "Usage type";
+  RC_ASSERT(gpu == (of_machines ? sums["p4d.24xlarge"] + sums["g5.12xlarge"] : 0));
+  if (all == 0) return;
+  RC_ASSERT(bill.team_tag == to_lower(kind));
+  RC_ASSERT(!bill.notes.empty());
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "bill/cloud_export.h"
+#include "bill/cost_explorer.h"
 #include "bill/cur.h"
 
 namespace rightsize::bill {
@@ -163,6 +164,10 @@ class Reading {
       read_export(csv, CostAndUsageReport(record));
       return finish(csv);
     }
+    if (CostExplorer::has_header(record)) {
+      read_explorer(csv, CostExplorer(record));
+      return finish(csv);
+    }
     RIGHTSIZE_TRY(const std::optional<CloudExport> other, CloudExport::of_header(record, name_));
     if (other) {
       read_export(csv, *other);
@@ -174,7 +179,8 @@ class Reading {
       return fail(bad_input(fmt::format("'{}' is not a FOCUS export: it has no column {}", name_,
                                         columns.billed == kMissing ? "BilledCost" : "EffectiveCost"))
                       .with_hint("also read: an AWS Cost and Usage Report (line_item_unblended_cost and "
-                                 "line_item_line_item_type), a Google Cloud billing export (sku.description and cost), "
+                                 "line_item_line_item_type), AWS Cost Explorer's CSV (dates and columns NAME($)), a "
+                                 "Google Cloud billing export (sku.description and cost), "
                                  "an Azure cost export (MeterName and CostInBillingCurrency)"));
     }
     std::vector<std::string_view> cells;
@@ -230,6 +236,28 @@ class Reading {
       take_group(cells);
       report.translate(cells, [&](const std::vector<std::string_view>& row) { take_row(columns, row, csv.line()); });
     }
+  }
+
+  // Without another wish, the table is grouped as Cost Explorer grouped it.
+  void read_explorer(CsvReader& csv, CostExplorer table) {
+    const Columns columns{CsvColumns(CostExplorer::focus_header())};
+    const bool grouped = group_.empty() || fit_of(table.grouped_by(), group_);
+    outcome_.columns = {table.grouped_by()};
+    long line = 0;  // of the row before, which the next one ends
+    const auto take = [&](const std::vector<std::string_view>& row) {
+      group_text_ = grouped ? row.back() : std::string_view{};
+      take_row(columns, row, line);
+    };
+    std::vector<std::string_view> cells;
+    for (std::string_view record; csv.next(record); line = csv.line()) {
+      split_csv(record, cells, table.columns());
+      if (table.translate(cells, take)) ++outcome_.rows;
+    }
+    table.finish(take);
+    outcome_.notes.push_back(fmt::format(
+        "{} is from AWS Cost Explorer, which has no hours, terms or list prices: prices per hour, discounts and "
+        "commitments are unknown; export a Cost and Usage Report or FOCUS for them",
+        name_));
   }
 
   // BigQuery's rows: one object after the other, or an array of them.

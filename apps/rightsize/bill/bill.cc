@@ -85,8 +85,8 @@ Run add_bill(FlagSet& command) {
       ->argument("files")
       ->required()
       ->meaning(
-          "cost exports of AWS, Google Cloud or Azure: FOCUS 1.0-1.3 or their own (AWS Cost and Usage Reports); CSV or "
-          "JSON, plain, gzip or zstd");
+          "cost exports of AWS, Google Cloud or Azure: FOCUS 1.0-1.3 or their own (AWS Cost and Usage Reports, Cost "
+          "Explorer); CSV or JSON, plain, gzip or zstd");
   command.add("team-tag", flags->by)
       ->called("by")
       ->meaning("group by a column of the bill, a tag, or project, account, service, region, gpu, instance");

@@ -44,8 +44,9 @@ const Fields<MachineCost> kMachineFields = {
     {"gpu", "GPU", "its GPU", [](const MachineCost& m) { return m.machine->gpu; }},
     {"gpus", "GPUs of one machine", [](const MachineCost& m) { return m.machine->gpus; }},
     {"pricing", "terms", "on-demand, committed or spot", [](const MachineCost& m) { return m.pricing; }},
-    {"machine_hours", "hours", "machine-hours billed", [](const MachineCost& m) { return m.hours; },
-     [](const MachineCost& m) { return format_number(m.hours); }},
+    {"machine_hours", "hours", "machine-hours billed; null: not in the bill",
+     [](const MachineCost& m) { return report::when(m.hours > 0, m.hours); },
+     [](const MachineCost& m) { return m.hours > 0 ? format_number(m.hours) : "?"; }},
     {"usd_per_hour", "$/h", "effective price of the machine",
      [](const MachineCost& m) { return m.rate() ? std::optional(in_usd_per_machine_hour(*m.rate())) : std::nullopt; },
      [](const MachineCost& m) { return m.rate() ? format_usd_per_hour(*m.rate()) : "?"; }},
@@ -314,9 +315,10 @@ report::Report bill_report(const BillResult& result, std::size_t top) {
     report.blocks.emplace_back(weeks_table(result, top));
   }
   for (const std::string& note : bill.notes) report.say("Note: " + note + ".");
+  const bool priced = std::ranges::any_of(bill.machines, [](const MachineCost& m) { return m.rate().has_value(); });
   report.say(
-      fmt::format("Read: {} rows. To use these prices elsewhere, pass --bill FILE to any command that takes --price.",
-                  format_count(static_cast<double>(bill.rows))));
+      fmt::format("Read: {} rows.{}", format_count(static_cast<double>(bill.rows)),
+                  priced ? " To use these prices elsewhere, pass --bill FILE to any command that takes --price." : ""));
   return report;
 }
 
