@@ -81,6 +81,8 @@ struct FeedKind {
 std::vector<FeedKind> feed_kinds();
 // Fails with a suggestion.
 Result<FeedKind> find_feed_kind(std::string_view name);
+// The feed that a file is, from its keys or columns; other tables are "csv".
+Result<FeedKind> feed_of(const std::string& path);
 
 // Reads a whole file, "-" for standard input; gzip and zstd are decompressed. Fails if the file cannot be read or has
 // another format; the rows passed to the sink should then be discarded.

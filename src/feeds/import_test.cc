@@ -26,6 +26,8 @@ Checked<Import> import(const std::string& kind, const std::string& text, const s
   std::ofstream(path) << text;
   Importer importer(built_in_catalog(), *parse_date("2026-11-01"), kind);
   const Result<> read = read_feed(kind, path, {provider, &built_in_catalog()}, importer);
+  const Result<FeedKind> found = feed_of(path);
+  EXPECT_TRUE(!read || (found && found->name == kind)) << text.substr(0, 200);
   std::filesystem::remove(path);
   if (!read) return fail(Errors(read.error()));
   return importer.finish();
@@ -329,6 +331,31 @@ TEST(Tables, GpuhuntAndOurTableKeepTheirFacts) {
   ASSERT_TRUE(ours);
   EXPECT_DOUBLE_EQ(price(*ours, "box", "r", Purchase::kOneYear), 12);
   EXPECT_EQ(ours->audit.refused_rows, 1);
+}
+
+// A list of quotes says the same as a price table, whatever its columns are called.
+TEST(OwnTable, QuotesAreReadUnderTheirOwnNames) {
+  const double rate = built_in_catalog().exchange_rate("EUR", *parse_date("2026-11-01"))->usd;
+  struct Case {
+    const char* header;
+    bool per_gpu;
+    double usd;
+  };
+  for (const auto& [header, per_gpu, unit] :
+       std::initializer_list<Case>{{"vendor,gpu,gpus,price_eur_per_gpu_hour,term,location", true, rate},
+                                   {"Provider,GPU,gpu_count,price_eur,Purchase,Region", false, rate},
+                                   {"cloud,gpu_type,gpus,EUR per GPU-hour,terms,location", true, rate},
+                                   {"vendor,gpu,gpus,hourly_rate,term,region", false, 1},
+                                   {"vendor,gpu,gpus,price/gpu,term,region", true, 1}}) {
+    const auto found = import("csv", fmt::format("{}\nNebius,H100 SXM,8,{},on-demand,Finland\n"
+                                                 "acme,H100 SXM,8,{},1 year,Helsinki\n",
+                                                 header, per_gpu ? 2.35 : 18.8, per_gpu ? 1.85 : 14.8));
+    ASSERT_TRUE(found) << header;
+    EXPECT_EQ(found->audit.taken, 2) << header;
+    EXPECT_NEAR(price(*found, "8xh100-sxm", "Finland", Purchase::kOnDemand), 18.8 * unit, 1e-9) << header;
+    EXPECT_NEAR(price(*found, "8xh100-sxm", "Helsinki", Purchase::kOneYear), 14.8 * unit, 1e-9) << header;
+    EXPECT_TRUE(found->providers.contains("nebius")) << header;
+  }
 }
 
 TEST(ReadFeed, CompressedFilesAreDecompressed) {

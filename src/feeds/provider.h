@@ -36,6 +36,8 @@ struct FeedInput {
 struct Feed : FeedKind {
   bool provider_in_file_name = false;  // "aws/vms.csv" holds prices of aws
   Result<> (*read)(const FeedInput& input, FeedSink& sink) = nullptr;
+  // Words that all occur at the beginning of such files, and of no other feed; alternatives are separated by '|'.
+  std::string_view marks = {};
 };
 const std::vector<Feed>& all_feeds();
 
@@ -61,9 +63,11 @@ class TableRow {
   const std::vector<std::string_view>& cells_;
   long line_;
 };
-// Every row of a CSV table that must have the columns `needed`. Fails with "not `what`" if one is missing.
+// Every row of a CSV table that must have the columns `needed`. Fails with "not `what`" if one is missing. `meant` is
+// the name of a column that a table may call differently.
 Result<> read_rows(const FeedInput& input, std::initializer_list<const char*> needed, const char* what,
-                   const std::function<void(const TableRow&)>& take);
+                   const std::function<void(const TableRow&)>& take,
+                   const std::function<std::string(std::string_view)>& meant = {});
 
 // The columns of a table for the fields of a FeedRow.
 struct RowColumns {

@@ -55,6 +55,22 @@ Result<FeedKind> find_feed_kind(std::string_view name) {
                   .with_hint(fmt::format("feeds are {}", fmt::join(names, ", "))));
 }
 
+Result<FeedKind> feed_of(const std::string& path) {
+  constexpr std::size_t kLook = 65'536;  // entries of a marketplace are long
+  RIGHTSIZE_TRY(const std::unique_ptr<ByteSource> bytes, open_bytes(path));
+  RIGHTSIZE_TRY(const std::string text, read_beginning(*bytes, kLook));
+  const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
+  for (const Feed& feed : all_feeds()) {
+    for (const std::string_view words : split_list(feed.marks, '|')) {
+      if (std::ranges::all_of(split_list(words, ' '), has)) return feed;
+    }
+  }
+  const std::string header = to_lower(text.substr(0, text.find('\n')));
+  if (header.find(',') != std::string::npos && header.find_first_of("{[") == std::string::npos)
+    return find_feed_kind("csv");
+  return fail(bad_input(fmt::format("'{}' is not a known price feed", path)));
+}
+
 Result<> read_feed(std::string_view kind, std::unique_ptr<ByteSource> bytes, const std::string& file,
                    const PriceFeedOptions& options, FeedSink& sink) {
   RIGHTSIZE_TRY(const FeedKind known, find_feed_kind(kind));
@@ -101,13 +117,19 @@ Result<> read_entries(const FeedInput& input, std::string_view list, const char*
 std::optional<double> TableRow::number(std::string_view column) const { return cell_number((*this)[column]); }
 
 Result<> read_rows(const FeedInput& input, std::initializer_list<const char*> needed, const char* what,
-                   const std::function<void(const TableRow&)>& take) {
+                   const std::function<void(const TableRow&)>& take,
+                   const std::function<std::string(std::string_view)>& meant) {
   CsvReader csv(input.bytes, input.file);
   std::string_view record;
   while (csv.next(record) && record.starts_with('#')) continue;
   if (csv.failed()) return fail(csv.error());
   if (record.empty()) return fail(bad_input(input.file + ": the file is empty"));
-  const CsvColumns columns(record);
+  std::string header;
+  std::vector<std::string_view> titles;
+  split_csv(record, titles);
+  for (const std::string_view title : titles)
+    header.append(header.empty() ? "" : ",").append(meant ? meant(trim(title)) : title);
+  const CsvColumns columns(meant ? header : record);
   for (const char* name : needed) {
     if (columns.has(name)) continue;
     return fail(bad_input(fmt::format("not {}: no column {}", what, name))

@@ -74,5 +74,35 @@ TEST(PlanOnSpot, OffersAreRankedByThePrintedCostPerGpu) {
   }
 }
 
+// As many GPUs are bought as rented: machines follow from --gpus, and too few are refused.
+TEST(BuyOrRent, BuysEnoughMachinesForTheRentedGpus) {
+  const auto buy = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "buy");
+    return call("prices", words);
+  };
+  for (const int of_each : {1, 4, 8}) {
+    for (const int gpus : {1, 7, 8, 9, 32, 100}) {
+      const std::string machine = fmt::format("{}xh100-sxm=70000USD", of_each), wanted = std::to_string(gpus);
+      const int needed = (gpus + of_each - 1) / of_each;
+      const Checked<Outcome> meant = buy({"--on-prem", machine, "--gpus", wanted});
+      const Checked<Outcome> counted =
+          buy({"--on-prem", machine, "--gpus", wanted, "--on-prem-machines", std::to_string(needed)});
+      ASSERT_TRUE(meant && counted) << machine << wanted;
+      EXPECT_EQ(meant->report.document, counted->report.document) << machine << wanted;
+      EXPECT_GE(number_at(meant->report.document.find("rents")->items()->front(), "buy_usd"), 70000.0 * needed);
+      if (needed > 1) {
+        EXPECT_FALSE(buy({"--on-prem", machine, "--gpus", wanted, "--on-prem-machines", std::to_string(needed - 1)}));
+      }
+    }
+  }
+  const Checked<Outcome> whole = buy({"--on-prem", "8xh100=70000USD", "--gpu", "h100", "--gpus", "32"});
+  ASSERT_TRUE(whole);
+  for (const char* typed : {"70000USD", "8xh100,70000USD", "70000USD,8xh100"}) {
+    const Checked<Outcome> price = buy({"--on-prem", typed, "--gpu", "h100", "--gpus", "32"});
+    ASSERT_TRUE(price) << typed;
+    EXPECT_EQ(price->report.document, whole->report.document) << typed;
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::app

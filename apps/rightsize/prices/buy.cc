@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parse_units.h"
 #include "market/energy.h"
 #include "market/read_own.h"
 #include "rightsize/prices/prices.h"
@@ -101,16 +102,30 @@ std::string conclusion(const std::vector<BuyRow>& rows, const market::OwnHardwar
           : "The purchase never pays off: electricity alone costs more than the rent.");
 }
 
+// A price alone belongs to the machine named with it, or to one with eight GPUs of --gpu.
+std::string machine_to_buy(const PricesFlags& flags) {
+  const std::vector<std::string> parts = words_of(flags.on_prem);
+  const auto price = std::ranges::find_if(parts, [](const std::string& part) { return parse_usd(part).has_value(); });
+  if (price == parts.end() || parts.size() > 2 || (parts.size() == 1 && flags.gpu.empty())) return flags.on_prem;
+  const std::string machine = parts.size() == 1 ? "8x" + flags.gpu : parts[price == parts.begin() ? 1 : 0];
+  return machine + "=" + *price;
+}
+
 }  // namespace
 
 Checked<Outcome> buy_or_rent(const PricesFlags& flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
-  RIGHTSIZE_TRY(std::vector<market::OwnHardware> kinds, market::read_own_machines(flags.on_prem, catalog));
+  RIGHTSIZE_TRY(std::vector<market::OwnHardware> kinds, market::read_own_machines(machine_to_buy(flags), catalog));
   if (kinds.size() != 1)
     return fail(bad_input("'prices buy' needs one --on-prem").with_hint("for example --on-prem 8xh100-sxm=280000USD"));
   market::OwnHardware& own = kinds.front();
-  own.machines = flags.on_prem_machines;
+  const int needed = flags.gpus ? (*flags.gpus + own.gpus - 1) / own.gpus : 1;
+  own.machines = flags.on_prem_machines.value_or(needed);
+  if (flags.gpus && own.machines < needed)
+    return fail(bad_input(fmt::format("{} GPUs need {} machines of {} GPUs, not {}", *flags.gpus, needed, own.gpus,
+                                      own.machines))
+                    .with_hint(fmt::format("use --on-prem-machines {}, or leave it out", needed)));
   RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog.find_gpu(own.gpu));
   if (!gpu->tdp) return fail(bad_input(fmt::format("the power of {} is not in the catalogue", gpu->name)));
   PricesFlags filtered = with_known_names(flags, catalog);

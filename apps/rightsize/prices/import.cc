@@ -263,21 +263,31 @@ std::string download_folder() {
 }  // namespace
 
 Checked<Outcome> import_prices(const PricesFlags& flags, const std::vector<std::string>& files) {
-  if (flags.feed.empty()) {
-    Error error = bad_input("'prices import' needs --feed");
-    for (const feeds::FeedKind& kind : feeds::feed_kinds())
-      error.hints.push_back(fmt::format("--feed {}: {}", kind.name, kind.what));
-    return fail(std::move(error));
-  }
-  RIGHTSIZE_TRY(const feeds::FeedKind kind, feeds::find_feed_kind(flags.feed));
   if (files.empty()) return fail(bad_input("'prices import' needs a file, or - for standard input"));
+  std::vector<feeds::FeedKind> kinds;
+  for (const std::string& file : files) {
+    const bool piped = file == "-" && flags.feed.empty();
+    Result<feeds::FeedKind> kind = piped                ? fail(bad_input("standard input needs --feed"))
+                                   : flags.feed.empty() ? feeds::feed_of(file)
+                                                        : feeds::find_feed_kind(flags.feed);
+    if (!kind && flags.feed.empty()) {
+      Error error = std::move(kind).error();
+      for (const feeds::FeedKind& known : feeds::feed_kinds())
+        error.hints.push_back(fmt::format("--feed {}: {}", known.name, known.what));
+      return fail(std::move(error));
+    }
+    if (!kind) return fail(std::move(kind).error());
+    kinds.push_back(*std::move(kind));
+  }
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   if (flags.date && *flags.date - today() > 1)
     return fail(bad_input(fmt::format("--date {} is in the future", format_date(*flags.date))));
   RIGHTSIZE_TRY(const std::string currency, read_currency(flags.currency, catalog));
   Outcome outcome{{.title = "Import"}};
   ImportAnswer answer;
-  for (const std::string& file : files) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string& file = files[i];
+    const feeds::FeedKind& kind = kinds[i];
     const bool unknown = kind.copied || (file != "-" && is_checked_out(file));
     const feeds::DateIs known = flags.date ? feeds::DateIs::kStated
                                 : unknown  ? feeds::DateIs::kWritten

@@ -315,6 +315,14 @@ std::string shown_in_sentence(const std::vector<PricedOffer>& offers) {
   return fmt::format("1 {} is {:.5g} USD ({}, {}).", rate->currency, rate->usd, rate->source, format_date(rate->date));
 }
 
+// "lambda, oci or runpod"
+std::string either_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
+  return text;
+}
+
 // Names offers for any region from providers that do not confirm the GPU in the requested region.
 std::string unplaced_sentence(const PricesFlags& flags, const market::PriceBook& book) {
   const Result<market::OfferFilter> filter = read_filter(flags, book.catalog());
@@ -323,9 +331,9 @@ std::string unplaced_sentence(const PricesFlags& flags, const market::PriceBook&
   const std::vector<market::Offer> offers = book.unplaced(*filter);
   for (const market::Offer& offer : offers) providers.insert(offer.machine->provider);
   if (offers.empty()) return {};
-  return fmt::format("{} not shown: no source confirms that {} {} the GPU in {}.",
+  return fmt::format("{} not shown: no source confirms that {} has this GPU in {}.",
                      offers.size() == 1 ? "1 offer" : fmt::format("{} offers", offers.size()),
-                     fmt::join(providers, " or "), providers.size() == 1 ? "has" : "have", flags.region);
+                     either_of({providers.begin(), providers.end()}), either_of(words_of(flags.region)));
 }
 
 // Providers that were asked for without such an offer.
@@ -487,6 +495,10 @@ std::string totals_sentence(const std::vector<PricedOffer>& offers, const Prices
   for (const auto& [terms, row] : cheapest) {
     const bool whole_term = row->total > 1.001 * row->per_hour * in_hours(*flags.hours) *
                                              std::ceil(1.0 * flags.gpus.value_or(1) / row->machine->gpus);
+    // A term far longer than the time was not asked for and is not a way to pay for it.
+    if (whole_term && flags.purchase.empty() && cheapest.contains(catalog::Purchase::kOnDemand) &&
+        row->total > 3 * cheapest.at(catalog::Purchase::kOnDemand)->total)
+      continue;
     parts.push_back(fmt::format("{} {} ({} {}{})", format_usd(usd(row->total)), catalog::name_of(terms),
                                 row->price->provider, row->price->instance,
                                 whole_term ? ", the whole term is due" : ""));

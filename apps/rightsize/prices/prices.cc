@@ -129,8 +129,9 @@ Run add_prices(FlagSet& command) {
   command.add("hours", flags->hours);
   command.add("gpus", flags->gpus)->meaning("with --hours: also what this many GPUs cost in all");
   command.add("machines", flags->machines);
-  command.add("on-prem", flags->on_prem)->meaning("buy: the machine and its price, e.g. 8xh100-sxm=280000USD");
-  command.add("on-prem-machines", flags->on_prem_machines);
+  command.add("on-prem", flags->on_prem)
+      ->meaning("buy: the machine and its price, e.g. 8xh100-sxm=280000USD; a price alone is for eight GPUs of --gpu");
+  command.add("on-prem-machines", flags->on_prem_machines)->or_words("as many as --gpus needs, else 1");
   command.add("kwh-price", flags->kwh_price);
   command.add("pue", flags->pue);
   command.add("busy-share", flags->busy)

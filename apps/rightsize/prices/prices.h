@@ -16,7 +16,7 @@ struct PricesFlags {
   std::string gpu, provider, region, purchase, sort, best_per, catalog;
   std::optional<Bytes> min_memory;
   std::optional<double> max_price, paid;  // USD per GPU-hour
-  bool machine_limit = false;       // ... or of a machine: "8xH100", at most "$20/h"
+  bool machine_limit = false;             // ... or of a machine: "8xH100", at most "$20/h"
   PriceFlag price;
   std::optional<int> top;
   bool retired = false, community = false;
@@ -29,7 +29,7 @@ struct PricesFlags {
   Seconds save, restart, checkpoint_every;
   std::optional<double> interruptions;  // per hour and machine
   std::string on_prem;                  // `buy`
-  int on_prem_machines = 1;
+  std::optional<int> on_prem_machines;
   double kwh_price = 0, pue = 1, busy = 1;
 };
 

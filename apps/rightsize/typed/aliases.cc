@@ -36,7 +36,9 @@ constexpr FlagAlias kFlags[] = {
      "--fail-over"},
     {"--all-regions --all-clouds --all-providers --any-region --any-cloud", "default"},
     {"--interval --scrape-interval --apart --period", "--step"},
-    {"--own --owned --on-premises --onprem --own-hardware", "--on-prem"},
+    {"--own --owned --on-premises --onprem --own-hardware --server-price --node-price --machine-price "
+     "--price-per-server --price-per-node --capex",
+     "--on-prem"},
     {"--max-power --max-tdp --tdp --max-wattage --power", "--max-watts"},
     {"--compare --vendor --gpu-vendor --arch --architecture --generation", "--gpu"},
     {"--under --below --max-hourly --max-gpu-price --max-price-per-gpu", "--max-price"},
@@ -142,6 +144,7 @@ constexpr FlagAlias kFlags[] = {
     {"--cold-start --cold-start-time --startup-time --start-time", "--startup"},
     {"--rps-file --load-file --traffic-file", "--trace"},
     {"--duration --runtime", "--hours"},
+    {"--years", "--hours=*y"},
     {"--monthly --per-month", "--hours=730h"},
     {"--interruption-rate --preemption-rate --eviction-rate", "--interruptions"},
     {"--host-memory --cpu-memory --cpu-offload-gb --kv-offloading-size --swap-space", "--tier=host=*GiB"},

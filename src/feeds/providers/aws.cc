@@ -316,7 +316,9 @@ class AwsReader {
 std::vector<Feed> aws() {
   return {{{"aws", "AWS price list (CSV, JSON), Savings Plans, spot price history, spot advisor", false},
            false,
-           [](const FeedInput& input, FeedSink& sink) { return AwsReader(input, sink).read(); }}};
+           [](const FeedInput& input, FeedSink& sink) { return AwsReader(input, sink).read(); },
+           "\"SpotPriceHistory\"|\"CapacityBlockOfferings\"|\"spot_advisor\"|\"emr\" \"ram_gb\"|\"offerCode\"|"
+           "\"regionCode\"|\"products\" \"terms\"|PricePerUnit"}};
 }
 
 }  // namespace rightsize::feeds

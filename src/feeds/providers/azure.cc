@@ -57,6 +57,8 @@ Result<> read_azure(const FeedInput& input, FeedSink& sink) {
 
 }  // namespace
 
-std::vector<Feed> azure() { return {{{"azure", "Azure Retail Prices, pages of JSON", false}, false, read_azure}}; }
+std::vector<Feed> azure() {
+  return {{{"azure", "Azure Retail Prices, pages of JSON", false}, false, read_azure, "\"armSkuName\""}};
+}
 
 }  // namespace rightsize::feeds

@@ -138,7 +138,8 @@ class GcpParts {
 std::vector<Feed> gcp() {
   return {{{"gcp", "Google Cloud Billing SKUs, summed into machines", false},
            false,
-           [](const FeedInput& input, FeedSink& sink) { return GcpParts(input, sink).read(); }}};
+           [](const FeedInput& input, FeedSink& sink) { return GcpParts(input, sink).read(); },
+           "\"serviceRegions\"|\"skuId\" \"pricingInfo\""}};
 }
 
 }  // namespace rightsize::feeds

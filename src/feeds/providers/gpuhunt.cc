@@ -29,6 +29,8 @@ Result<> read_gpuhunt(const FeedInput& input, FeedSink& sink) {
 
 }  // namespace
 
-std::vector<Feed> gpuhunt() { return {{{"gpuhunt", "gpuhunt catalogue, CSV", true, true}, true, read_gpuhunt}}; }
+std::vector<Feed> gpuhunt() {
+  return {{{"gpuhunt", "gpuhunt catalogue, CSV", true, true}, true, read_gpuhunt, "instance_name gpu_count"}};
+}
 
 }  // namespace rightsize::feeds

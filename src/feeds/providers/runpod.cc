@@ -49,6 +49,8 @@ Result<> read_runpod(const FeedInput& input, FeedSink& sink) {
 
 }  // namespace
 
-std::vector<Feed> runpod() { return {{{"runpod", "RunPod's gpuTypes, JSON", true}, false, read_runpod}}; }
+std::vector<Feed> runpod() {
+  return {{{"runpod", "RunPod's gpuTypes, JSON", true}, false, read_runpod, "\"gpuTypes\"|\"securePrice\""}};
+}
 
 }  // namespace rightsize::feeds

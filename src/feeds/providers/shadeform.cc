@@ -52,7 +52,7 @@ Result<> read_shadeform(const FeedInput& input, FeedSink& sink) {
 }  // namespace
 
 std::vector<Feed> shadeform() {
-  return {{{"shadeform", "Shadeform's instance types, JSON", true}, false, read_shadeform}};
+  return {{{"shadeform", "Shadeform's instance types, JSON", true}, false, read_shadeform, "\"shade_instance_type\""}};
 }
 
 }  // namespace rightsize::feeds

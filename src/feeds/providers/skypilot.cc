@@ -169,7 +169,10 @@ Result<> read_skypilot(const FeedInput& input, FeedSink& sink) {
 }  // namespace
 
 std::vector<Feed> skypilot() {
-  return {{{"skypilot", "SkyPilot catalogue: vms.csv of a cloud", true, true}, true, read_skypilot}};
+  return {{{"skypilot", "SkyPilot catalogue: vms.csv of a cloud", true, true},
+           true,
+           read_skypilot,
+           "InstanceType AcceleratorName"}};
 }
 
 }  // namespace rightsize::feeds

@@ -36,6 +36,8 @@ Result<> read_vast(const FeedInput& input, FeedSink& sink) {
 
 }  // namespace
 
-std::vector<Feed> vast() { return {{{"vast", "Vast offers, JSON", true}, false, read_vast}}; }
+std::vector<Feed> vast() {
+  return {{{"vast", "Vast offers, JSON", true}, false, read_vast, "\"offers\"|\"dph_total\""}};
+}
 
 }  // namespace rightsize::feeds
