@@ -261,9 +261,10 @@ std::vector<std::string> job_notes(const JobTable& table, bool only_log) {
   for (const SlurmJob& job : table.jobs) unmeasured += job.measured() ? 0 : 1;
   if (only_log && unmeasured > 0) {
     notes.push_back(fmt::format(
-        "{} of {} GPU jobs have no utilization (neither jobstats nor gres/gpuutil): their hours and dollars are "
+        "{} of {} GPU jobs {} no utilization data (neither jobstats nor gres/gpuutil): their hours and dollars are "
         "counted, but the use of their GPUs is unknown",
-        format_count(static_cast<double>(unmeasured)), format_count(static_cast<double>(table.jobs.size()))));
+        format_count(static_cast<double>(unmeasured)), format_count(static_cast<double>(table.jobs.size())),
+        unmeasured == 1 ? "has" : "have"));
   }
   if (only_log && !table.jobs.empty()) {
     notes.push_back("a job log has no GPUs between jobs: the idle time of unallocated GPUs is not in these figures");

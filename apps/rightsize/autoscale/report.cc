@@ -293,7 +293,7 @@ std::string conclusion(const AutoscaleAnswer& a) {
 
 std::string bound_line(const AutoscaleAnswer& a) {
   if (!a.bound || !(a.bound->replica_seconds > 0)) return "";
-  return fmt::format("No scaler that meets the SLO needs fewer than {} GPU-hours; a replica starts in {}.",
+  return fmt::format("Meeting the SLO takes at least {} GPU-hours, whatever the scaler; a replica starts in {}.",
                      hours_text(a.input.gpu_hours(a.bound->replica_seconds)), format_duration(a.input.startup.total()));
 }
 
@@ -349,8 +349,11 @@ std::string failure_line(const AutoscaleAnswer& a) {
   if (!a.failure) return "";
   const FailureView v{*a.failure};
   const double more = std::max(0.0, v.more_over());
-  return fmt::format("If a replica dies at the busiest time, {} more request{} the SLO and TTFT reaches {}.",
-                     format_count(more), more == 1 ? " misses" : "s miss", format_duration(v.worst()));
+  const std::string missed = more == 0   ? "no more requests miss the SLO than without the failure"
+                             : more == 1 ? "1 more request misses the SLO"
+                                         : format_count(more) + " more requests miss the SLO";
+  return fmt::format("If a replica dies at the busiest time, {}, and TTFT reaches {}.", missed,
+                     format_duration(v.worst()));
 }
 
 }  // namespace

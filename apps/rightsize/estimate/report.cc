@@ -1,6 +1,7 @@
 #include "rightsize/estimate/report.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -247,7 +248,10 @@ report::Report report_of(const SpeedAnswer& answer) {
   std::string& first = std::get<report::Paragraph>(report.blocks.front()).text;
   if (estimate && !per.empty()) first += amount_sentence(input, *estimate, per);
   if (!memory_warning.empty()) {
-    first = "warning: " + memory_warning + ". With enough memory, it would run like this: " + first;
+    // The sentence continues with the job ("Serving ..."), unless it begins with a name.
+    if (first.size() > 1 && std::islower(static_cast<unsigned char>(first[1])) != 0)
+      first[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(first[0])));
+    first = "warning: " + memory_warning + ". With enough memory: " + first;
   }
   if (run) report_run(report, input, *run);
   if (estimate) report_energy(report, answer, *estimate);

@@ -124,7 +124,8 @@ std::string cluster_headline(const fleet::ClusterLedger& c) {
   if (c.idle_nodes > 0) {
     text += fmt::format(" No pod requests GPUs on {}{}.", nodes(c.idle_nodes), priced(c.idle_rate));
   }
-  if (c.waiting > 0) text += fmt::format(" Pods that request {:g} GPUs wait for a node.", c.waiting);
+  if (c.waiting > 0)
+    text += fmt::format(" Pending pods request {:g} more GPU{}.", c.waiting, c.waiting == 1 ? "" : "s");
   return text + " Requests do not show how busy GPUs are; DCGM metrics do.";
 }
 

@@ -73,7 +73,7 @@ std::string why_lower(const plan::Request& request, const Plan& first, const Pla
   if (service && used > 0.9 && plan::limit_used(request, first) < used)
     return fmt::format("its latency is at {:.0f} % of its limit", 100 * used);
   if (service && cheaper.resizing > first.resizing + 0.1)
-    return fmt::format("with a chance of {:.0f} % needs more machines to meet your limits", 100 * cheaper.resizing);
+    return fmt::format("{:.0f} % chance that it needs more machines to meet your limits", 100 * cheaper.resizing);
   if (!service && request.limits.deadline && cheaper.elapsed() * cheaper.speed.high > *request.limits.deadline)
     return "misses the deadline at the slow end of its speed range";
   if (first.benchmarked && !cheaper.benchmarked) return "no benchmark";
@@ -170,9 +170,10 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
     text += fmt::format(", and the next with a {}, {}, {}", next->extrapolated ? "benchmark" : "confirmed price",
                         rival->offer.gpu->name, compare(rival->cost / first.cost));
   if (rival != nullptr && decision != plan::Decision::kClear)
-    text += confidence < 0.8 ? fmt::format("; this one stays the cheapest with a chance of {:.0f} %", 100 * confidence)
+    text += confidence < 0.8
+                ? fmt::format("; there is a {:.0f} % chance that this one stays the cheapest", 100 * confidence)
             : first.resizing > 0.2 ? fmt::format(
-                                         "; with a chance of {:.0f} % this one needs more machines to meet "
+                                         "; there is a {:.0f} % chance that this one needs more machines to meet "
                                          "your limits",
                                          100 * first.resizing)
             : found.may_break_limits
@@ -196,11 +197,15 @@ std::string doubt_sentence(const Recommendation& found) {
 
 std::string held_back_sentence(const Recommendation& found) {
   std::vector<std::string> lines;
-  for (const Plan& plan : found.held_back)
-    lines.push_back(fmt::format("Cheaper if {} confirms the price: {}, {}, {} ({}{}).", plan.offer.machine->provider,
-                                describe_machines(plan), short_usd(plan.cost),
-                                compare(plan.cost / found.plans.front().cost), price_doubt(plan.price),
-                                plan.benchmarked ? "" : "; no benchmark for the GPU"));
+  const Plan& first = found.plans.front();
+  for (const Plan& plan : found.held_back) {
+    const char* why = plan.cost < first.cost                   ? "Cheaper"
+                      : plan.benchmarked && !first.benchmarked ? "Cheapest with a benchmark,"
+                                                               : "Alternative,";
+    lines.push_back(fmt::format("{} if {} confirms the price: {}, {}, {} ({}{}).", why, plan.offer.machine->provider,
+                                describe_machines(plan), short_usd(plan.cost), compare(plan.cost / first.cost),
+                                price_doubt(plan.price), plan.benchmarked ? "" : "; no benchmark for the GPU"));
+  }
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
