@@ -300,5 +300,14 @@ TEST(MiniMax, ParameterCountIsThePublishedOne) {
   EXPECT_EQ(shape->rotary_dim, 64);
 }
 
+// The first positions of RoBERTa are those of the padding.
+TEST(ReadModel, RobertaHasFewerTokensThanPositions) {
+  const Checked<ModelShape> shape = read(R"({"architectures": ["XLMRobertaForSequenceClassification"],
+      "model_type": "xlm-roberta", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16,
+      "max_position_embeddings": 8194, "type_vocab_size": 1, "pad_token_id": 1, "vocab_size": 250002})");
+  ASSERT_TRUE(shape);
+  EXPECT_EQ(shape->context, 8192);
+}
+
 }  // namespace
 }  // namespace rightsize::model

@@ -57,7 +57,7 @@ std::optional<Broken> broken_limit(const Request& request, const PricedOption& c
   // only after simulation.
   const double overcounted = static_cast<double>(c.option->machines) / c.option->least_machines;
   const double margin = c.option->sized ? 1 : request.work.trace ? overcounted : 2;
-  if (limits.budget && c.due() > *limits.budget * margin) {
+  if (limits.budget && c.due() > *limits.budget * margin + kHalfACent) {
     const Usd need = request.work.trace && !c.option->sized ? c.due() / overcounted : c.due();
     Shortfall& s = add(RejectionStage::kBudget, Shortfall::Kind::kBudget, need / *limits.budget);
     s.need_cost = need, s.have_cost = *limits.budget;

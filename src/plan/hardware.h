@@ -45,6 +45,9 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
 // Whether prompts are known, so that a prefix cache is simulated: conversations, and traces with hashes.
 inline bool simulates_cache(const Request& request) { return request.work.trace && request.work.trace->prompts; }
 
+// A budget is compared in cents.
+inline constexpr Usd kHalfACent = usd(0.005);
+
 // Conversations are simulated in all layouts, and for longer the more machines there are: not for more machines than
 // the budget pays for.
 void limit_by_budget(const Request& request, const market::PriceBook& book, std::vector<MachineClass>& classes);

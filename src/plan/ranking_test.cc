@@ -6,6 +6,7 @@
 
 #include "plan/candidates.h"
 #include "plan/explain.h"
+#include "plan/test_draws.h"
 #include "plan/test_requests.h"
 
 namespace rightsize::plan {
@@ -140,6 +141,34 @@ TEST(Ranking, OwnMachinesWorkTogether) {
   ASSERT_FALSE(found.plans.empty());
   EXPECT_GT(found.plans.front().machines, 1);
   EXPECT_LE(found.plans.front().machines, 5);
+}
+
+// More machines of one's own never cost more, and never turn their use into renting.
+TEST(Ranking, MoreOwnMachinesNeverCostMore) {
+  int used = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    Draw draw(seed);
+    Given given{{"model", draw.one_of({"llama-3.1-8b", "qwen2.5-14b", "llama-3.2-3b"})},
+                {"job", "serve"},
+                {"rate", draw.whole(2, 30) + "/s"},
+                {"ttft-slo", draw.whole(500, 4000) + "ms"},
+                {"tpot-slo", draw.whole(20, 80) + "ms"},
+                {"on-prem", draw.one_of({"8xh100-sxm=60000USD", "8xl40s=30000USD", "8xa100-80gb-sxm=40000USD"})},
+                {"providers", "own,lambda,runpod"},
+                {"on-prem-machines", "1"}};
+    double before = INFINITY;
+    for (const char* machines : {"1", "2", "3"}) {
+      given.back().second = machines;
+      const Recommendation found = answer(given);
+      if (found.plans.empty() || found.plans.front().offer.machine->provider != market::kOwn) {
+        EXPECT_TRUE(std::isinf(before)) << "rented with " << machines << " own machines, seed " << seed;
+        continue;
+      }
+      EXPECT_LE(in_usd(found.plans.front().cost), before * 1.001) << machines << ", seed " << seed;
+      before = in_usd(found.plans.front().cost), ++used;
+    }
+  }
+  EXPECT_GT(used, 6);
 }
 
 // 126 layers have no even split into 4 or 8 stages.

@@ -378,15 +378,13 @@ double ServingSearch::answer_tokens() const {
 // Whole machines within the limits, or exactly the number of GPUs that `gpus` asks for.
 capacity::ReplicaCounts ServingSearch::counts_of(const MachineClass& machines, const Option& option) const {
   const PlanLimits& limits = request_.limits;
-  capacity::ReplicaCounts counts;
-  counts.step = option.replicas_each;
+  capacity::ReplicaCounts counts{.step = option.replicas_each};
   int most = limits.max_gpus / machines.gpus;
   if (machines.most_machines > 0) most = std::min(most, machines.most_machines);
   if (machines.affordable) most = std::min(most, *machines.affordable);
   counts.most = most / option.machines_each * option.replicas_each;
   counts.at_least = least_replicas(option, asked_rate(request_));
-  if (!limits.gpus) return counts;
-  counts.most = counts.at_least = *limits.gpus / replica_gpus(option.job);
+  if (limits.gpus) counts.most = counts.at_least = *limits.gpus / replica_gpus(option.job);
   return counts;
 }
 
@@ -403,16 +401,19 @@ capacity::ReplicaCounts ServingSearch::within(capacity::ReplicaCounts counts, co
 std::optional<int> ServingSearch::takes_more(const Option& option, int of_interest) const {
   if (!(asked_rate(request_) > 0)) return std::nullopt;
   const int least = planner_.at_least(option.replica, counts_of(classes_[option.machines_class], option));
-  const int machines = least / option.replicas_each * option.machines_each;
-  return machines > std::max(of_interest, option.machines) ? std::optional(least) : std::nullopt;
+  if (least / option.replicas_each * option.machines_each > std::max(of_interest, option.machines)) return least;
+  return std::nullopt;
 }
 
-// The others carry the load if a machine is lost with all its replicas, or a replica where there is only one machine.
+// The others carry the load if a machine is lost with all its replicas, or a replica where there is only one machine or
+// one of the user's is enough.
 int ServingSearch::least_replicas(const Option& option, double rate) const {
   if (request_.limits.allow_single || !(rate > 0)) return 1;
   const double left = std::ceil(rate / (capacity::kLoadAfterLoss * replica_capacity(option.replica)) - 1e-9);
-  const int lost = classes_[option.machines_class].most_machines == 1 ? 1 : option.replicas_each;
-  return lost + static_cast<int>(std::clamp(left, 1.0, 1e6));
+  const MachineClass& machines = classes_[option.machines_class];
+  const int others = static_cast<int>(std::clamp(left, 1.0, 1e6));
+  const bool one = machines.most_machines == 1 || (machines.own != nullptr && others < option.replicas_each);
+  return (one ? 1 : option.replicas_each) + others;
 }
 
 double ServingSearch::replica_capacity(std::size_t replica) const {
@@ -593,8 +594,7 @@ bool ServingSearch::confirm_mix(const std::vector<MixChoice>& choices) {
       c.engine.token_budget = std::min(c.engine.token_budget, option.token_budget);
     }
   }
-  if (std::isinf(planner_.bound(c))) return false;
-  return planner_.confirm(c).has_value();
+  return !std::isinf(planner_.bound(c)) && planner_.confirm(c);
 }
 
 }  // namespace rightsize::plan

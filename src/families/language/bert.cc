@@ -169,6 +169,8 @@ void read_encoder(const Config& config, ModelShape& shape, const SizeFields& fie
   read_sizes(config, fields, shape);
   shape.tied_embeddings = config.flag("tie_word_embeddings", true);
   Bert(config, shape, variant).write();
+  // RoBERTa's first positions are those of the padding, which no token has: 8,192 of 8,194.
+  if (variant == Bert::Variant::kRoberta) shape.context -= config.size("pad_token_id", 1) + 1;
 }
 
 void read_bert(const Config& config, ModelShape& shape) {
