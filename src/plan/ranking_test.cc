@@ -143,7 +143,7 @@ TEST(Ranking, OwnMachinesWorkTogether) {
   EXPECT_LE(found.plans.front().machines, 5);
 }
 
-// More machines of one's own never cost more, and never turn their use into renting.
+// More machines of the user never cost more, and never turn their use into renting.
 TEST(Ranking, MoreOwnMachinesNeverCostMore) {
   int used = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {

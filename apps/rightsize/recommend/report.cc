@@ -63,9 +63,12 @@ std::string format_reason(const Recommendation& found) {
     if (r.partly || r.stage == plan::RejectionStage::kPrice || r.stage == plan::RejectionStage::kSoftware) continue;
     ++rejected[r.nearest.kind == plan::Shortfall::Kind::kFormat ? r.nearest.reason : std::string()];
   }
-  const auto most = std::max_element(rejected.begin(), rejected.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == rejected.end() ? std::string() : most->first;
+  int all = 0;
+  for (const auto& [reason, count] : rejected) all += count;
+  for (const auto& [reason, count] : rejected) {
+    if (2 * count > all) return reason;
+  }
+  return {};
 }
 
 // How far a change moves a limit: new over old. Changes that move none come after those.
@@ -105,9 +108,10 @@ const plan::RequestChange& closest(const Request& request, const Recommendation&
 }
 
 std::string no_answer(const Request& request, const Recommendation& found) {
-  std::string reason = unpriced_words(request, found);
-  if (reason.empty()) reason = format_reason(found);
+  std::string reason = format_reason(found);
   if (reason.empty()) reason = nearest_miss(found);
+  // A provider without a price is the reason only where nothing else is.
+  if (reason.empty()) reason = unpriced_words(request, found);
   const std::string cut = cut_work(request).empty() ? "" : fmt::format("\nCaveat: {}.", cut_work(request));
   const std::string nothing = reason.empty() ? "Nothing meets your limits" : "Nothing meets your limits: " + reason;
   if (found.changes.empty()) return nothing + (reason.empty() ? ", and none of the usual changes helps." : ".") + cut;

@@ -371,13 +371,14 @@ std::vector<std::string> assumptions(const plan::Request& request, const plan::P
 }
 
 std::string nearest_miss(const plan::Recommendation& found) {
+  const plan::Rejection* nearest = nullptr;  // without a number: the GPU that was rejected last
   for (const plan::Rejection& r : found.rejected) {
     if (r.partly || r.stage == plan::RejectionStage::kPrice) continue;
     const NeedAndHave words = describe_shortfall(r.nearest);
-    return words.have.empty() ? fmt::format("{}: {}", r.gpu, words.need)
-                              : fmt::format("{} needs {}, limit {}", r.gpu, words.need, words.have);
+    if (!words.have.empty()) return fmt::format("{} needs {}, limit {}", r.gpu, words.need, words.have);
+    if (nearest == nullptr || r.stage > nearest->stage) nearest = &r;
   }
-  return {};
+  return nearest != nullptr ? fmt::format("{}: {}", nearest->gpu, describe_shortfall(nearest->nearest).need) : "";
 }
 
 std::vector<std::string> answer_paragraphs(const plan::Request& request, const plan::Recommendation& found) {
