@@ -23,7 +23,7 @@ constexpr Nouns kNouns[] = {
      "paper product job task entry entrie string snippet contract note post tweet"},
     {Thing::kRequest,
      "request req query querie prompt call completion generation inference question answer conversation chat "
-     "prediction invocation hit lookup search searche turn"},
+     "prediction invocation hit lookup search searche turn stream"},
     {Thing::kToken, "token tok"},
     {Thing::kImage, "image img photo picture frame"},
     {Thing::kUser, "user client person people customer seat employee developer agent"},

@@ -179,7 +179,8 @@ Meaning meaning_of(const std::string& key, const std::string& value, const std::
     const std::string name = last_of(key), flag = "--" + name;
     const Meaning meaning = flag_for(name, value, declared, serving);
     if (meaning.kind != Kind::kUnknown || is_off(value)) return meaning;
-    const bool amount = (read_work_flag(flag) && parse_amount(value)) || read_limit_name(name);
+    const bool amount = (read_work_flag(flag) && parse_amount(value)) || read_limit_name(name) ||
+                        (lists_word("height width", name) && find_flag(declared, "--resolution"));
     return amount ? Meaning{flag + "=" + value, Kind::kFlag} : meaning;
   }
   if (row->meant.empty()) return {"", Kind::kNoEffect};

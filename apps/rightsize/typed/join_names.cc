@@ -104,8 +104,10 @@ void join_names(Typed& typed) {
         break;
     }
     at += std::max<std::size_t>(many, 1);
-    if (const std::string inside = words.front() == "commit" ? gpus_of_instance(name) : ""; !inside.empty())
-      name = inside;
+    if (const catalog::Machine* machine = machine_named(name); words.front() == "commit" && machine != nullptr) {
+      joined.push_back("--provider=" + machine->provider);
+      name = gpus_of_instance(name);
+    }
     if (many == 1 && bare.size() > 1 && holds(std::array{"on", "with", "vs", "and", "of", "for", "at", "the"}, name))
       continue;
     // `8 h100` and `8x h100` are 8xh100; a number may itself be the name of a GPU, as 4090 is.

@@ -15,93 +15,12 @@
 #include "rightsize/typed/file_kind.h"
 #include "rightsize/typed/join_names.h"
 #include "rightsize/typed/lists.h"
+#include "rightsize/typed/question_kinds.h"
 #include "rightsize/typed/said_words.h"
 #include "rightsize/typed/sentence.h"
 
 namespace rightsize::app {
 namespace {
-
-// What a sentence has, besides the words of the question.
-enum Has : unsigned {
-  kAsks = 1,   // it begins as a question: how, can, what
-  kModel = 2,  // a model or its size
-  kNoModel = 4,
-  kGpu = 8,  // the name of a GPU
-  kTwoGpus = 16,
-  kNoGpu = 32,
-  kNoAmount = 64,    // no number of users, requests, tokens, documents
-  kNoWork = 128,     // neither a job nor work
-  kLoad = 256,       // how many users or requests
-  kSpeed = 512,      // how many seconds or tokens
-  kWhichGpu = 1024,  // what GPU, which card
-  kSized = 2048,     // GPUs by their memory: "with 80 GB"
-  kMoney = 4096,     // "$3.90"
-  kShare = 8192,     // "25% utilization"
-  kLongest = 16384,  // "the longest context" without a number
-};
-
-constexpr std::string_view kCosts = "cheap cheaper cheapest price prices cost costs expensive pricing";
-constexpr std::string_view kCompared =
-    "faster slower better best worse difference differ differs compare compared comparison vs versus or than between "
-    "against";
-constexpr std::string_view kPower = "electricity power energy kwh watt watts consumption";
-constexpr std::string_view kTrainParts = "optimizer-states optimizer gradients activations";
-
-struct Kind {
-  std::string_view command;      // that answers it
-  std::string_view asked, with;  // one word or phrase of each list; optimizer-states is a phrase
-  unsigned needs = 0;
-};
-// The first that applies. What is asked for decides the command; the other words become its settings.
-constexpr Kind kKinds[] = {
-    {"profile", "why how-come", "gpu gpus training train utilization util slow idle busy job jobs"},
-    {"prices", "waste wasted wasting", "", kAsks | kGpu | kNoModel | kShare},
-    {"fleet", "waste wasted wasting", "", kAsks | kNoModel},
-    {"profile", "utilization util gpu-usage", "low stuck check bottleneck drops improve increase raise"},
-    {"profile", "slow starved starving bottleneck bottlenecked stuck check-first should-i-check",
-     "gpu gpus training train trainer", kNoModel | kNoAmount},
-    {"memory", "longest max maximum largest biggest", "context sequence length window", kLongest | kModel | kGpu},
-    {"mig", "mig slice slices partition partitions partitioned", "", kGpu},
-    {"mig", "split share", "models", kGpu | kNoModel},
-    {"gpus", kPower, "", kGpu | kNoModel},
-    {"prices buy", "buy buying bought purchase purchasing own owning", "rent renting lease leasing cloud break-even",
-     kGpu},
-    {"prices spot", "spot preemptible",
-     "worth cheaper save saves saving savings risk risky vs versus than should better instead difference on-demand",
-     kGpu | kNoModel | kNoAmount},
-    {"prices", "pay pays paying paid charged charges", "", kGpu | kNoModel | kMoney},
-    {"commit", "reserve reserving reserved reservation commit committing commitment savings-plan",
-     "should worth better cheaper save saves saving switch switching", kGpu | kNoModel | kNoAmount},
-    {"models", "largest biggest", "model models llm llms", kGpu},
-    {"models", "what-can which-models what-models which-model which-llm which-llms", "", kGpu | kNoModel},
-    {"estimate", "faster speed latency per-token tok/s tokens/s", kCompared, kTwoGpus | kModel | kNoAmount},
-    {"recommend --job=serve", "openai api self-hosting self-host gpt-4o gpt-4o-mini claude", "", kAsks | kModel},
-    {"recommend --items=1M", "per-dollar per-token per-million per-1m", "", kModel | kNoAmount},
-    {"recommend", kCosts, kCompared, kTwoGpus | kModel},
-    {"estimate", kCompared, "", kTwoGpus | kModel | kNoAmount},
-    {"prices compare", kCosts, kCompared, kTwoGpus | kNoModel | kNoAmount},
-    {"gpus", kCompared, "", kTwoGpus | kNoModel | kNoAmount},
-    {"memory", "oom out-of-memory kv kv-cache weights optimizer-states optimizer activations gradients", "", kModel},
-    {"models", "parameters params layers", "", kAsks | kModel},
-    {"recommend", "", "", kLoad | kGpu | kModel},
-    {"recommend", "throughput rps qps tokens", "maximum max most peak handle handles serve support sustain",
-     kAsks | kGpu | kModel | kNoAmount},
-    {"estimate", "", "", kSpeed | kAsks},
-    {"prices --best-per=gpu --exclude=tpu,trainium,gaudi", kCosts, "", kSized | kNoGpu | kNoModel | kNoWork},
-    {"gpus", "", "", kSized | kNoGpu | kNoModel | kNoWork},
-    {"prices", kCosts, "", kGpu | kNoModel | kNoWork},
-    {"gpus", "memory vram bandwidth tflops flops tdp nvlink cores specs spec specifications interconnect", "",
-     kAsks | kGpu | kNoModel | kNoWork},
-    {"estimate", "nvlink interconnect infiniband ethernet network bandwidth roce", "", kAsks | kGpu | kModel},
-    {"memory", "fit fits fitting memory vram ram oom room enough batch-size context-length", "", kAsks},
-    {"memory", "ollama llama.cpp llamacpp lm-studio lmstudio gguf locally home pc desktop laptop gaming", "",
-     kAsks | kModel | kNoAmount},
-    {"memory", "need run use", "", kAsks | kWhichGpu | kModel | kNoAmount},
-    {"memory", "can could will would", "run use train fine-tune finetune host", kAsks | kModel | kGpu | kNoAmount},
-    {"memory", "can could", "run", kAsks | kModel | kNoAmount},
-    {"recommend", "cost costs cheap cheapest cheaper many buy rent best", "", kAsks},
-    {"estimate", "fast speed throughput latency slow slower faster quick tokens/s tok/s mfu", "", kAsks},
-};
 
 // Words of questions that are no part of their answers.
 constexpr std::string_view kAsking =
@@ -109,7 +28,7 @@ constexpr std::string_view kAsking =
     "much the a an it s be to for run runs running need needed want use using take takes enough there have fast long "
     "big large size fit fits fitting cost costs price prices cheap cheaper cheapest best gpu gpus gpu's memory vram "
     "ram speed throughput please get buy rent if or room expect mfu co2 carbon emit emits emissions that them when "
-    "gives give make makes stay sit";
+    "gives give make makes stay sit render renders produce produces create creates";
 constexpr std::string_view kWeighing =
     "worth overpaying each per hour hourly save saves savings risky good too instead by nightly job money used";
 constexpr std::string_view kLoadWords =
@@ -133,7 +52,7 @@ struct Sentence {
   unsigned has = 0;
 
   explicit Sentence(const std::vector<std::string>& typed) {
-    bool model = false, job = false, work = false, amount = false, gpu = false;
+    bool model = false, job = false, work = false, amount = false, gpu = false, several = false;
     for (std::size_t i = 0; i < typed.size(); ++i) {
       if (typed[i].starts_with('-')) {
         flags.push_back(typed[i]);
@@ -153,7 +72,6 @@ struct Sentence {
       if (const std::size_t named = gpu_words(typed, i); named > 1) {
         for (std::size_t next = i + 1; next < i + named; ++next) word += "-" + bare_word(typed[next]);
         i += named - 1;
-        if (const std::size_t x = word.find("x-"); x != word.npos && is_digits(word.substr(0, x))) word.erase(x + 1, 1);
       }
       const std::string inside = gpus_of_instance(word);  // an instance type stands for its GPUs
       if (!inside.empty()) gpus.push_back(word), count = catalog::split_gpu_count(inside).count.value_or(1);
@@ -169,6 +87,7 @@ struct Sentence {
           count = std::atof(before.c_str());
           words.pop_back();
         }
+        several |= count > 1;
         word = counted.name;
       }
       gpu |= lists_word("gpu gpus card cards accelerator accelerators", word);
@@ -186,15 +105,17 @@ struct Sentence {
     set(model ? kModel : kNoModel, true);
     set(gpus.empty() ? kNoGpu : kGpu, true);
     set(kTwoGpus, gpus.size() > 1);
+    set(kCounted, gpus.size() > 1 && several);
+    set(kTogether, says("context") && says("concurrent simultaneous parallel"));
     set(kNoAmount, !amount);
     set(kNoWork, !job && !work && !amount);
     take_memory();
     set(kSized, gpu && !memory.empty());
+    set(kPiece, !memory.empty());
     set(kMoney, says("dollars dollar usd") ||
                     std::ranges::any_of(words, [](const std::string& word) { return word.starts_with('$'); }));
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
       for (std::size_t at = i + 1; at < std::min(i + 3, words.size()); ++at) {
-        if (words[i] == "many") set(kSpeed, lists_word("seconds minutes tokens images samples videos", words[at]));
         const Thing thing = thing_of(words[at]);
         const bool load = thing == Thing::kUser || thing == Thing::kRequest;
         if (lists_word("many max maximum most", words[i]))
@@ -202,6 +123,14 @@ struct Sentence {
         if (lists_word("longest max maximum largest biggest", words[i]) && lists_word("context sequence", words[at]))
           set(kLongest, !is_length(i - 1) && !is_length(at + 1) && !is_length(at + 2) && !is_length(at + 3));
         if (lists_word("what which", words[i])) set(kWhichGpu, lists_word("gpu gpus card cards hardware", words[at]));
+      }
+      // "how many SDXL 1024x1024 images per hour"
+      for (std::size_t at = i + 1; words[i] == "many" && at < words.size() && !holds(gpus, words[at]); ++at) {
+        const Thing thing = thing_of(words[at]);
+        const bool rate =
+            (thing == Thing::kItem || thing == Thing::kImage) && lists_word("per a an each", this->at(at + 1));
+        set(kSpeed, rate || lists_word("seconds minutes tokens images samples videos", words[at]));
+        if (lists_word(kAsking, words[at])) break;
       }
     }
     set(kSpeed, says("mfu"));
@@ -233,7 +162,7 @@ struct Sentence {
   }
   bool is_length(std::size_t index) const {
     const std::optional<Amount> tokens = parse_amount(at(index));
-    return tokens && tokens->count >= 256 && !is_size(at(index));
+    return tokens && tokens->count >= 256 && !is_size(at(index)) && !holds(gpus, at(index));
   }
   // "80GB", "80 GB": the memory of GPUs.
   void take_memory() {
@@ -473,6 +402,7 @@ std::vector<std::string> offer_words(const Kind& kind, const Sentence& said, Off
 
 // `mig` reads slices and sizes itself; a model is placed on the GPU, and the GPU alone has its profiles listed.
 std::vector<std::string> mig_words(const Sentence& said, const std::vector<std::string>& typed) {
+  if (said.says("how-many")) return {"--gpu=" + said.gpus.front()};  // the number of each profile
   const bool slices = !said.memory.empty() || std::ranges::any_of(said.words, [](const std::string& word) {
     return word.find("g.") != std::string::npos;
   });
@@ -579,15 +509,18 @@ bool answer_question(Typed& typed) {
     if (command.ends_with("--job=serve") && said.says("month monthly") && tokens != kept.end())
       kept.insert(tokens + 1, {"per", "month"});
   }
-  // "How much CO2 does ... emit in Sweden": a place on file, otherwise that of each plan.
-  if (const auto in = std::ranges::find(kept, "in"); said.says("co2 carbon emissions") && first == "recommend") {
+  // "How much CO2 does ... emit in Sweden", "how many kWh": a place on file, otherwise that of each plan.
+  const bool energy = said.says(kPower) || said.says("co2 carbon emissions");
+  if (const auto in = std::ranges::find(kept, "in"); energy && first == "recommend") {
     const bool place = kept.end() - in > 1 && !is_vendor_or_provider(*(in + 1));
     const std::string carbon = "--carbon=" + (place ? *(in + 1) : std::string("region"));
     if (place) kept.erase(in, in + 2);
+    std::erase_if(kept, [](const auto& word) { return lists_word("kwh energy electricity", bare_word(word)); });
     kept.push_back(carbon);
   }
   // An answer that ignores what is asked for is none.
-  for (std::size_t i = 0; !known && i < words.size() && typed.object.empty(); ++i) {
+  const bool named = (said.has & kNoModel) && std::ranges::any_of(words, is_unknown_name);  // its error names it
+  for (std::size_t i = 0; !known && !named && i < words.size() && typed.object.empty(); ++i) {
     if (!lists_word(kAsking, bare_word(words[i])) && !is_link(bare_word(words[i]))) typed.object = bare_word(words[i]);
   }
   std::ptrdiff_t verbs = 0;  // "prices spot"; flags follow the words, which together may be a name

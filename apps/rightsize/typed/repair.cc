@@ -482,7 +482,8 @@ std::vector<std::string> named_things(const std::vector<std::string>& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     std::error_code ignored;
     const std::string value = words[i].substr(words[i].starts_with("--") ? words[i].find('=') + 1 : 0);
-    const bool model = words[i - 1] == "--model" || words[i].starts_with("--model=");
+    const bool model = words[i - 1] == "--model" || words[i].starts_with("--model=") ||
+                       (!is_flag_word(words[i]) && !is_flag_word(words[i - 1]) && is_unknown_name(words[i]));
     if (!value.starts_with('-') &&
         (model || kind_of_word(value) != WordKind::kOther || std::filesystem::exists(value, ignored)))
       named.push_back(value);

@@ -1,9 +1,10 @@
-// Terms, places, money, demand and hardware in the bare words of a command line.
+// Terms, places, limits, money, demand and hardware in the bare words of a command line.
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "presets/presets.h"
@@ -84,6 +85,33 @@ bool WordReader::take_offer(const std::string& word) {
   }
   keep(flag);
   at_ += after;
+  return true;
+}
+
+bool WordReader::take_short_limit(const std::string& word) {
+  if (!has("--ttft-slo") || !lists_word("under below within in", to_lower(word)) || at_ + 1 >= in_.size()) return false;
+  constexpr Seconds kLongest = seconds(60);
+  std::size_t at = at_ + 1;
+  while (at + 1 < in_.size() && lists_word("under below less than at most", lower_at(at))) ++at;
+  LatencyLimit limit;
+  limit.text = in_[at];
+  Result<Seconds> time = parse_duration(limit.text);
+  if (!time && at + 1 < in_.size()) time = parse_duration(limit.text += " " + in_[++at]);
+  // "clips in under 4 minutes each", "in 10 s per image", "an image in 10 s": the time of one item, not of the work.
+  const auto is_item = [&](std::size_t i) {
+    const Thing thing = thing_of(lower_at(i));
+    return (thing == Thing::kItem || thing == Thing::kImage) && !lower_at(i).ends_with('s');
+  };
+  const bool per = lists_word("per an a for", lower_at(at + 1)) && is_item(at + 2), each = lower_at(at + 1) == "each";
+  const bool whole = per || each || is_item(at_ - 1);
+  if (!time || !(*time > Seconds{}) || (*time >= kLongest && !whole)) return false;
+  limit.metric = whole ? LatencyMetric::kLatency : LatencyMetric::kTtft;
+  limit.most = *time;
+  out_.limits.push_back(limit);
+  if (!whole)
+    out_.rest.notes.push_back(fmt::format("'{} {}' limits the time to the first token: --ttft-slo {}", word, limit.text,
+                                          format_duration(*time)));
+  at_ = at + (per ? 2 : each);
   return true;
 }
 

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "presets/presets.h"
@@ -109,6 +108,14 @@ bool WordReader::take_bare() {
     return true;
   }
   if (lists_word("policy actor", to_lower(word)) && has("--algorithm")) return true;
+  // An instance type keeps its provider; a family next to its provider adds nothing.
+  if (has("--instance") && out_.command != "prices" && machine_named(word) != nullptr) {
+    keep("--instance=" + word);
+    return true;
+  }
+  if (out_.sentence && is_instance_family(word) &&
+      (is_vendor_or_provider(lower_at(at_ - 1)) || is_vendor_or_provider(lower_at(at_ + 1))))
+    return true;
   if (take_offer(word)) return true;
   if (has("--growth") && (take_growth(word) || take_peak(word))) return true;
   if (has("--supports") && take_hardware(word)) return true;
@@ -266,24 +273,6 @@ bool WordReader::take_stated_limit() {
   const auto stated = read_limit(*limit, value);
   if (!stated) return false;
   out_.limits.push_back(*stated);
-  at_ = at;
-  return true;
-}
-
-bool WordReader::take_short_limit(const std::string& word) {
-  if (!has("--ttft-slo") || !lists_word("under below within in", to_lower(word)) || at_ + 1 >= in_.size()) return false;
-  constexpr Seconds kLongest = seconds(60);
-  std::size_t at = at_ + 1;
-  Result<Seconds> time = parse_duration(in_[at]);
-  if (!time && at + 1 < in_.size()) time = parse_duration(in_[at] + " " + in_[at + 1]), ++at;
-  if (!time || !(*time > Seconds{}) || *time >= kLongest) return false;
-  LatencyLimit limit;
-  limit.metric = LatencyMetric::kTtft;
-  limit.most = *time;
-  limit.text = in_[at_ + 1] + (at > at_ + 1 ? " " + in_[at] : "");
-  out_.limits.push_back(limit);
-  out_.rest.notes.push_back(fmt::format("'{} {}' limits the time to the first token: --ttft-slo {}", word, limit.text,
-                                        format_duration(*time)));
   at_ = at;
   return true;
 }
@@ -546,8 +535,10 @@ bool WordReader::skip_number(const std::string& word) {
 
 bool WordReader::take_name(const std::string& word) {
   if (!has("--model") || !has("--gpu") || model::is_known_name(word)) return false;
-  const std::size_t x = word.find('x');  // "1024x1024" is not 1,024 GPUs
-  const bool pixels = x != std::string::npos && is_digits(word.substr(0, x)) && is_digits(word.substr(x + 1));
+  const std::size_t x = word.find('x');  // "1024x1024" is not 1,024 GPUs, and "2x4090" is not a picture
+  constexpr double kFewestPixels = 64;
+  const bool pixels = x != std::string::npos && is_digits(word.substr(0, x)) && is_digits(word.substr(x + 1)) &&
+                      std::atof(word.c_str()) >= kFewestPixels && std::atof(word.c_str() + x + 1) >= kFewestPixels;
   if (const std::string size = meant_value("--resolution", word); (pixels || size != word) && has("--resolution")) {
     keep("--resolution=" + size);
     return true;

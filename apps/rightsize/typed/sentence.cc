@@ -77,6 +77,18 @@ void write_digits(std::vector<std::string>& words) {
   }
 }
 
+// "what does it cost us": a region follows "in", a name or another region. A dash between words is punctuation.
+void drop_pronouns(std::vector<std::string>& words) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string before = to_lower(words[i - 1]), next = i + 1 < words.size() ? to_lower(words[i + 1]) : "";
+    const bool place = lists_word("in the from region regions or and vs eu uk europe asia", before) ||
+                       lists_word("east west north south central", next) || is_vendor_or_provider(before) ||
+                       before.find_first_of("0123456789") != std::string::npos;
+    const bool range = is_digits(before.substr(0, 1)) && is_digits(next.substr(0, 1));  // "22:00 - 6:00"
+    if ((words[i] == "us" && !place) || (lists_word("- \u2013 \u2014", words[i]) && !range)) words[i].clear();
+  }
+}
+
 constexpr int kDayMinutes = 24 * 60;
 
 // "22:00", "10pm", "6:30 am", "22h", "noon": minutes since midnight.
@@ -128,6 +140,7 @@ std::vector<std::string> split_sentences(std::vector<std::string> words) {
     const bool value = i > 0 && is_flag_word(out[i - 1]) && out[i - 1].find('=') == std::string::npos;
     if (!is_flag_word(out[i]) && !value) out[i] = without_punctuation(out[i]);
   }
+  if (quoted) drop_pronouns(out);
   std::erase(out, "");
   // "a 3-day job"; "3-year" alone names terms.
   for (std::size_t i = 0; i < out.size(); ++i) {

@@ -42,6 +42,12 @@ enum class WordKind { kOther, kGpu, kModel };
 WordKind kind_of_word(std::string_view word);
 // `H100s` and a node label with H100 become H100. Other words stay as they are.
 std::string singular_gpu(const std::string& word);
+// The machine of an instance type such as p5.48xlarge; null where the word is none.
+const catalog::Machine* machine_named(std::string_view word);
+// Whether a word is the first part of instance types: g5, p4d.
+bool is_instance_family(std::string_view word);
+// "xtts-v2" may be a model that is not on file.
+bool is_unknown_name(std::string_view word);
 // The GPUs of an instance type: "8xh100-sxm" of p5.48xlarge; empty where the word is none.
 std::string gpus_of_instance(std::string_view word);
 // The most usual GPU with this much memory, "24GB"; empty for other texts.

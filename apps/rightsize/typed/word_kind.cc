@@ -27,8 +27,9 @@ namespace {
 
 // Nothing where no GPU has the name.
 std::vector<const catalog::Gpu*> gpus_named(std::string_view word) {
-  if (!word_facts()) return {};
-  return word_facts()->match_gpus(catalog::split_gpu_count(word).name).value_or(std::vector<const catalog::Gpu*>{});
+  const std::string name = catalog::split_gpu_count(word).name;
+  if (!word_facts() || name.starts_with('-')) return {};  // "4x-A100" would exclude the A100
+  return word_facts()->match_gpus(name).value_or(std::vector<const catalog::Gpu*>{});
 }
 
 }  // namespace
@@ -53,17 +54,39 @@ WordKind kind_of_word(std::string_view word) {
   return kind;
 }
 
-std::string gpus_of_instance(std::string_view word) {
+const catalog::Machine* machine_named(std::string_view word) {
   const Checked<catalog::Catalog>& facts = word_facts();
   constexpr std::string_view kAzure = "standard_";
   const std::string name = to_lower(word);
-  if (!facts || name.find_first_of(".-_") == std::string::npos || !gpus_named(word).empty()) return {};
+  if (!facts || name.find_first_of(".-_") == std::string::npos || !gpus_named(word).empty()) return nullptr;
   for (const catalog::Machine& machine : facts->machines) {
     const std::string instance = to_lower(machine.instance);
-    if (instance != name && instance != std::string(kAzure) + name) continue;
-    return machine.gpus > 1 ? fmt::format("{}x{}", machine.gpus, machine.gpu) : machine.gpu;
+    if (instance == name || instance == std::string(kAzure) + name) return &machine;
   }
-  return {};
+  return nullptr;
+}
+
+std::string gpus_of_instance(std::string_view word) {
+  const catalog::Machine* machine = machine_named(word);
+  return machine == nullptr  ? std::string()
+         : machine->gpus > 1 ? fmt::format("{}x{}", machine->gpus, machine->gpu)
+                             : machine->gpu;
+}
+
+bool is_unknown_name(std::string_view word) {
+  const bool letter = word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") > 0;
+  return letter && word.find('-') != std::string_view::npos &&
+         word.find_first_of("0123456789") != std::string_view::npos && kind_of_word(word) == WordKind::kOther &&
+         machine_named(word) == nullptr;
+}
+
+bool is_instance_family(std::string_view word) {
+  const bool name =
+      word.find_first_of("0123456789") != std::string_view::npos && kind_of_word(word) == WordKind::kOther;
+  return name && word_facts() && std::ranges::any_of(word_facts()->machines, [&](const catalog::Machine& machine) {
+           return to_lower(machine.instance).starts_with(to_lower(word) + ".") ||
+                  to_lower(machine.instance).starts_with(to_lower(word) + "-");
+         });
 }
 
 std::string gpu_with_memory(std::string_view size) {

@@ -82,6 +82,12 @@ bool WorkWriter::generates() const {
   return !shape || shape->kind == model::ModelKind::kDecoder || shape->kind == model::ModelKind::kEncoderDecoder;
 }
 
+bool WorkWriter::draws() const {
+  using enum model::ModelKind;
+  const auto shape = shape_among(out_.words);
+  return shape && (shape->kind == kDiffusionUNet || shape->kind == kDiffusionTransformer);
+}
+
 double WorkWriter::length(std::string_view flag, double otherwise) const {
   const std::string text = given(flag);
   const auto amount = parse_amount(text.substr(0, text.find(',')));

@@ -100,7 +100,7 @@ void WorkWriter::put_lengths() {
     }
   }
   const bool training =
-      trains() || given("--job") == "train" || (!plans_ && said_.job.empty() && given("--job").empty());
+      trains() || given("--job") == "train" || (!plans_ && said_.job.empty() && given("--job").empty() && !draws());
   if (training && given("--precision") == "fp16") {
     std::ranges::replace(out_.words, std::string("--precision=fp16"), std::string("--precision=amp-fp16"));
     out_.notes.emplace_back("training in fp16 keeps fp32 weights: --precision amp-fp16");
@@ -134,6 +134,7 @@ void WorkWriter::put_other() {
   if (has("--arrivals")) {
     if (const auto rate = rate_of_people()) put("--arrivals", rate_text(*rate));
   }
+  if (said_.concurrency && has("--concurrency")) put("--concurrency", whole(*said_.concurrency));
   for (const SaidAmount& said : said_.amounts) {
     // Requests imply serving, even in questions about memory or speed.
     const bool served = said.thing == Thing::kRequest || said.thing == Thing::kUser;
@@ -329,7 +330,7 @@ void WorkWriter::assume_work() {
         said_.job == "finetune" || given("--method").find("lora") != std::string::npos ? "100M" : "1B";
     return assume("--tokens", tokens, "no amount of data was given");
   }
-  const bool offline = is_offline_job() || !given("--deadline").empty();
+  const bool offline = (is_offline_job() || !given("--deadline").empty()) && said_.limits.empty();
   if (said_.job == "transcribe") return assume("--audio-hours", "1000", "no amount of audio was given");
   if (given("--job").empty() && said_.job.empty()) put("--job", "serve");
   if (offline) return assume("--items", "1M", "no amount of work was given");

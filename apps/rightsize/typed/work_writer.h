@@ -17,6 +17,7 @@ class WorkWriter {
   std::string given(std::string_view name) const;
   bool any_given(settings::Jobs jobs) const;
   bool generates() const;
+  bool draws() const;  // images or videos
   double length(std::string_view flag, double otherwise) const;
   double prompt_tokens() const;
   double answer_tokens() const;

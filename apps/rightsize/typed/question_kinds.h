@@ -1,0 +1,97 @@
+// The kinds of questions and the command that answers each.
+#pragma once
+
+#include <string_view>
+
+namespace rightsize::app {
+
+// What a sentence has, besides the words of the question.
+enum Has : unsigned {
+  kAsks = 1,   // it begins as a question: how, can, what
+  kModel = 2,  // a model or its size
+  kNoModel = 4,
+  kGpu = 8,  // the name of a GPU
+  kTwoGpus = 16,
+  kNoGpu = 32,
+  kNoAmount = 64,     // no number of users, requests, tokens, documents
+  kNoWork = 128,      // neither a job nor work
+  kLoad = 256,        // how many users or requests
+  kSpeed = 512,       // how many seconds or tokens
+  kWhichGpu = 1024,   // what GPU, which card
+  kSized = 2048,      // GPUs by their memory: "with 80 GB"
+  kMoney = 4096,      // "$3.90"
+  kShare = 8192,      // "25% utilization"
+  kLongest = 16384,   // "the longest context" without a number
+  kCounted = 32768,   // several GPUs, some with a number: "2x H100 or 4x A100"
+  kTogether = 65536,  // "32 concurrent users at 8k context"
+  kPiece = 131072,    // a size apart from that of the GPU: "10 GB each"
+};
+
+inline constexpr std::string_view kCosts = "cheap cheaper cheapest price prices cost costs expensive pricing";
+inline constexpr std::string_view kCompared =
+    "faster slower better best worse difference differ differs compare compared comparison vs versus or than between "
+    "against cheaper per-dollar per-token per-million per-1m";
+inline constexpr std::string_view kPower = "electricity power energy kwh watt watts consumption";
+inline constexpr std::string_view kTrainParts = "optimizer-states optimizer gradients activations";
+
+struct Kind {
+  std::string_view command;      // that answers it
+  std::string_view asked, with;  // one word or phrase of each list; optimizer-states is a phrase
+  unsigned needs = 0;
+};
+// The first that applies. What is asked for decides the command; the other words become its settings.
+inline constexpr Kind kKinds[] = {
+    {"profile", "why how-come", "gpu gpus training train utilization util slow idle busy job jobs"},
+    {"prices", "waste wasted wasting", "", kAsks | kGpu | kNoModel | kShare},
+    {"fleet", "waste wasted wasting", "", kAsks | kNoModel},
+    {"profile", "utilization util gpu-usage", "low stuck check bottleneck drops improve increase raise"},
+    {"profile", "slow starved starving bottleneck bottlenecked stuck check-first should-i-check",
+     "gpu gpus training train trainer", kNoModel | kNoAmount},
+    {"memory", "longest max maximum largest biggest", "context sequence length window", kLongest | kModel | kGpu},
+    {"mig", "mig slice slices partition partitions partitioned", "", kGpu},
+    {"mig", "split share", "models", kGpu | kNoModel},
+    {"mig", "how-many", "fit fits", kGpu | kNoModel | kPiece},
+    {"gpus", kPower, "", kGpu | kNoModel},
+    {"prices buy", "buy buying bought purchase purchasing own owning", "rent renting lease leasing cloud break-even",
+     kGpu},
+    {"prices spot", "spot preemptible",
+     "worth cheaper save saves saving savings risk risky vs versus than should better instead difference on-demand",
+     kGpu | kNoModel | kNoAmount},
+    {"prices", "pay pays paying paid charged charges", "", kGpu | kNoModel | kMoney},
+    {"commit", "reserve reserving reserved reservation commit committing commitment savings-plan",
+     "should worth better cheaper save saves saving switch switching", kGpu | kNoModel | kNoAmount},
+    {"models", "largest biggest", "model models llm llms", kGpu},
+    {"models", "what-can which-models what-models which-model which-llm which-llms", "", kGpu | kNoModel},
+    {"estimate", kCompared, "", kCounted | kModel | kNoAmount},
+    {"estimate", "faster speed latency per-token tok/s tokens/s", kCompared, kTwoGpus | kModel | kNoAmount},
+    {"recommend --job=serve", "openai api self-hosting self-host gpt-4o gpt-4o-mini claude", "", kAsks | kModel},
+    {"recommend --items=1M", "per-dollar per-token per-million per-1m", "", kModel | kNoAmount},
+    {"recommend", kCosts, kCompared, kTwoGpus | kModel},
+    {"estimate", kCompared, "", kTwoGpus | kModel | kNoAmount},
+    {"prices compare", kCosts, kCompared, kTwoGpus | kNoModel | kNoAmount},
+    {"gpus", kCompared, "", kTwoGpus | kNoModel | kNoAmount},
+    {"memory", "oom out-of-memory kv kv-cache weights optimizer-states optimizer activations gradients", "", kModel},
+    {"models", "parameters params layers", "", kAsks | kModel},
+    {"recommend", "", "", kLoad | kGpu | kModel},
+    {"memory", "can could will would is are", "", kTogether | kGpu | kModel},
+    {"recommend", "throughput rps qps tokens", "maximum max most peak handle handles serve support sustain",
+     kAsks | kGpu | kModel | kNoAmount},
+    {"estimate", "", "", kSpeed | kAsks},
+    {"estimate", "how-long", "per-image per-video per-clip per-step per-token", kGpu | kModel | kNoAmount},
+    {"prices --best-per=gpu --exclude=tpu,trainium,gaudi", kCosts, "", kSized | kNoGpu | kNoModel | kNoWork},
+    {"gpus", "", "", kSized | kNoGpu | kNoModel | kNoWork},
+    {"prices", kCosts, "", kGpu | kNoModel | kNoWork},
+    {"gpus", "memory vram bandwidth tflops flops tdp nvlink cores specs spec specifications interconnect", "",
+     kAsks | kGpu | kNoModel | kNoWork},
+    {"estimate", "nvlink interconnect infiniband ethernet network bandwidth roce", "", kAsks | kGpu | kModel},
+    {"memory", "fit fits fitting memory vram ram oom room enough batch-size context-length", "", kAsks},
+    {"memory", "ollama llama.cpp llamacpp lm-studio lmstudio gguf locally home pc desktop laptop gaming", "",
+     kAsks | kModel | kNoAmount},
+    {"memory", "need run use", "", kAsks | kWhichGpu | kModel | kNoAmount},
+    {"memory", "can could will would", "run use train fine-tune finetune host", kAsks | kModel | kGpu | kNoAmount},
+    {"memory", "can could", "run", kAsks | kModel | kNoAmount},
+    {"recommend", "cost costs cheap cheapest cheaper many buy rent best", "", kAsks},
+    {"estimate", "fast speed throughput latency slow slower faster quick tokens/s tok/s mfu", "", kAsks},
+};
+
+}  // namespace rightsize::app
