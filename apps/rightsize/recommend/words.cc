@@ -369,7 +369,7 @@ NeedAndHave describe_shortfall(const plan::Shortfall& s) {
       for (const capacity::Slo& slo : s.slos)
         slos.push_back(fmt::format("{} {}", capacity::describe(slo), format_duration(slo.limit)));
       return {s.have_gpus > 0 ? fmt::format("more than {}", plural(s.have_gpus, "GPU"))
-                              : std::string("a longer limit (more GPUs do not help)"),
+                              : std::string("a longer limit (more replicas do not help)"),
               slos.empty() ? "the load" : fmt::format("{}", fmt::join(slos, ", "))};
     }
     case Kind::kInterruptions:
