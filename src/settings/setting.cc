@@ -123,11 +123,13 @@ Result<double> parse_rate(const Setting& setting, std::string_view text) {
   return fail(rate.error());
 }
 
-// Money per month may say so: '$10k/month'.
+// Money per month, kWh or GB may say so: '$10k/month', '0.28/kWh'.
 Result<double> parse_money(const Setting& setting, std::string_view text) {
-  if (setting.meaning.find("per month") != std::string_view::npos) {
-    for (const std::string_view unit : {"/month", "/mo", " per month", " a month"}) {
-      if (text.ends_with(unit)) text.remove_suffix(unit.size());
+  for (const std::string_view unit : {"month", "mo", "kWh", "kwh", "GB-month", "GB"}) {
+    const std::string_view name = unit == "mo" ? "month" : unit == "kwh" ? "kWh" : unit;
+    if (setting.meaning.find("per " + std::string(name)) == std::string_view::npos) continue;
+    for (const std::string_view before : {"/", " per ", " a "}) {
+      if (text.ends_with(std::string(before) + std::string(unit))) text.remove_suffix(before.size() + unit.size());
     }
   }
   return parse_usd(text).map(in_usd);

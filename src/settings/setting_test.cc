@@ -148,6 +148,19 @@ TEST(Settings, TheRangeOfABareNumberIsTheAcceptedOne) {
   }
 }
 
+// Money per something may say so, if that is the setting's own unit.
+TEST(Settings, MoneyMayNameItsUnit) {
+  const std::map<std::string, std::vector<std::string>> units = {
+      {"budget", {"/month", "/mo", " per month", " a month"}},
+      {"kwh-price", {"/kWh", "/kwh", " per kWh"}},
+      {"egress-price", {"/GB", " per GB"}}};
+  for (const auto& [name, own] : units) {
+    for (const auto& [other, texts] : units) {
+      for (const std::string& text : texts) EXPECT_EQ(bool(read(get(name), "2" + text)), name == other) << name << text;
+    }
+  }
+}
+
 TEST(Settings, ListsAreReadPartByPart) {
   EXPECT_EQ(read_list(get("replicas"), "1,2,4")->size(), 3U);
   EXPECT_EQ(read_list(get("replicas"), "1,000")->size(), 1U);
