@@ -1,6 +1,7 @@
 #include "rightsize/typed/flag_words.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -91,6 +92,13 @@ std::pair<std::string, std::string> split_unit(std::string_view typed) {
 
 namespace {
 
+// The names of our flags and their aliases are compared with every key of a file.
+const Words& meanings_of_ours(std::string_view name) {
+  thread_local std::map<std::string, Words, std::less<>> known;
+  const auto found = known.find(name);
+  return found != known.end() ? found->second : known.emplace(name, meanings(name, true)).first->second;
+}
+
 std::string by_meaning(const std::string& typed, const std::string& value, const std::deque<FlagInfo>& declared,
                        bool serving) {
   // --max-rate may be --rate, but --seq is not --max-seqs.
@@ -99,11 +107,11 @@ std::string by_meaning(const std::string& typed, const std::string& value, const
     if (wanted.empty()) return {};
     std::set<std::string> found;
     for (const FlagInfo& flag : declared) {
-      if (flag.name.starts_with("--") && meanings(flag.name, true) == wanted) found.insert(flag.name);
+      if (flag.name.starts_with("--") && meanings_of_ours(flag.name) == wanted) found.insert(flag.name);
     }
     for (const FlagAlias& alias : flag_aliases()) {
       for (const std::string_view name : split_list(alias.typed, ' ')) {
-        if (!name.starts_with("--") || meanings(name, true) != wanted) continue;
+        if (!name.starts_with("--") || meanings_of_ours(name) != wanted) continue;
         const std::string meant = meant_flag(name, declared, serving);
         if (meant.starts_with("--")) found.insert(meant);
       }
