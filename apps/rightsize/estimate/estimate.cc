@@ -127,6 +127,7 @@ Checked<std::vector<SweepRow>> run_sweep(const catalog::Catalog& catalog, const 
   for (const std::string& value : sweep.values) {
     JobFlags job = flags.job;
     (sweep.setting == "gpu" ? job.gpu : job.settings[sweep.setting]) = value;
+    if (const auto gpus = take_replica_gpus(job.gpu)) job.settings["gpus"] = std::to_string(*gpus);  // 4xa100
     if (book != nullptr && value == flags.job.gpu) {
       rows.push_back(compared_row(constants, *book, value, first));
       continue;
