@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include "base/text.h"
@@ -92,9 +93,12 @@ std::pair<std::string, std::string> split_unit(std::string_view typed) {
 
 namespace {
 
-// The names of our flags and their aliases are compared with every key of a file.
+// The names of our flags and their aliases are compared with every key of a file. Entries stay where they are, so that
+// callers may keep them without the lock.
 const Words& meanings_of_ours(std::string_view name) {
-  thread_local std::map<std::string, Words, std::less<>> known;
+  static std::mutex mutex;
+  static std::map<std::string, Words, std::less<>> known;
+  const std::lock_guard lock(mutex);
   const auto found = known.find(name);
   return found != known.end() ? found->second : known.emplace(name, meanings(name, true)).first->second;
 }
