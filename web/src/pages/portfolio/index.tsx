@@ -172,7 +172,7 @@ export function PortfolioPage() {
               rows={value.moves ?? []}
               keyOf={(row) => String(row.step)}
               columns={[
-                { title: 'Step', number: true, cell: (row) => String(row.step) },
+                { title: 'Step', number: true, roomy: true, cell: (row) => String(row.step) },
                 { title: 'Workload', cell: (row) => row.workload },
                 { title: 'From', roomy: true, cell: (row) => row.from },
                 { title: 'To', cell: (row) => <>{row.to} {row.interrupts && <Badge tone="warn">stops in between</Badge>}</> },
