@@ -74,7 +74,7 @@ std::string energy_sentence(const JobEnergy& energy, std::string_view unit, bool
                   format_number(energy.joules_per_unit * energy.interval.high));
   constexpr double kFullClock = 0.995, kDeep = 0.8;
   if (p.clock < kFullClock) {
-    text += fmt::format(" Its power {} limits the clock to {} of the maximum.", energy.cap ? "cap" : "limit",
+    text += fmt::format(" Its power {} holds the clock at {} of the maximum.", energy.cap ? "cap" : "limit",
                         format_percent(Ratio::fraction(p.clock)));
   }
   if (energy.cap) {
