@@ -52,6 +52,13 @@ std::optional<Refusal> refusal_for(const error_code& failed, std::size_t largest
   return std::nullopt;
 }
 
+// RFC 9218: urgency 0 to 7, 3 unless stated. A search that a client calls less urgent must not delay the others.
+Lane lane_of(const Route& route, const Request& request) {
+  const std::size_t urgency = request.priority.find("u=");
+  const bool can_wait = urgency != std::string::npos && request.priority.substr(urgency + 2, 1) > "3";
+  return can_wait && route.lane == Lane::kHeavy ? Lane::kAhead : route.lane;
+}
+
 class ClientConnection final : public Connection, public std::enable_shared_from_this<ClientConnection> {
  public:
   ClientConnection(Server::State& state, tcp::socket socket)
@@ -162,6 +169,7 @@ class ClientConnection final : public Connection, public std::enable_shared_from
     request_.content_type = field(http::field::content_type);
     request_.accept_encoding = field(http::field::accept_encoding);
     request_.if_none_match = field(http::field::if_none_match);
+    request_.priority = field("Priority");
     request_.fetch_site = field("Sec-Fetch-Site");
     request_.fetch_mode = field("Sec-Fetch-Mode");
     request_.fetch_dest = field("Sec-Fetch-Dest");
@@ -209,7 +217,7 @@ class ClientConnection final : public Connection, public std::enable_shared_from
     const std::uint64_t turn = ++turn_;
     auto self = shared_from_this();
     const bool queued =
-        state_.pools[static_cast<std::size_t>(route_->lane)]->submit([self, turn, request = request_, route = route_] {
+        state_.pools[static_cast<std::size_t>(lane_of(*route_, request_))]->submit([self, turn, request = request_, route = route_] {
           if (request.work->is_cancelled()) return;
           if (route->compute_time) {
             const auto latest = std::chrono::steady_clock::now() + self->state_.options.limits.work_time;

@@ -20,7 +20,7 @@ struct Request {
   std::string peer;  // the client's address
   // The header fields that the server or its routes use; empty if absent.
   std::string host, origin, fetch_site, fetch_mode, fetch_dest, authorization, content_type, accept_encoding,
-      if_none_match;
+      if_none_match, priority;
   // Cancelled when the client disconnects or the time limit has passed.
   Cancellation work = std::make_shared<Work>();
 };

@@ -173,8 +173,12 @@ Result<std::string> Server::listen() {
 
 bool Server::run() {
   State& state = *state_;
-  for (const std::size_t workers : state.options.limits.workers)
-    state.pools.push_back(std::make_unique<WorkPool>(workers, state.options.limits.queued));
+  constexpr int kAheadNiceness = 5;
+  const ServerLimits& limits = state.options.limits;
+  for (std::size_t lane = 0; lane < limits.workers.size(); ++lane) {
+    const int niceness = lane == static_cast<std::size_t>(Lane::kAhead) ? kAheadNiceness : 0;
+    state.pools.push_back(std::make_unique<WorkPool>(limits.workers[lane], limits.queued, niceness));
+  }
   accept_next(state);
   if (state.signals) {
     state.signals->async_wait([&](error_code failed, int) {

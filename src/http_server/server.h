@@ -26,13 +26,14 @@
 namespace rightsize::http_server {
 
 // Each kind of work has its own threads and queue: one kind must not hold up the others.
-enum class Lane { kLight, kHeavy, kExternal };  // lookups; searches; work that waits for other servers
+// Lookups; searches; work that waits for other servers; searches ahead of a question, at a lower priority.
+enum class Lane { kLight, kHeavy, kExternal, kAhead };
 
 struct ServerLimits {
   std::size_t body = 1U << 20, header = 16U << 10;  // bytes
   std::size_t connections = 512, streams = 64;
-  std::array<std::size_t, 3> workers = {1, 2, 2};  // by lane
-  std::size_t queued = 64;                         // per lane
+  std::array<std::size_t, 4> workers = {1, 2, 2, 1};  // by lane
+  std::size_t queued = 64;                            // per lane
   std::chrono::milliseconds request_time = std::chrono::seconds(15);
   std::chrono::milliseconds work_time = std::chrono::seconds(60);
   std::chrono::milliseconds write_time = std::chrono::seconds(30);

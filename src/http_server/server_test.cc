@@ -135,6 +135,12 @@ class Running {
       while (!release) std::this_thread::sleep_for(10ms);
       return text_response(200, "late\n");
     };
+    Route search{"GET", "/search"};
+    search.lane = Lane::kHeavy;
+    search.work = [this](const Request& request) {
+      while (!request.query.empty() && !release) std::this_thread::sleep_for(10ms);
+      return text_response(200, "found\n");
+    };
     Route echo{"POST", "/echo"};
     echo.work = [](const Request& request) { return text_response(200, request.body); };
     Route events{"GET", "/events"};
@@ -145,7 +151,7 @@ class Running {
     };
     Route throws{"GET", "/throws"};
     throws.work = [](const Request&) -> Response { throw std::runtime_error("oops"); };
-    for (Route* route : {&work, &slow, &endless, &patient, &stuck, &echo, &events, &throws})
+    for (Route* route : {&work, &slow, &endless, &patient, &stuck, &search, &echo, &events, &throws})
       all.push_back(std::move(*route));
     return all;
   }
@@ -256,7 +262,7 @@ TEST(Server, ASlowSenderIsCutOffAndDoesNotKeepOthersOut) {
 
 TEST(Server, AFullQueueIsRefused) {
   ServerLimits limits;
-  limits.workers = {1, 1, 1}, limits.queued = 1, limits.stop_time = 200ms;
+  limits.workers = {1, 1, 1, 1}, limits.queued = 1, limits.stop_time = 200ms;
   Running server(limits);
   std::vector<std::unique_ptr<Client>> clients;
   for (int i = 0; i < 2; ++i) {
@@ -284,7 +290,7 @@ TEST(Server, WorkThatTakesTooLongIsCancelled) {
 
 TEST(Server, ARequestThatTakesTooLongToComputeIsTheClientsMistake) {
   ServerLimits limits;
-  limits.workers = {1, 1, 1};
+  limits.workers = {1, 1, 1, 1};
   Running server(limits);
   // The second request waits for the thread longer than the limit, but its computation is within the limit.
   Client first(server.port());
@@ -300,7 +306,7 @@ TEST(Server, ARequestThatTakesTooLongToComputeIsTheClientsMistake) {
 
 TEST(Server, WorkOfOneLaneDoesNotHoldUpTheOthers) {
   ServerLimits limits;
-  limits.workers = {1, 1, 1}, limits.stop_time = 100ms;
+  limits.workers = {1, 1, 1, 1}, limits.stop_time = 100ms;
   Running server(limits);
   std::vector<std::unique_ptr<Client>> clients;
   for (int i = 0; i < 4; ++i) {
@@ -308,6 +314,21 @@ TEST(Server, WorkOfOneLaneDoesNotHoldUpTheOthers) {
     clients.back()->send(get("/stuck"));
   }
   EXPECT_THAT(server.ask(get("/work")), HasSubstr("worked"));
+  server.release = true;
+}
+
+TEST(Server, LessUrgentSearchesDoNotDelayOthers) {
+  ServerLimits limits;
+  limits.workers = {1, 1, 1, 1}, limits.stop_time = 100ms;
+  Running server(limits);
+  std::vector<std::unique_ptr<Client>> clients;
+  for (const char* urgency : {"u=4", "i, u=7"}) {
+    clients.push_back(std::make_unique<Client>(server.port()));
+    clients.back()->send(get("/search?stuck=1", std::string("Priority: ") + urgency + "\r\n"));
+  }
+  std::this_thread::sleep_for(50ms);
+  for (const char* header : {"", "Priority: u=3\r\n", "Priority: i\r\n"})
+    EXPECT_THAT(server.ask(get("/search", header)), HasSubstr("found"));
   server.release = true;
 }
 

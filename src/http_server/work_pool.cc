@@ -1,11 +1,19 @@
 #include "http_server/work_pool.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <utility>
 
 namespace rightsize::http_server {
 
-WorkPool::WorkPool(std::size_t threads, std::size_t max_queued) : max_queued_(max_queued) {
-  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([shared = shared_] { run(*shared); });
+WorkPool::WorkPool(std::size_t threads, std::size_t max_queued, int niceness) : max_queued_(max_queued) {
+  for (std::size_t i = 0; i < threads; ++i) {
+    threads_.emplace_back([shared = shared_, niceness] {
+      if (niceness != 0) ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), niceness);  // this thread only
+      run(*shared);
+    });
+  }
 }
 
 WorkPool::~WorkPool() { stop_within(std::chrono::hours(24)); }

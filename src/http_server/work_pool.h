@@ -14,7 +14,8 @@ namespace rightsize::http_server {
 
 class WorkPool {
  public:
-  WorkPool(std::size_t threads, std::size_t max_queued);
+  // `niceness` lowers the priority of the threads and of those they start.
+  WorkPool(std::size_t threads, std::size_t max_queued, int niceness = 0);
   ~WorkPool();  // waits for running work
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;

@@ -83,7 +83,7 @@ http_server::ListenOptions server_options(const Flags& flags, const std::pair<st
   options.obey_signals = true;
   options.timeout_message = "the request took too long; POST /api/jobs/COMMAND runs it in the background";
   options.limits.body = 8U << 20;  // for the metrics of a fleet
-  options.limits.workers = {2, std::max(2U, std::thread::hardware_concurrency()), 4};
+  options.limits.workers = {2, std::max(2U, std::thread::hardware_concurrency()), 4, 2};
   return options;
 }
 

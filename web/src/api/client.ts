@@ -61,7 +61,7 @@ function post(path: string, body: unknown, signal?: AbortSignal, priority: Reque
   return request(path, {
     priority,
     method: 'POST',
-    headers: headers({ 'Content-Type': 'application/json' }),
+    headers: headers({ 'Content-Type': 'application/json', ...(priority === 'low' && { Priority: 'u=6' }) }),
     body: JSON.stringify(body),
     signal: signal ?? null,
   });

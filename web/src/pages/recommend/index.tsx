@@ -51,8 +51,8 @@ export function Recommendation() {
   // The answer shown may still be for the other kind of job.
   const job = found?.request?.['job'] ?? state.job;
   const serving = job === 'serve';
-  // While a slider moves, only the best plan of a service is simulated again; the others stay.
-  const before = serving && !fullIsCurrent && (found?.plans ?? []).length > 0 && full.value?.request?.['job'] === job ? full.value : undefined;
+  // While a slider moves, only the best plan is computed again; the others stay.
+  const before = !fullIsCurrent && (found?.plans ?? []).length > 0 && full.value?.request?.['job'] === job ? full.value : undefined;
   const plans = (before ?? found)?.plans ?? NONE;
   const others = useOtherClouds(asking, full.value?.plans ?? NONE, fullIsCurrent);
   const first = found?.plans?.[0];

@@ -110,8 +110,8 @@ const tokensFlag = (text: string) => (/^[\d.]+[kMBT]?$/.test(text) ? text : Stri
 /** The most widely available providers. */
 export const PROVIDERS = ['aws', 'gcp', 'azure', 'lambda', 'runpod', 'coreweave', 'oci', 'nebius'];
 
-/** How many plans to rank: fewer for services, which are simulated one by one; while a slider moves, only the best one. */
-const TOP = { train: { full: 16, quick: 5 }, serve: { full: 8, quick: 1 } };
+/** How many plans to rank: fewer for services, which are simulated one by one. */
+const TOP = { train: 16, serve: 8 };
 
 export function question(state: State): Ask {
   const serving = isServing(state);
@@ -134,15 +134,15 @@ export function question(state: State): Ask {
     ...shared,
     ...own,
     ...Object.fromEntries(alsoOf(state)),
-    top: TOP[serving ? 'serve' : 'train'].full,
+    top: TOP[serving ? 'serve' : 'train'],
     ...(state.price === '' ? {} : { price: [state.price] }),
     ...(state.community === '' ? {} : { community: true }),
   };
 }
 
-/** The same without explanations and confidence, which is faster. */
+/** While a slider moves: only the best plan, without explanations and confidence. */
 export function quickQuestion(state: State): Ask {
-  return { ...question(state), 'plans-only': true, top: TOP[isServing(state) ? 'serve' : 'train'].quick };
+  return { ...question(state), 'plans-only': true, top: 1 };
 }
 
 /** Quoted for a POSIX shell, because links can contain anything and users paste what they copy. */
