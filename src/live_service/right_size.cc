@@ -24,14 +24,14 @@ class Sizing {
       : reading_(reading), d_(d), model_(model), constants_(constants), book_(book), options_(options) {}
 
   Result<RightSize> run() {
-    std::optional<PeakTraffic> traffic = peak_traffic(reading_, d_, options_.what_if);
-    if (!traffic)
-      return fail(bad_input("the engine publishes no requests or no lengths, so there is nothing to plan for"));
-    result_.traffic = *std::move(traffic);
-    if (Result<> fits = check_lengths(); !fits) return fail(std::move(fits).error());
-    RIGHTSIZE_TRY(plan::Request request, make_request());
-    set_service(request);
+    RIGHTSIZE_TRY(plan::Request request, take_traffic({}));
+    compare_with_measured();
+    if (!options_.what_if.as_it_is()) {
+      RIGHTSIZE_TRY(request, take_traffic(options_.what_if));
+    }
+    for (const capacity::Slo& slo : options_.slos) limit(request, slo);
     if (options_.slos.empty()) hold_today(request);
+    set_service(request);
     if (result_.traffic.lengths_assumed)
       result_.notes.emplace_back(
           "the engine publishes no histogram of lengths; they are assumed to vary as in public traces");
@@ -45,6 +45,8 @@ class Sizing {
     });
     for (const plan::Plan& one : moves.plans) add_move(one);
     request.plans_only = false;
+    ttft_ = tpot_ = {};
+    for (const capacity::Slo& slo : options_.slos.empty() ? result_.held : options_.slos) limit(request, slo);
     result_.request = std::move(request);
     result_.unexplained = unexplained();
     choose();
@@ -57,6 +59,65 @@ class Sizing {
     capacity::Replica replica;
     int tensor = 1;
   };
+
+  // The measured latency of the current replicas over the simulated one, if that is higher, and the ends of its bucket
+  // relative to it. Every plan is slower by this factor.
+  struct Slowdown {
+    double factor = 1;
+    perf::Interval bucket = {1, 1};
+  };
+  const Slowdown& slowdown(Quantity quantity) const { return quantity == Quantity::kTpot ? tpot_ : ttft_; }
+
+  Result<plan::Request> take_traffic(const WhatIf& what_if) {
+    std::optional<PeakTraffic> traffic = peak_traffic(reading_, d_, what_if);
+    if (!traffic)
+      return fail(bad_input("the engine publishes no requests or no lengths, so there is nothing to plan for"));
+    result_.traffic = *std::move(traffic);
+    if (Result<> fits = check_lengths(); !fits) return fail(std::move(fits).error());
+    RIGHTSIZE_TRY(plan::Request request, make_request());
+    set_service(request);
+    return request;
+  }
+
+  bool missed(Quantity quantity) const {
+    return std::any_of(d_.slos.begin(), d_.slos.end(),
+                       [&](const SloVerdict& v) { return v.slo.quantity == quantity && v.kept == false; });
+  }
+
+  // Traffic as it is. Differences within the interval of the speed model are not a slowdown, unless they decide an SLO.
+  void compare_with_measured() {
+    if (d_.gpu == nullptr || options_.what_if.other_model) return;
+    const Result<capacity::Replica> today = replica_of(d_.gpus_per_replica);
+    if (!today) return;
+    as_is_ = assess(capacity::Planner(service_, {*today}));
+    if (!as_is_) return;
+    const auto compare = [&](Quantity quantity, const Percentiles& spread, bool comparable) -> Slowdown {
+      constexpr double kMost = 4;  // beyond that, something else slows the service down
+      const double simulated = in_seconds(as_is_->value(quantity, options_.percentile));
+      const std::optional<Quantile> shown = quantile(spread);
+      if (!shown || !(simulated > 0)) return {};
+      const bool outside = comparable && shown->low > simulated * today->interval.high;
+      const double value = std::isfinite(shown->value) ? shown->value : shown->low;
+      if ((!outside && !missed(quantity)) || value <= simulated) return {};
+      const double factor = std::min(kMost, value / simulated);
+      result_.notes.push_back(
+          fmt::format("the measured {} {} is {}, the simulated one {}: the {} of every plan is multiplied by {}{}",
+                      capacity::name_of(options_.percentile), capacity::name_of(quantity),
+                      format_duration(seconds(value)), format_duration(seconds(simulated)), capacity::name_of(quantity),
+                      format_number(factor, 3), factor < kMost ? "" : ", the maximum"));
+      return {factor, {shown->low / value, std::isfinite(shown->high) ? shown->high / value : 1}};
+    };
+    ttft_ = compare(Quantity::kTtft, d_.ttft, true);
+    tpot_ = compare(Quantity::kTpot, d_.tpot, d_.tpot_source == Signal::kTpot);
+  }
+
+  // Replicas of the current layout that were measured to miss an SLO, at this load or less.
+  int too_few() const {
+    const WhatIf& w = options_.what_if;
+    if (w.other_model || w.traffic < 1 || w.isl < 1 || w.osl < 1) return 0;
+    if (!missed(Quantity::kTtft) && !missed(Quantity::kTpot)) return 0;
+    return std::max(1, static_cast<int>(reading_.replica_seconds / reading_.seconds() + 0.1));
+  }
 
   // Longer prompts and answers must fit the model's context. Otherwise no engine would accept them.
   Result<> check_lengths() const {
@@ -81,21 +142,19 @@ class Sizing {
     service_.one_to_spare = spare();
   }
 
-  static void limit(plan::Request& request, const capacity::Slo& slo) {
-    (slo.quantity == Quantity::kTpot ? request.limits.tpot : request.limits.ttft) = slo.limit;
+  // Plans are simulated, so they have to meet the limit for simulated times.
+  void limit(plan::Request& request, const capacity::Slo& slo) const {
+    (slo.quantity == Quantity::kTpot ? request.limits.tpot : request.limits.ttft) =
+        slo.limit * (1 / slowdown(slo.quantity).factor);
   }
 
   // Without SLOs, no plan may be slower than today: as measured, or as simulated for this traffic if that is slower.
   void hold_today(plan::Request& request) {
     constexpr double kNoticed = 1.05;  // smaller differences between two simulations are noise
-    std::optional<capacity::Assessment> now;
-    if (options_.what_if.as_it_is() && d_.gpu != nullptr) {
-      if (Result<capacity::Replica> today = replica_of(d_.gpus_per_replica))
-        now = assess(capacity::Planner(service_, {*std::move(today)}));
-    }
+    const std::optional<capacity::Assessment> now = options_.what_if.as_it_is() ? as_is_ : std::nullopt;
     const auto hold = [&](Quantity quantity, const Percentiles& spread, bool comparable) {
       std::optional<Seconds> most;
-      if (now) most = now->value(quantity, options_.percentile) * kNoticed;
+      if (now) most = now->value(quantity, options_.percentile) * (kNoticed * slowdown(quantity).factor);
       if (const auto shown = measured(spread); shown && (comparable || !most))
         most = most ? std::max(*most, *shown) : shown;
       if (!most || !std::isfinite(in_seconds(*most)) || !(*most > Seconds{})) return;
@@ -104,15 +163,17 @@ class Sizing {
     };
     hold(Quantity::kTtft, d_.ttft, true);
     hold(Quantity::kTpot, d_.tpot, d_.tpot_source == Signal::kTpot);  // single gaps vary more than their mean
-    set_service(request);
   }
 
   // At the percentile of the SLOs; not set if the histogram does not cover it.
+  std::optional<Quantile> quantile(const Percentiles& spread) const {
+    return options_.percentile == capacity::Statistic::kP50   ? spread.p50
+           : options_.percentile == capacity::Statistic::kP95 ? spread.p95
+           : options_.percentile == capacity::Statistic::kP99 ? spread.p99
+                                                              : std::nullopt;
+  }
   std::optional<Seconds> measured(const Percentiles& spread) const {
-    const std::optional<Quantile> q = options_.percentile == capacity::Statistic::kP50   ? spread.p50
-                                      : options_.percentile == capacity::Statistic::kP95 ? spread.p95
-                                      : options_.percentile == capacity::Statistic::kP99 ? spread.p99
-                                                                                         : std::nullopt;
+    const std::optional<Quantile> q = quantile(spread);
     return q && std::isfinite(q->value) ? std::optional(seconds(q->value)) : std::nullopt;
   }
 
@@ -135,7 +196,7 @@ class Sizing {
     const capacity::Planner planner(service_, {here.replica});
     assess_today(planner);
     if (!d_.price) return;
-    const std::optional<capacity::Assessment> found = fewest(planner, 4096);
+    const std::optional<capacity::Assessment> found = fewest(planner, 4096, too_few() + 1);
     if (kept_today() && (!found || found->configuration.replicas() > replicas_today())) {
       add_today(here);
     } else if (found) {
@@ -169,8 +230,8 @@ class Sizing {
   // A service with more than one replica should survive the loss of one, as in the plans of `recommend`.
   bool spare() const { return reading_.most_replicas > 1; }
 
-  std::optional<capacity::Assessment> fewest(const capacity::Planner& planner, int most) const {
-    return planner.fewest(0, {.step = 1, .most = most, .at_least = spare() ? 2 : 1});
+  std::optional<capacity::Assessment> fewest(const capacity::Planner& planner, int most, int least = 1) const {
+    return planner.fewest(0, {.step = 1, .most = most, .at_least = std::max(least, spare() ? 2 : 1)});
   }
 
   // Measured compliance takes precedence over the simulation, which has only approximate request lengths.
@@ -192,7 +253,7 @@ class Sizing {
   void assess_today(const capacity::Planner& planner) {
     const double most_rate = planner.capacity(today()) * capacity::kMostLoad;
     result_.headroom = std::clamp(1 - d_.peak_hour * options_.what_if.traffic / most_rate, 0.0, 1.0);
-    result_.as_is = assess(planner);
+    result_.as_is = options_.what_if.as_it_is() ? as_is_ : assess(planner);
   }
 
   capacity::Configuration today() const {
@@ -219,14 +280,15 @@ class Sizing {
     p.replicas = found.configuration.replicas();
     p.gpus = p.replicas * p.tensor;
     p.precision = model_.precision;
-    p.ttft = found.value(Quantity::kTtft, options_.percentile);
-    p.tpot = found.value(Quantity::kTpot, options_.percentile);
+    p.ttft = found.value(Quantity::kTtft, options_.percentile) * ttft_.factor;
+    p.tpot = found.value(Quantity::kTpot, options_.percentile) * tpot_.factor;
     p.load = found.load;
     p.running = found.profile.mean_batch;
     p.sequences = found.configuration.engine.max_sequences;
     p.token_budget = found.configuration.engine.token_budget;
     p.month = d_.price->rate * gpus(mean_replicas * here.tensor) * kMonth;
-    p.interval = p.speed = here.replica.interval;
+    p.interval = here.replica.interval;
+    p.speed = widened(here.replica.interval);
     p.price_source = d_.price->source();
     result_.plans.push_back(std::move(p));
     return result_.plans.back();
@@ -293,7 +355,6 @@ class Sizing {
     request->work.trace = result_.traffic.trace;
     request->top = options_.top;
     request->limits.slo_percentile = options_.percentile;
-    for (const capacity::Slo& slo : options_.slos) limit(*request, slo);
     if (!given("allow-single")) request->limits.allow_single = !spare();
     // Only changes that an operator can make today: other layouts are a different architecture, and not every engine
     // supports them.
@@ -302,17 +363,26 @@ class Sizing {
     return *std::move(request);
   }
 
+  perf::Interval widened(const perf::Interval& speed) const {
+    return {speed.low * std::min(ttft_.bucket.low, tpot_.bucket.low),
+            speed.high * std::max(ttft_.bucket.high, tpot_.bucket.high)};
+  }
+
   void add_move(const plan::Plan& one) {
+    const bool same = one.offer.gpu == d_.gpu && one.job.parallel.tensor == d_.gpus_per_replica &&
+                      one.job.precision == model_.precision;
+    if (same && one.replicas <= too_few()) return;
     SizedPlan p;
     p.kind = SizeChange::kMove;
     p.gpu = one.offer.gpu;
     p.replicas = one.replicas, p.gpus = one.gpus, p.tensor = one.job.parallel.tensor;
     p.precision = one.job.precision;
-    p.ttft = one.ttft, p.tpot = one.tpot, p.load = one.load, p.running = one.running;
+    p.ttft = one.ttft * ttft_.factor, p.tpot = one.tpot * tpot_.factor;
+    p.load = one.load, p.running = one.running;
     p.sequences = one.sequences, p.token_budget = one.token_budget;
     p.month = one.cost;
     if (one.cost > Usd{}) p.interval = {one.cost_low / one.cost, one.cost_high / one.cost};
-    p.speed = one.speed;
+    p.speed = widened(one.speed);
     p.price_source = market::describe(one.offer);
     p.move = one;
     result_.plans.push_back(std::move(p));
@@ -373,6 +443,8 @@ class Sizing {
   const market::PriceBook& book_;
   const SizeOptions& options_;
   capacity::Service service_;
+  std::optional<capacity::Assessment> as_is_;  // the current replicas with their own traffic
+  Slowdown ttft_, tpot_;
   RightSize result_;
 };
 
