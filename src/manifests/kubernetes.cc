@@ -52,6 +52,7 @@ class ObjectWalk {
     if (is_quota(where.base.kind)) return read_quota(value, where.base);
     if (read_scaler(value, where.base)) return;
     read_managed_claim(value, where.base);
+    const Enclosing outer = where;
     count_here(value, where);
     if (is_list(value.find("containers"))) {
       read_pod(value, where);
@@ -65,7 +66,10 @@ class ObjectWalk {
     read_machines(value, where.base);
     if (is_scalar(value.find("deviceClassName"))) return read_claim(value, where);
     for (const auto& [key, below] : value.mapping) {
-      Enclosing inner = where;
+      // Next to a template, a part with its own replicas is another workload: LLMInferenceService's prefill.
+      const bool apart =
+          value.find("template") != nullptr && key.scalar != "template" && below.find("replicas") != nullptr;
+      Enclosing inner = apart ? outer : where;
       if (value.find("size") != nullptr && is_group(value)) count_group(value, key.scalar, inner);
       if (key.scalar == "headGroupSpec") inner.base.part = "head";
       if (read_chart_values(key.scalar, below, where.base)) continue;
@@ -215,6 +219,13 @@ class ObjectWalk {
     const std::optional<double> count = doc_.number(stages, "pipelineParallelSize", inner.base);
     inner.base.units =
         count && inner.base.units ? std::optional(*inner.base.units * std::max(0.0, *count - 1)) : std::nullopt;
+    if (below.find("containers") != nullptr || below.find("resources") != nullptr) return;
+    // Without containers of its own, a worker has those of the serving runtime, and a GPU for each tensor rank.
+    const YamlValue* ranks = below.find("tensorParallelSize");
+    const YamlValue& source = ranks != nullptr ? *ranks : *stages;
+    Amount each = amount_of(doc_, source, "tensorParallelSize", source);
+    if (ranks == nullptr) each.count = 1;
+    emit("nvidia.com/gpu", each, below, inner.base, "");
   }
 
   // A HorizontalPodAutoscaler or KEDA's ScaledObject.

@@ -16,11 +16,14 @@ namespace {
 
 bool in_token(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-'; }
 
-// The line without its comment, backslashes and blanks around it; batch options look like comments.
+// Options of a batch system in a script, which look like comments: Slurm, PBS, LSF, Grid Engine.
+bool is_batch_option(std::string_view line) { return starts_with_any(line, {"#SBATCH", "#PBS", "#BSUB", "#$ "}); }
+
+// The line without its comment, backslashes and blanks around it.
 std::string content_of(std::string_view line, bool batch) {
   std::string text;
   char quote = '\0';
-  if (batch && trim(line).starts_with("#SBATCH")) return std::string(trim(line));
+  if (batch && is_batch_option(trim(line))) return std::string(trim(line));
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     if (quote != '\0') {
@@ -141,6 +144,8 @@ bool asks_for_gpus(const std::string& content, bool batch) {
   if (batch)
     return contains_any(content, {"--gres=gpu", "--gres gpu", "--gpus", "--gpu-request", "--gpu-devices-request",
                                   "resource.gpu.amount"}) ||
+           ((is_batch_option(content) || contains_any(content, {"qsub ", "bsub "})) &&
+            contains_any(content, {"gpus=", "gpu=", "-gpu ", "ngpus_"})) ||
            (content.starts_with("runai ") && content.find(" submit") != std::string::npos);
   return has_gpu_key(content);
 }
@@ -218,9 +223,9 @@ bool chooses_gpus(const std::string& content) {
 }
 
 bool is_script_name(std::string_view file) {
-  return std::ranges::any_of(
-      std::initializer_list<std::string_view>{".sh", ".sbatch", ".slurm", ".job", ".bash", ".sub"},
-      [&](std::string_view end) { return file.ends_with(end); });
+  return std::ranges::any_of(std::initializer_list<std::string_view>{".sh", ".sbatch", ".slurm", ".slrm", ".pbs",
+                                                                     ".lsf", ".job", ".bash", ".sub"},
+                             [&](std::string_view end) { return file.ends_with(end); });
 }
 bool is_terraform_name(std::string_view file) {
   return file.ends_with(".tf") || file.ends_with(".tofu") || file.ends_with(".tfvars") ||
@@ -245,9 +250,9 @@ bool counts_in(const std::string& content) {
 
 bool counts_replicas(const std::string& content) {
   if (counts_in(content)) return true;
-  if (content.starts_with("#SBATCH"))
-    return contains_any(
-        content, {"--nodes", " -N", "--ntasks", "--array", "--exclusive", "--partition", " -p", "--constraint", " -C"});
+  if (is_batch_option(content))
+    return contains_any(content, {"--nodes", " -N", "--ntasks", "--array", "--exclusive", "--partition", " -p",
+                                  "--constraint", " -C", " -q", " -n ", "nodes=", "select=", "span["});
   if (content.find('{') == std::string::npos || content.find("{{") != std::string::npos) return false;
   for (std::size_t begin = 0; begin < content.size();) {  // {replicas: 2, image: x}
     const std::size_t end = std::min(content.find_first_of("{},", begin), content.size());

@@ -92,6 +92,25 @@ spec:
   EXPECT_EQ(all[0].most_units, 5);
 }
 
+double gpus_of(const std::string& text) {
+  double all = 0;
+  for (const GpuRequest& r : read("a.yaml", text)) all += r.total().value_or(-1000);
+  return all;
+}
+
+TEST(Kubernetes, PartsOfAnInferenceServiceHaveTheirOwnReplicas) {
+  const std::string pods = "containers: [{name: main, resources: {limits: {nvidia.com/gpu: ";
+  EXPECT_EQ(gpus_of("apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nspec:\n  replicas: 3\n"
+                    "  template: {" +
+                    pods + "1}}}]}\n  prefill: {replicas: 2, template: {" + pods + "2}}}]}}\n"),
+            3 * 1 + 2 * 2);
+  const std::string service =
+      "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nspec:\n  predictor:\n    model: {resources: "
+      "{limits: {nvidia.com/gpu: 2}}}\n    workerSpec: {pipelineParallelSize: 3";
+  EXPECT_EQ(gpus_of(service + ", tensorParallelSize: 2}\n"), 3 * 2);
+  EXPECT_EQ(gpus_of(service + "}\n"), 2 + 2 * 1);
+}
+
 TEST(Kubernetes, RayHasHeadAndWorkerGroups) {
   const auto all = read("ray.yaml", R"(apiVersion: ray.io/v1
 kind: RayJob

@@ -483,6 +483,10 @@ const std::vector<Form>& forms() {
       {"run.sh",
        [](const Wish& w) { return fmt::format("srun --gres=gpu:h100:{} --nodes={} train.py\n", w.gpus, w.copies); },
        nullptr},
+      {"job.pbs", [](const Wish& w) { return fmt::format("#PBS -l select={}:ngpus={}\n./a\n", w.copies, w.gpus); },
+       nullptr},
+      {"lsf.sh", [](const Wish& w) { return fmt::format("#BSUB -n {} -gpu \"num={}\"\n./a\n", w.copies, w.gpus); },
+       nullptr},
       {"task.json",
        [](const Wish& w) {
          return fmt::format(
