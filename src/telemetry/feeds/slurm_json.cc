@@ -75,7 +75,7 @@ void take_job(JobRows& rows, const JsonValue& job, std::size_t number) {
   for (const JsonValue& step : items_at(job, "steps")) {
     const std::optional<double> elapsed = set_number(step, "time.elapsed");
     rows.take_step(id + ".0", time_at(step, "time.start"), elapsed ? std::optional(seconds(*elapsed)) : std::nullopt,
-                   usage_in_tres(tres_text(step, "tres.consumed.average"), facts.gpus.count));
+                   usage_in_tres(tres_text(step, "tres.consumed.average"), facts.gpus.count, facts.nodes));
   }
 }
 

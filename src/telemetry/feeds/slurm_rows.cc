@@ -114,16 +114,14 @@ GpuAllocation gpus_in_gres(std::string_view list) {
   return found;
 }
 
-SlurmUsage usage_in_tres(std::string_view list, double gpus_per_node) {
+SlurmUsage usage_in_tres(std::string_view list, double gpus, std::string_view nodes) {
   SlurmUsage usage;
+  if (gpus > 1 && !list.empty())
+    usage.gpus = std::max(1.0, gpus / static_cast<double>(std::max<std::size_t>(1, expand_hosts(nodes).size())));
   each_tres(list, [&](std::string_view name, std::string_view value) {
     const std::optional<double> number = name.starts_with("gres/gpu") ? scaled_number(value) : std::nullopt;
     if (!number || *number < 0) return;
-    if (name == "gres/gpuutil") {
-      // Slurm sums over the GPUs of a task: two fully busy GPUs report 200.
-      const double busy = *number > 100 && gpus_per_node > 1 ? *number / gpus_per_node : *number;
-      usage.utilization = std::min(100.0, busy) / 100;
-    }
+    if (name == "gres/gpuutil") usage.utilization = *number / 100;
     if (name == "gres/gpumem") usage.memory = *number;
   });
   return usage;
@@ -158,7 +156,7 @@ void JobRows::take(const JobColumns& row, std::size_t line) {
   facts.start = parse_time(row[JobColumn::kStart]);
   if (facts.id.find('.') != std::string_view::npos) {
     return take_step(facts.id, facts.start, facts.elapsed,
-                     usage_in_tres(row[JobColumn::kUsage], std::max(1.0, facts.gpus.count)));
+                     usage_in_tres(row[JobColumn::kUsage], facts.gpus.count, row[JobColumn::kNodes]));
   }
   facts.user = row[JobColumn::kUser];
   facts.account = row[JobColumn::kAccount];
@@ -172,10 +170,7 @@ void JobRows::take(const JobColumns& row, std::size_t line) {
   if (!facts.submit) facts.submit = parse_time(row[JobColumn::kSubmit]);
   facts.time_limit = parse_slurm_time(row[JobColumn::kTimeLimitRaw]);
   if (!facts.time_limit) facts.time_limit = parse_slurm_time(row[JobColumn::kTimeLimit]);
-  double per_node = facts.gpus.count;
-  if (per_node > 1 && !row[JobColumn::kUsage].empty())
-    per_node /= static_cast<double>(std::max<std::size_t>(1, expand_hosts(facts.nodes).size()));
-  take_job(facts, usage_in_tres(row[JobColumn::kUsage], per_node), line);
+  take_job(facts, usage_in_tres(row[JobColumn::kUsage], facts.gpus.count, facts.nodes), line);
 }
 
 void JobRows::take_job(const JobFacts& facts, const SlurmUsage& usage, std::size_t line) {
@@ -208,7 +203,11 @@ void JobRows::take_job(const JobFacts& facts, const SlurmUsage& usage, std::size
     if (std::vector<JobGpu> gpus = gpus_of_jobstats(*inside); !gpus.empty())
       job.known_gpus = std::make_shared<const std::vector<JobGpu>>(std::move(gpus));
   }
-  if (usage.utilization) job.utilization = static_cast<float>(*usage.utilization);
+  if (usage.utilization) {
+    see(usage);
+    job.utilization = static_cast<float>(*usage.utilization);
+    several_.emplace_back(static_cast<std::uint32_t>(table_.jobs.size()), static_cast<float>(usage.gpus));
+  }
   if (usage.memory) job.used_bytes = static_cast<float>(*usage.memory);
   table_.jobs.push_back(std::move(job));
 }
@@ -216,12 +215,24 @@ void JobRows::take_job(const JobFacts& facts, const SlurmUsage& usage, std::size
 void JobRows::take_step(std::string_view id, std::optional<TimePoint> start, std::optional<Seconds> elapsed,
                         const SlurmUsage& usage) {
   if (!usage.utilization && !usage.memory) return;
+  see(usage);
   const auto small = [](std::optional<double> value) {
     return static_cast<float>(value.value_or(SlurmJob::kUnmeasured));
   };
   steps_.push_back({hash_of(id.substr(0, id.find('.'))), start.value_or(TimePoint{}),
                     static_cast<float>(in_seconds(elapsed.value_or(seconds(0)))), small(usage.utilization),
-                    small(usage.memory)});
+                    small(usage.memory), static_cast<float>(usage.gpus)});
+}
+
+// A log does not name the meaning of its values: the sum over the GPUs of a task, or their mean. All have the same.
+void JobRows::see(const SlurmUsage& usage) {
+  if (!usage.utilization || usage.gpus <= 1) return;
+  shared_ = true;
+  sums_ = sums_ || *usage.utilization > 1.005;
+}
+
+float JobRows::mean_utilization(float recorded, float gpus) const {
+  return std::min(1.0F, sums_ ? recorded / gpus : recorded);
 }
 
 // A job's utilization is the time-weighted mean over its steps; batch and extern steps have no value.
@@ -236,7 +247,7 @@ void JobRows::add_steps(SlurmJob& job) const {
     memory = std::max(memory, step.bytes);
     if (step.utilization < 0) continue;
     const double by = std::max(1.0F, step.elapsed);
-    busy += by * static_cast<double>(step.utilization);
+    busy += by * static_cast<double>(mean_utilization(step.utilization, step.gpus));
     weight += by;
   }
   if (weight > 0 && job.utilization < 0) job.utilization = static_cast<float>(busy / weight);
@@ -244,6 +255,17 @@ void JobRows::add_steps(SlurmJob& job) const {
 }
 
 JobTable JobRows::finish() {
+  for (const auto& [at, gpus] : several_)
+    table_.jobs[at].utilization = mean_utilization(table_.jobs[at].utilization, gpus);
+  if (sums_) {
+    table_.notes.emplace_back(
+        "gres/gpuutil exceeds 100 %, so it is the sum over the GPUs of a node and is divided by their number");
+  } else if (shared_) {
+    table_.notes.emplace_back(
+        "gres/gpuutil never exceeds 100 %, so it is read as the mean over the GPUs of a job; if your Slurm records "
+        "sums, "
+        "jobs with several GPUs use them less than shown");
+  }
   std::ranges::sort(steps_, {}, &StepUsage::job);
   for (SlurmJob& job : table_.jobs) {
     if (!steps_.empty() && !job.measured()) add_steps(job);

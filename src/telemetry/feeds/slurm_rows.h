@@ -30,10 +30,11 @@ struct JobFacts {
 
 // GPU usage as Slurm measured it.
 struct SlurmUsage {
-  std::optional<double> utilization;  // 0-1
+  std::optional<double> utilization;  // as recorded, 1 is 100 %: the mean or the sum of the GPUs of a task
   std::optional<double> memory;       // bytes
+  double gpus = 1;                    // per node
 };
-SlurmUsage usage_in_tres(std::string_view list, double gpus_per_node);
+SlurmUsage usage_in_tres(std::string_view list, double gpus, std::string_view nodes);
 
 class JobRows {
  public:
@@ -56,12 +57,15 @@ class JobRows {
     TimePoint start;           // 0: unknown
     float elapsed = 0;         // seconds
     float utilization, bytes;  // SlurmJob::kUnmeasured if missing
+    float gpus = 1;            // per node
   };
   // Words are looked up once per text and column.
   Word word(std::string_view text);
   std::string_view name(std::string_view text);
   bool is_new(std::string_view id, TimePoint start);
   void add_steps(SlurmJob& job) const;
+  void see(const SlurmUsage& usage);
+  float mean_utilization(float recorded, float gpus) const;
 
   JobTable table_;
   std::shared_ptr<TextArena> arena_;
@@ -70,6 +74,8 @@ class JobRows {
   std::vector<std::uint64_t> seen_ = std::vector<std::uint64_t>(1024, 0);  // a hash table of runs; 0 is free
   std::size_t seen_count_ = 0;
   std::vector<StepUsage> steps_;
+  std::vector<std::pair<std::uint32_t, float>> several_;  // jobs with a recorded utilization, and their GPUs per node
+  bool shared_ = false, sums_ = false;                    // utilization of several GPUs; above 100 %
 };
 
 // sacct --json.

@@ -109,12 +109,37 @@ TEST(Slurm, ReadsStatesArraysStepsAndRequeues) {
   EXPECT_EQ(table.first_refused, "line 12: it ends before it starts");
 }
 
-TEST(Slurm, UtilizationOfSeveralGpusIsTheirSum) {
-  const JobTable table = read(
-      "JobID|Start|End|AllocTRES|NodeList|TRESUsageInAve\n"
-      "1|2026-01-01T00:00:00|2026-01-01T01:00:00|gres/gpu=4|n1|gres/gpuutil=360\n");
-  ASSERT_EQ(table.jobs.size(), 1u);
-  EXPECT_NEAR(table.jobs[0].gpus()[0].utilization->fraction(), 0.9, 1e-6);
+// Either all values of a log are divided by the GPUs of the node, or none; a note names which.
+RC_GTEST_PROP(Slurm, UtilizationIsASumOrAMeanInTheWholeLog, ()) {
+  std::string log = "JobID|Start|End|AllocTRES|NodeList|TRESUsageInAve\n";
+  struct Job {
+    int gpus, nodes, recorded;
+  };
+  std::vector<Job> jobs;
+  bool several = false, sums = false;
+  const int count = *rc::gen::inRange(1, 12), most = *rc::gen::element(100, 800);
+  for (int i = 0; i < count; ++i) {
+    Job job{*rc::gen::inRange(1, 9), *rc::gen::inRange(1, 3), 0};
+    job.gpus *= job.nodes;
+    const int each = job.gpus / job.nodes;
+    job.recorded = *rc::gen::inRange(0, 1 + std::min(most, 100 * each));
+    const bool step = *rc::gen::arbitrary<bool>();
+    const std::string when = "2026-01-01T00:00:00|2026-01-01T01:00:00", where = job.nodes == 1 ? "n1" : "n[1-2]";
+    const std::string usage = fmt::format("gres/gpuutil={}", job.recorded);
+    log += fmt::format("{}|{}|gres/gpu={}|{}|{}\n", i, when, job.gpus, where, step ? "" : usage);
+    if (step) log += fmt::format("{}.0|{}|gres/gpu={}|{}|{}\n", i, when, job.gpus, where, usage);
+    several = several || each > 1;
+    sums = sums || (each > 1 && job.recorded > 100);
+    jobs.push_back(job);
+  }
+  const JobTable table = read(log);
+  RC_ASSERT(table.jobs.size() == jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const double each = sums ? jobs[i].gpus / jobs[i].nodes : 1;
+    RC_ASSERT(std::abs(table.jobs[i].gpus()[0].utilization->fraction() - jobs[i].recorded / each / 100) < 1e-5);
+  }
+  RC_ASSERT(table.notes.size() == (several ? 1U : 0U));
+  if (several) RC_ASSERT((table.notes[0].find("is divided") != std::string::npos) == sums);
 }
 
 TEST(Slurm, DamagedJobstatsCommentsAreIgnored) {
