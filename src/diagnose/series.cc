@@ -1,6 +1,7 @@
 #include "diagnose/series.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace rightsize::diagnose {
 namespace {
@@ -36,13 +37,17 @@ std::vector<double> levels_of(const std::vector<Sample>& samples) {
   return levels;
 }
 
-// The threshold for low activity relative to the work of this recording; start-up also does a little work.
+// The threshold for low activity relative to the work of this recording; start-up also does a little work. While a
+// program waits, polling and the desktop show a few percent: most samples may be like that, but not most of the work.
 double threshold(std::vector<double> levels) {
   std::erase_if(levels, [](double level) { return level <= kIdleActivity; });
   if (levels.empty()) return kIdleActivity;
-  auto middle = levels.begin() + static_cast<std::ptrdiff_t>(levels.size() / 2);
-  std::nth_element(levels.begin(), middle, levels.end());
-  return std::max(kIdleActivity, 0.2 * *middle);
+  constexpr double kLow = 0.2, kNoise = 0.05;
+  std::ranges::sort(levels);
+  const double work = std::accumulate(levels.begin(), levels.end(), 0.0);
+  double below = 0;
+  const auto half = std::ranges::find_if(levels, [&](double level) { return (below += level) >= work / 2; });
+  return std::max({kIdleActivity, kLow * levels[levels.size() / 2], std::min(kNoise, kLow * *half)});
 }
 
 std::vector<ActivityRun> runs_of(const std::vector<Sample>& samples) {

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "diagnose/test_recordings.h"
 
@@ -40,6 +41,26 @@ TEST(Phases, MemoryFilledOnceAndKeptIsAHoldingPhase) {
   const Summary steady = summarize_steady(samples, phases);
   EXPECT_EQ(steady.mean(Metric::kGraphicsActive), 0) << "the reading at 4.5 s tells of the time before";
   EXPECT_EQ(classify(steady, Hardware{}).verdict, Verdict::kIdleHeld);
+}
+
+// Noise of a few percent while a program waits does not cut its waits into pieces, and does not change the verdict.
+RC_GTEST_PROP(Phases, NoiseWhileWaitingIsNotWork, ()) {
+  const auto lengths = *rc::gen::container<std::vector<int>>(*rc::gen::inRange<std::size_t>(2, 9),
+                                                             rc::gen::inRange(20, 200));  // samples at 10 Hz
+  const double noise = *rc::gen::element(0.02, 0.04);
+  std::vector<Sample> quiet, noisy;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    for (int j = 0; j < lengths[i]; ++j) {
+      const double time = 0.1 * static_cast<double>(quiet.size()), level = i % 2 == 0 ? 0.9 : 0;
+      quiet.push_back(reading(time, level, 4e10));
+      noisy.push_back(reading(time, level > 0 ? level : noise * (j % 3) / 2, 4e10));
+    }
+  }
+  const std::vector<Phase> phases = find_phases(quiet, false), found = find_phases(noisy, false);
+  RC_ASSERT(phases.size() == found.size());
+  for (std::size_t i = 0; i < phases.size(); ++i)
+    RC_ASSERT(phases[i].first == found[i].first && phases[i].kind == found[i].kind);
+  RC_ASSERT(verdict_of(quiet) == verdict_of(noisy));
 }
 
 }  // namespace

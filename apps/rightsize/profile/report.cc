@@ -162,6 +162,8 @@ double pauses_of(const GpuProfile& gpu) {
   return share < kSmall ? 0 : share;
 }
 
+bool is_idle(Verdict verdict) { return verdict == Verdict::kIdle || verdict == Verdict::kIdleHeld; }
+
 // The share of the recording in which nothing runs.
 double waits_of(const GpuView& view) { return 1 - (1 - pauses_of(view.gpu)) * (1 - view.found().shares.wait); }
 
@@ -176,10 +178,10 @@ bool mostly_waits(const GpuView& view) {
 std::vector<diagnose::Action> actions_of(const GpuView& view) {
   std::vector<diagnose::Action> actions = view.found().actions;
   const bool promised = view.found().verdict == Verdict::kInputBound || view.found().verdict == Verdict::kUnderused;
-  const bool exists = std::ranges::any_of(view.elsewhere.alternatives, [](const Alternative& p) {
-    return p.fits && p.replaces && p.keeps_up && p.cost.value_or(1) < 1;
+  const bool exists = std::ranges::any_of(view.elsewhere.alternatives, [&](const Alternative& p) {
+    return p.fits && p.replaces && p.keeps_up && (!view.price || p.cost.value_or(1) < 1);
   });
-  if (promised && view.price && !exists)
+  if (promised && !view.elsewhere.alternatives.empty() && !exists)
     std::erase_if(actions, [](const diagnose::Action& action) { return action.kind == "smaller-gpu"; });
   // Faster work only makes the waits longer.
   if (mostly_waits(view)) {
@@ -406,9 +408,7 @@ std::string falls_behind(const Alternative& p, bool paced) {
 std::string best_elsewhere(const GpuView& view) {
   const Elsewhere& other = view.elsewhere;
   const std::string& name = view.gpu.gpu->name;
-  const Verdict verdict = view.found().verdict;
-  if (verdict == Verdict::kIdle || verdict == Verdict::kIdleHeld)
-    return "No work needs a GPU here: stop or release it.";
+  if (is_idle(view.found().verdict)) return "No work needs a GPU here: stop or release it.";
   const Alternative *possible = nullptr, *behind = nullptr;  // the cheapest that keeps up, and that does not
   for (const Alternative& p : other.alternatives) {
     if (!p.fits || !p.replaces || !p.offer) continue;
@@ -439,11 +439,14 @@ std::string best_elsewhere(const GpuView& view) {
 // The verdict, the wasted time and money, and the cost of the work on other GPUs.
 std::string first_screen(const GpuView& view) {
   const Diagnosis& found = view.found();
+  constexpr double kNoticed = 0.1;
+  const double waits = is_idle(found.verdict) || found.verdict == Verdict::kUnknown ? 0 : waits_of(view);
   std::string text = fmt::format(
-      "{}: {}{}{} (confidence {:.0f} %): {}.", title_of(view.gpu),
-      mostly_waits(view) ? fmt::format("nothing runs {} of the time. While it works: ", percent(waits_of(view))) : "",
+      "{}: {}{}{} (confidence {:.0f} %): {}{}.", title_of(view.gpu),
+      mostly_waits(view) ? fmt::format("nothing runs {} of the time. While it works: ", percent(waits)) : "",
       found.confidence >= 0.5 ? "" : "probably ", name_of(found.verdict), found.confidence * 100,
-      explain(found.verdict));
+      explain(found.verdict),
+      waits >= kNoticed && !mostly_waits(view) ? fmt::format("; nothing runs {} of the time", percent(waits)) : "");
   const auto money = [&](double share) {
     if (!view.price) return std::string(".");
     const std::string all = format_usd_per_hour(*view.price), part = format_usd_per_hour(*view.price * share);
@@ -469,10 +472,8 @@ void describe_gpu(report::Report& out, const GpuView& view, std::size_t top) {
     if (!lines.empty()) out.say(fmt::format("{}\n  {}", title, fmt::join(lines, "\n  ")));
   };
   out.say(first_screen(view));
-  if (found.verdict != Verdict::kIdle && found.verdict != Verdict::kIdleHeld && found.verdict != Verdict::kUnknown &&
-      gpu.steady.of(Metric::kDramActive)) {
+  if (!is_idle(found.verdict) && found.verdict != Verdict::kUnknown && gpu.steady.of(Metric::kDramActive))
     out.blocks.emplace_back(shares_bar(found.shares));
-  }
   std::vector<std::string> actions;
   for (const diagnose::Action& action : actions_of(view)) actions.push_back(action.text);
   list("What to do", actions);
@@ -497,7 +498,7 @@ void describe_gpu(report::Report& out, const GpuView& view, std::size_t top) {
     }
     out.say(std::move(text));
   }
-  if (projections.empty()) return;
+  if (projections.empty() || is_idle(found.verdict)) return;
   std::vector<const Alternative*> fitting;
   for (const Alternative& p : projections) {
     if (p.fits && p.replaces) fitting.push_back(&p);
