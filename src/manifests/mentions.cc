@@ -227,10 +227,23 @@ bool is_script_name(std::string_view file) {
                                                                      ".lsf", ".job", ".bash", ".sub"},
                              [&](std::string_view end) { return file.ends_with(end); });
 }
+// A number of GPUs in any language: "accelerator 2", "--k8s_gpu_cards 8", "clusterOptions = '--gpus=1'".
+bool counts_gpus(const std::string& content) {
+  if (is_other(to_lower(content))) return false;
+  int after = 3;  // words since one about GPUs
+  return any_word(content, [&](std::string_view word) {
+    if (word.empty()) return false;
+    after = word.ends_with("gpu") || word.ends_with("gpus") || word.starts_with("accelerator") ? 0 : after + 1;
+    return after > 0 && after < 3 && is_count(word);
+  });
+}
 bool is_terraform_name(std::string_view file) {
   return file.ends_with(".tf") || file.ends_with(".tofu") || file.ends_with(".tfvars") ||
          file.ends_with("terragrunt.hcl");
 }
+
+// Files whose lines are keys with values.
+constexpr std::string_view kData[] = {".yaml", ".yml", ".json", ".hcl", ".tpl"};
 
 // Keys that count the units that request GPUs: "replicas", "node_count_static", "autoscaling_total_min_nodes".
 bool counts_in(const std::string& content) {
@@ -432,18 +445,21 @@ std::vector<std::string> unread_changes(const Texts& before, const Texts& after,
     for (const Line* line : only_in(new_lines, old_lines)) changed.emplace_back(line, true);
     for (const Line* line : only_in(old_lines, new_lines)) changed.emplace_back(line, false);
     const OpenSections new_open(new_lines), old_open(old_lines);
+    const bool any_language = !is_terraform_name(file) &&
+                              !std::ranges::any_of(kData, [&](std::string_view end) { return file.ends_with(end); });
     for (const auto& change : changed) {
       const Line* line = change.first;
       const bool is_new = change.second;
       const std::vector<Line>& own = is_new ? new_lines : old_lines;
       const OpenSections& open = is_new ? new_open : old_open;
       const bool counts = counts_replicas(line->content) || chooses_gpus(line->content) || open.is_requirement(*line);
-      if (!line->mention && !counts) continue;
+      const bool number = line->mention || (any_language && counts_gpus(line->content));
+      if (!number && !counts) continue;
       // A count matters only next to a request, or if a request may have been missed.
       const bool beside = origins.any(
           file, false, [&](int at, bool side) { return side == is_new && section_of(own, at) == line->section; },
           false);
-      if (!line->mention && !beside && !open.contain(*line)) continue;
+      if (!number && !beside && !open.contain(*line)) continue;
       const bool seen = origins.any(file, true, [&](int at, bool side) {
         const std::vector<Line>& lines = side ? new_lines : old_lines;
         return section_of(lines, at) == line->section;

@@ -487,6 +487,7 @@ const std::vector<Form>& forms() {
        nullptr},
       {"lsf.sh", [](const Wish& w) { return fmt::format("#BSUB -n {} -gpu \"num={}\"\n./a\n", w.copies, w.gpus); },
        nullptr},
+      {"main.nf", [](const Wish& w) { return fmt::format("process A {{\n  accelerator {}\n}}\n", w.gpus); }, nullptr},
       {"task.json",
        [](const Wish& w) {
          return fmt::format(

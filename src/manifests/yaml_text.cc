@@ -79,7 +79,8 @@ std::string_view gpu_machine_provider(std::string_view type) {
       type.find("gb") != std::string_view::npos)
     return "digitalocean";
   const bool azure =
-      starts_with_any(to_lower(type.substr(0, 12)), {"standard_nc", "standard_nd", "standard_nv", "standard_ng"});
+      starts_with_any(to_lower(type.substr(0, 14)), {"standard_nc", "standard_nd", "standard_nv", "standard_ng",
+                                                     "singularity.nc", "singularity.nd", "singularity.nv"});
   return azure ? "azure" : "";
 }
 
