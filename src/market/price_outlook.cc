@@ -247,7 +247,10 @@ PriceOutlook Outlooks::of(const Offer& offer, Seconds job, const std::vector<std
     const auto sells = [&](const std::string& provider) { return recent->second.providers.contains(provider); };
     return providers.empty() || std::any_of(providers.begin(), providers.end(), sells);
   };
-  outlook.aged = outlook.is_old() && fresher();
+  // A commitment binds for years, so its price needs a recent date or a second source.
+  const Purchase terms = offer.price->purchase;
+  const bool commits = terms == Purchase::kOneYear || terms == Purchase::kThreeYears;
+  outlook.aged = outlook.is_old() && (commits || fresher());
   const auto gpu = fresh_.find({offer.gpu, offer.price->purchase});
   outlook.outdated = !is_fresh(offer) && gpu != fresh_.end() && gpu->second;
 

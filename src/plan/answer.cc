@@ -36,18 +36,23 @@ std::vector<const Plan*> Recommendation::close_calls() const {
   std::set<const catalog::Gpu*> seen;
   for (const Plan* plan : compared()) {
     if (!seen.insert(plan->offer.gpu).second || plan == &plans.front()) continue;
-    if (plan->extrapolated || !plan->price.may_lead() || plan->cost > plans.front().cost * kClose) continue;
+    if (!is_sound(*plan) || plan->cost > plans.front().cost * kClose) continue;
     if (plan->cost * kClose < plans.front().cost) continue;  // clearly cheaper, and ranked lower for its risks
     close.push_back(plan);
   }
   return close;
 }
 
+const Plan* Recommendation::next_gpu() const {
+  const Plan* next = nullptr;
+  for (const Plan* plan : compared())
+    if (plan->offer.gpu != plans.front().offer.gpu && (next == nullptr || plan->cost < next->cost)) next = plan;
+  return next;
+}
+
 const Plan* Recommendation::rival() const {
-  for (const Plan* plan : compared()) {
-    const bool other = plan->offer.gpu != plans.front().offer.gpu && !(plan->cost < plans.front().cost);
-    if (other && !plan->extrapolated && plan->price.may_lead()) return plan;
-  }
+  for (const Plan* plan : compared())
+    if (plan->offer.gpu != plans.front().offer.gpu && is_sound(*plan)) return plan;
   return nullptr;
 }
 
@@ -87,8 +92,10 @@ Decision Recommendation::decision() const {
   if (!close_calls().empty()) return Decision::kClose;
   constexpr double kSure = 0.8, kLikely = 0.5;
   // A plan that may break a limit or need more machines has not won yet, nor one with an old price of one source.
-  const bool at_risk = may_break_limits || plans.front().resizing > 1 - kSure || plans.front().has_old_price();
-  const double sure = rival() == nullptr ? 1 : confidence.value_or(1);
+  const bool cheaper = rival() != nullptr && rival()->cost < plans.front().cost;
+  const bool at_risk =
+      cheaper || may_break_limits || plans.front().resizing > 1 - kSure || plans.front().has_old_price();
+  const double sure = confidence.value_or(1);
   if (sure < kLikely) return Decision::kUncertain;
   return sure < kSure || at_risk ? Decision::kAhead : Decision::kClear;
 }

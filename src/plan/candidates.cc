@@ -17,11 +17,6 @@ namespace {
 
 using model::Precision;
 
-// Differences below this are noise in speeds and prices.
-constexpr double kTie = 1.02;
-
-constexpr Seconds kFreshPrice = days(60);
-
 auto names_of(const PricedOption& c) {
   return std::tie(c.option->gpus, c.option->machines, c.offer->machine->provider, c.offer->machine->instance,
                   c.offer->price->region, c.offer->price->purchase);
@@ -53,12 +48,8 @@ std::optional<Broken> broken_limit(const Request& request, const PricedOption& c
     Shortfall& s = add(RejectionStage::kDeadline, Shortfall::Kind::kDeadline, elapsed / latest);
     s.need_time = elapsed, s.have_time = latest;
   }
-  // Formulas may count up to twice the machines that a service needs, and more with conversations, so its cost decides
-  // only after simulation.
-  const double overcounted = static_cast<double>(c.option->machines) / c.option->least_machines;
-  const double margin = c.option->sized ? 1 : request.work.trace ? overcounted : 2;
-  if (limits.budget && c.due() > *limits.budget * margin + kHalfACent) {
-    const Usd need = request.work.trace && !c.option->sized ? c.due() / overcounted : c.due();
+  const Usd need = c.least_due(request);
+  if (limits.budget && need > *limits.budget + kHalfACent) {
     Shortfall& s = add(RejectionStage::kBudget, Shortfall::Kind::kBudget, need / *limits.budget);
     s.need_cost = need, s.have_cost = *limits.budget;
   }
@@ -136,94 +127,45 @@ bool may_miss(const Request& request, const PricedOption& c) {
          c.time.total() * machine_time_at(request, c, slow) / c.day_share > *request.limits.deadline;
 }
 
+// Twice as long counts as 0.5 % more cost, and twice the cost as 2 % more time or energy where those are minimized.
+constexpr double kLonger = 0.0072, kDearer = 0.0286;
+
 // What the objective minimizes.
 double score_of(const Request& request, const PricedOption& c) {
-  const double cost = c.ranked_cost(request), wait = c.ranked_wait(request);
-  // Times within about 2 % count as equal: one second must not be worth twice the cost.
-  if (request.objective == Objective::kTime) return std::floor(std::log(wait) / std::log(kTie));
+  const double cost = std::max(0.01, c.ranked_cost(request)), wait = c.ranked_wait(request);
+  if (request.objective == Objective::kTime) return wait * std::pow(cost, kDearer);
   // Unknown power comes last.
-  if (request.objective == Objective::kEnergy) return c.power > Watts{} ? energy_kwh(request, c) : 1e300;
-  return request.objective == Objective::kCost ? cost : cost * wait;
+  if (request.objective == Objective::kEnergy)
+    return c.power > Watts{} ? energy_kwh(request, c) * std::pow(cost, kDearer) : kNever;
+  if (request.objective == Objective::kCostTime) return cost * wait;
+  // Egress is the same for every option, so it does not hide a difference.
+  const double fixed = in_usd(market::side_costs(Seconds{}, Bytes{}, request.assumptions));
+  const bool service = request.work.kind == WorkKind::kServing;
+  return std::max(1e-6, cost - fixed) * (service ? 1 : std::pow(wait, kLonger));
 }
-
-// Whether `other`, which ranks below `best`, is close enough for other merits to decide.
-bool is_tie(const Request& request, const PricedOption& best, const PricedOption& other) {
-  if (best.price->may_lead() != other.price->may_lead()) return false;
-  if (request.objective == Objective::kTime) return false;  // its score is already rounded
-  // Storage and egress cost the same for every option, so they do not widen the tie.
-  const double moving = best.cost > Usd{} ? 1 - best.side_cost / best.cost : 1;
-  if (is_separated(request, best) && !is_separated(request, other)) return false;  // it already saves enough
-  // Layouts of an extrapolated GPU have the same high end, but different likely costs.
-  const Usd first = best.due(), second = other.due();
-  const bool is_apart = std::max(first, second) > std::min(first, second) * kTie;
-  if (best.is_extrapolated() && other.is_extrapolated() && is_apart) return false;
-  return score_of(request, other) <= (1 + (kTie - 1) * moving) * score_of(request, best);
-}
-
-int evidence_of(const PricedOption& c) {
-  const bool benchmarked = perf::has_benchmark(c.option->basis, c.machines->speed.relative);
-  return c.is_extrapolated() ? 3 : !benchmarked ? 2 : c.option->basis == perf::Basis::kTransferred ? 1 : 0;
-}
-
-bool is_stale(const PricedOption& c) { return c.price->age && *c.price->age > kFreshPrice; }
-
-bool is_on_demand(const PricedOption& c) { return c.offer->price->purchase == catalog::Purchase::kOnDemand; }
 
 // The width of the cost's range in factors of 2: small differences do not decide.
 double width_of(const PricedOption& c) {
   return c.cost_low > Usd{} ? std::floor(std::log(c.cost_high / c.cost_low) / std::log(2.0)) : 0;
 }
 
-// Merits that decide between options of nearly the same cost, most important first; smaller is better.
-auto merits_of(const Request& request, const PricedOption& c) {
-  // One failed machine stops a whole training run, but only its own replicas of a service.
+// The score with what other merits are worth, in percent. Speeds and prices are not known more exactly than that.
+double weighted_score(const Request& request, const PricedOption& c) {
+  const bool benchmarked = perf::has_benchmark(c.option->basis, c.machines->speed.relative);
+  double percent = may_miss(request, c) ? 1 : 0;
+  // The high end of an extrapolation already counts.
+  if (!c.is_extrapolated()) percent += !benchmarked ? 1 : c.option->basis == perf::Basis::kTransferred ? 0.5 : 0;
+  // More than all the others together, so that more terms never cost more.
+  if (c.offer->price->purchase != catalog::Purchase::kOnDemand) percent += 2;
+  if (c.price->age && *c.price->age > days(market::kAgedDays)) percent += 0.2;
+  if (c.price->sources < 2) percent += 0.1;
+  // One failed machine stops a whole training run, but only its own replicas of a service. Twice the machines for half
+  // the time must not cost more.
   const bool service = request.work.kind == WorkKind::kServing && c.option->replicas > 1;
-  const double machines = service ? 1.0 / c.option->machines : c.option->machines;
-  const double cost = request.objective == Objective::kEnergy ? c.ranked_cost(request) : 0;
-  return std::tuple(may_miss(request, c), evidence_of(c), cost, !is_on_demand(c), is_stale(c), c.price->sources < 2,
-                    service ? 0 : width_of(c), machines, has_arm_host(*c.offer) || c.machines->gpu->vendor != "NVIDIA",
-                    c.ranked_wait(request));
+  percent += service ? 0.3 / c.option->machines : 0.6 * std::log2(c.option->machines) + 0.2 * width_of(c);
+  if (has_arm_host(*c.offer) || c.machines->gpu->vendor != "NVIDIA") percent += 0.3;
+  return score_of(request, c) * (1 + percent / 100);
 }
-
-// Chooses among options of nearly the same cost, which arrive best first. An option that costs more and takes longer
-// than another with the same evidence is never chosen, whatever its other merits.
-class TieBreak {
- public:
-  explicit TieBreak(const Request& request) : request_(request) {}
-
-  // Whether `c` is preferred to all options before it.
-  bool prefers(const PricedOption& c) {
-    const Seen now{evidence_of(c), is_stale(c), in_usd(c.due()), c.ranked_wait(request_)};
-    if (std::any_of(seen_.begin(), seen_.end(), [&](const Seen& other) { return other.beats(now); })) return false;
-    seen_.push_back(now);
-    if (preferred_ != nullptr && !is_preferred(c, *preferred_)) return false;
-    preferred_ = &c;
-    return true;
-  }
-
- private:
-  struct Seen {
-    int evidence;
-    bool stale;
-    double cost, wait;
-
-    bool beats(const Seen& other) const {
-      constexpr double kLess = 0.995;
-      return evidence <= other.evidence && stale <= other.stale && cost < other.cost * kLess && wait <= other.wait;
-    }
-  };
-
-  // Spot and commitments come before on-demand only if they cost less, so that more terms never cost more.
-  bool is_preferred(const PricedOption& c, const PricedOption& other) const {
-    const bool cheaper = c.due() < other.due();
-    if (is_on_demand(c) != is_on_demand(other) && (is_on_demand(other) ? !cheaper : cheaper)) return cheaper;
-    return merits_of(request_, c) < merits_of(request_, other);
-  }
-
-  const Request& request_;
-  const PricedOption* preferred_ = nullptr;
-  std::vector<Seen> seen_;
-};
 
 }  // namespace
 
@@ -466,12 +408,19 @@ double machines_at(const Request& request, const Option& option, double factor) 
   return std::max(now + each, whole(now + more));
 }
 
+Usd PricedOption::least_due(const Request& request) const {
+  if (option->sized) return due();
+  const double least = static_cast<double>(option->least_machines) / option->machines;
+  const bool steady = request.work.rate_by_hour.empty();
+  return std::max(Usd{}, cost * (request.work.trace ? least : std::max(0.5, steady ? least : 0)) - drawn);
+}
+
 double PricedOption::ranked_cost(const Request& request) const {
   constexpr double kLeastSavingOfSeparation = 0.15;
   const bool chosen = is_separated(request, *this);
   if (is_extrapolated() && misses_if_slow) return kNever;
   // Among layouts with the same cost on slow GPUs, take the one that is likely the cheapest.
-  constexpr double kLikely = 1e-6;
+  constexpr double kLikely = 0.01;
   const double high = is_extrapolated() && cost > Usd{} ? cost_high / cost + kLikely : 1;
   const bool unrated = request.work.kind == WorkKind::kServing && !(request.work.rate > RequestsPerSecond{});
   const double requests = unrated ? option->requests_per_second : 1;
@@ -483,15 +432,12 @@ double PricedOption::ranked_wait(const Request& request) const {
 }
 
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b) {
-  const double score_a = score_of(request, a), score_b = score_of(request, b);
   // Among options without new money, prefer the one that uses less of the commitments.
-  const auto rest = [&](const PricedOption& c) {
-    return std::tuple(c.ranked_cost(request), in_usd(c.cost), c.ranked_wait(request));
+  const auto key = [&](const PricedOption& c) {
+    return std::tuple(!c.price->may_lead(), weighted_score(request, c), in_usd(c.cost), c.ranked_wait(request));
   };
-  if (a.price->may_lead() != b.price->may_lead()) return a.price->may_lead();
-  if (score_a != score_b) return score_a < score_b;
-  if (rest(a) != rest(b)) return rest(a) < rest(b);
-  return names_of(a) < names_of(b);
+  const auto first = key(a), second = key(b);
+  return first != second ? first < second : names_of(a) < names_of(b);
 }
 
 // Superchips with a Grace processor are named after it: gh200, gb200, gb300. A "g" after the generation of an AWS
@@ -510,38 +456,22 @@ Kind kind_of(const PricedOption& c) {
           c.option->job.serve.disaggregated.has_value()};
 }
 
-std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<PricedOption> candidates) {
-  const auto better = [&](const PricedOption& a, const PricedOption& b) { return is_better(request, a, b); };
-  std::sort(candidates.begin(), candidates.end(), better);
-  struct Chosen {
-    const PricedOption* cheapest;
-    const PricedOption* preferred;
-    TieBreak ties;
-  };
-  std::map<Kind, Chosen> kinds;
+std::vector<PricedOption> best_of_each_kind(const Request& request, const std::vector<PricedOption>& candidates) {
+  std::map<Kind, const PricedOption*> kinds;
   for (const PricedOption& c : candidates) {
-    Chosen& chosen = kinds.try_emplace(kind_of(c), Chosen{&c, &c, TieBreak(request)}).first->second;
-    if (is_tie(request, *chosen.cheapest, c) && chosen.ties.prefers(c)) chosen.preferred = &c;
+    const PricedOption*& best = kinds.try_emplace(kind_of(c), &c).first->second;
+    if (is_better(request, c, *best)) best = &c;
   }
   std::vector<PricedOption> best;
-  for (const auto& [kind, chosen] : kinds) {
+  for (const auto& [kind, option] : kinds) {
     // Separate workers on the same machines get a row only if they cost less.
     const auto plain = kinds.find({std::get<0>(kind), std::get<1>(kind), std::get<2>(kind), false});
-    const bool repeats =
-        std::get<3>(kind) && plain != kinds.end() && chosen.preferred->cost >= plain->second.preferred->cost;
-    if (!repeats) best.push_back(*chosen.preferred);
+    if (!std::get<3>(kind) || plain == kinds.end() || option->cost < plain->second->cost) best.push_back(*option);
   }
-  std::sort(best.begin(), best.end(), better);
-  const auto end_of_ties = std::find_if_not(best.begin(), best.end(),
-                                            [&](const PricedOption& c) { return is_tie(request, best.front(), c); });
-  auto first = best.begin();
-  TieBreak ties(request);
-  for (auto tied = best.begin(); tied != end_of_ties; ++tied)
-    if (ties.prefers(*tied)) first = tied;
-  if (first == best.end()) return best;
-  std::rotate(best.begin(), first, first + 1);
+  std::sort(best.begin(), best.end(),
+            [&](const PricedOption& a, const PricedOption& b) { return is_better(request, a, b); });
   // The rest of the list is for comparison: sorted by likely cost, whatever the evidence.
-  if (request.objective == Objective::kCost)
+  if (request.objective == Objective::kCost && !best.empty())
     std::sort(best.begin() + 1, best.end(), [](const PricedOption& a, const PricedOption& b) {
       const auto key = [](const PricedOption& c) { return std::tuple(!c.price->may_lead(), in_usd(c.due())); };
       return key(a) != key(b) ? key(a) < key(b) : names_of(a) < names_of(b);

@@ -31,6 +31,9 @@ struct PricedOption {
 
   // The cost that no commitment covers.
   Usd due() const { return cost - drawn; }
+  // A lower bound of it: until a service is simulated, formulas may count twice the machines that it needs, and more
+  // with conversations.
+  Usd least_due(const Request& request) const;
 
   // Whether the speed was scaled from another architecture, without any measurement of this one, ours or the user's.
   bool is_extrapolated() const;
@@ -101,7 +104,7 @@ double chance_of_resizing(const Request& request, const Deployment& deployment);
 // Machines of a service if everything took `factor` times as long.
 double machines_at(const Request& request, const Option& option, double factor);
 
-// Whether `a` is better. A total order: names decide between equals.
+// Whether `a` is better. A total order, so that a tighter limit which the best option meets leaves it the best.
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b);
 
 // Whether the host has an Arm processor: images and wheels must then be built for Arm.
@@ -111,11 +114,10 @@ bool has_arm_host(const market::Offer& offer);
 using Kind = std::tuple<std::string_view, const catalog::Gpu*, catalog::Purchase, bool>;
 Kind kind_of(const PricedOption& option);
 
-// The best of each kind, best first. Within 2 % of the best, other merits decide what comes first: limits met even at
-// the slow end of the speed, evidence, a fresh price, less lost with one machine (training: fewer machines), an x86
-// host with CUDA, speed. An option that costs more and takes longer than another with the same evidence never comes
-// first.
-std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<PricedOption> candidates);
+// The best of each kind, best first. Other merits are worth at most 2 % of the cost: limits met even at the slow end of
+// the speed, evidence, a fresh price, less lost with one machine (training: fewer machines), an x86 host with CUDA.
+// Half the time is worth 0.5 %.
+std::vector<PricedOption> best_of_each_kind(const Request& request, const std::vector<PricedOption>& candidates);
 
 // The options that no other beats in both cost and waiting, cheapest first.
 std::vector<PricedOption> pareto_front(const Request& request, std::vector<PricedOption> candidates);

@@ -139,6 +139,21 @@ void add_no_spare(const Request& request, std::vector<PossibleChange>& changes) 
   changes.back().request.limits.allow_single = true;
 }
 
+// Where the cache is short: it holds conversations, or is half full of running requests. Null: nothing meets the
+// limits.
+void add_fp8_cache(const Request& request, const Plan* first, std::vector<PossibleChange>& changes) {
+  const bool engine = request.work.kind == WorkKind::kServing && !request.job.serve.kv_precision &&
+                      request.model.kind == model::ModelKind::kDecoder && !request.work.is_measured() &&
+                      (first != nullptr ? first->job : request.job).stack != model::Stack::kHf;
+  const auto is_short = [&] {
+    const double held = first->running * static_cast<double>(first->job.serve.isl + first->job.serve.osl);
+    return first->prefix_hit || 2 * held > perf::kv_token_capacity(request.model, first->job, *first->offer.gpu);
+  };
+  if (!engine || (first != nullptr ? has_fp8_cache(request, *first) || !is_short() : !simulates_cache(request))) return;
+  changes.push_back({RequestChangeKind::kFp8Cache, "--kv-precision fp8", request});
+  changes.back().request.job.serve.kv_precision = Precision::kFp8;
+}
+
 // What the limits on places cost, one at a time: a user may be able to give up only one of them.
 void add_places(const Request& request, std::vector<PossibleChange>& changes) {
   const std::vector<std::string>& providers = request.filter.providers;
@@ -224,6 +239,7 @@ std::vector<PossibleChange> relaxed_limits(const Request& request, const std::ve
     without(RequestChangeKind::kMoreCarbon, fmt::format("--max-carbon {:.10g}", need),
             [&](PlanLimits& l) { l.co2_kg = need; });
   add_no_spare(request, changes);
+  add_fp8_cache(request, nullptr, changes);
   add_places(request, changes);
   const Work& work = request.work;
   const bool rented = work.kind == WorkKind::kServing && work.rate > RequestsPerSecond{} && work.rate_by_hour.empty();
@@ -284,15 +300,7 @@ std::vector<PossibleChange> further_changes(const Request& request, const Plan& 
   constexpr int kFewMachines = 6;
   if (first.machines <= kFewMachines) add_no_spare(request, changes);
   add_places(request, changes);
-  const bool engine = request.work.kind == WorkKind::kServing && !request.job.serve.kv_precision &&
-                      request.model.kind == model::ModelKind::kDecoder && !request.work.is_measured() &&
-                      first.job.stack != model::Stack::kHf && !has_fp8_cache(request, first);
-  // Where the cache is short: it holds conversations, or is half full of running requests.
-  const double held = first.running * static_cast<double>(first.job.serve.isl + first.job.serve.osl);
-  if (engine && (first.prefix_hit || 2 * held > perf::kv_token_capacity(request.model, first.job, *first.offer.gpu))) {
-    changes.push_back({RequestChangeKind::kFp8Cache, "--kv-precision fp8", request});
-    changes.back().request.job.serve.kv_precision = Precision::kFp8;
-  }
+  add_fp8_cache(request, &first, changes);
   if (request.objective == Objective::kEnergy && !request.power_cap && !request.best_power_cap) {
     changes.push_back({RequestChangeKind::kPowerCap, "--power-cap best", request});
     changes.back().request.best_power_cap = true;
@@ -340,7 +348,8 @@ Seconds rounded_up(Seconds time, bool deadline) {
   return seconds(std::ceil(exact / unit - 1e-9) * unit);
 }
 
-std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const PricedOption& plan) {
+std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const PricedOption& plan,
+                                            std::optional<Seconds> possible) {
   std::vector<PossibleChange> changes;
   const auto row = std::find_if(std::begin(kLimits), std::end(kLimits),
                                 [&](const LimitRow& limit) { return limit.kind == relaxed.kind; });
@@ -354,8 +363,9 @@ std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const
                                                                       : option.answer;
   const Seconds most = *(relaxed.request.limits.*row->limit);
   if (!(needs > Seconds{})) return changes;
-  const Seconds least = rounded_up(needs, deadline);
+  const Seconds least = rounded_up(std::min(needs, possible.value_or(needs)), deadline);
   std::vector<Seconds> limits = {least, rounded_up(most * std::sqrt(least / most), deadline)};
+  if (possible) limits.insert(limits.begin() + 1, rounded_up(least * 1.1, deadline));  // it was without load
   // Near a deadline, plans with room for their slow end are preferred.
   if (deadline) limits.insert(limits.begin() + 1, rounded_up(needs * option.speed.high, deadline));
   constexpr double kWorthwhile = 0.9;

@@ -18,7 +18,7 @@ double normal_share_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)
 
 }  // namespace
 
-double confidence_of(const Request& request, const std::vector<PricedOption>& kinds) {
+std::optional<double> confidence_of(const Request& request, const std::vector<PricedOption>& kinds) {
   std::vector<const PricedOption*> rivals;
   for (const PricedOption& c : kinds) {
     // An extrapolation is reported as an experiment and a doubtful price as one to confirm; neither is a rival.
@@ -27,7 +27,7 @@ double confidence_of(const Request& request, const std::vector<PricedOption>& ki
     const auto same = [&](const PricedOption* other) { return other->machines->gpu == c.machines->gpu; };
     if (std::none_of(rivals.begin(), rivals.end(), same)) rivals.push_back(&c);
   }
-  if (rivals.size() < 2) return rivals.empty() ? 0 : 1;
+  if (rivals.size() < 2) return std::nullopt;
   Random random(1);
   // The objective of one rival when its speed and price are drawn.
   const bool priced = request.objective == Objective::kCost || request.objective == Objective::kCostTime;

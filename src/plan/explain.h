@@ -11,8 +11,8 @@ namespace rightsize::plan {
 
 // The probability that the first candidate's GPU is the best when the speed of every GPU varies independently within
 // its error bar, and services get the machines that they then need: 2,000 draws with a fixed seed. `kinds` are best
-// first.
-double confidence_of(const Request& request, const std::vector<PricedOption>& kinds);
+// first. Empty without another GPU.
+std::optional<double> confidence_of(const Request& request, const std::vector<PricedOption>& kinds);
 
 // Deadlines, prices and budgets at which another plan would be first.
 std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector<PricedOption>& kinds,
@@ -58,7 +58,9 @@ bool keeps_result(RequestChangeKind kind);
 // Whether the change drops one limit of a request that nothing meets.
 bool gives_up_one(RequestChangeKind kind);
 // The same change with the limit that its plan needs, and with one between that and its own, smallest first.
-std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const PricedOption& plan);
+// `possible`: what the fastest GPU needs without load, for requests that nothing meets.
+std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const PricedOption& plan,
+                                            std::optional<Seconds> possible = {});
 // Hours that are tried for a service that is switched off at night.
 inline constexpr int kWorkingHours = 10;
 // If the first plan's price is unconfirmed: limits to drop to find a plan with a confirmed price.

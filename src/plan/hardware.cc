@@ -5,8 +5,6 @@
 #include <map>
 #include <tuple>
 
-#include "plan/candidates.h"
-
 namespace rightsize::plan {
 namespace {
 
@@ -46,8 +44,7 @@ void add_offer(MachineClass& machines, const market::Offer& offer, const market:
 
 std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offers, const market::PriceBook& book,
                                           Seconds job, const perf::Constants& constants,
-                                          const std::vector<market::OwnHardware>& own,
-                                          const std::vector<std::string>& providers) {
+                                          const std::vector<market::OwnHardware>& own) {
   std::vector<MachineClass> classes;
   std::map<decltype(key_of(offers[0], {})), std::size_t> found;
   std::map<const catalog::Gpu*, perf::GpuSpeed> speeds;
@@ -73,10 +70,7 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
       }
       classes.push_back(std::move(made));
     }
-    market::PriceOutlook outlook = book.outlook(offer, job, providers);
-    // A commitment binds for years, so its price needs a recent date or a second source.
-    if (term_of(offer.price->purchase) > Seconds{}) outlook.aged = outlook.is_old();
-    add_offer(classes[place->second], offer, outlook, book.committed());
+    add_offer(classes[place->second], offer, book.outlook(offer, job), book.committed());
   }
   return classes;
 }

@@ -35,12 +35,10 @@ struct MachineClass {
   }
 };
 
-// In the order of the offers. `job`: the time over which prices are predicted; `providers`: those that were asked for,
-// empty: all.
+// In the order of the offers. `job`: the time over which prices are predicted.
 std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offers, const market::PriceBook& book,
                                           Seconds job, const perf::Constants& constants,
-                                          const std::vector<market::OwnHardware>& own,
-                                          const std::vector<std::string>& providers = {});
+                                          const std::vector<market::OwnHardware>& own);
 
 // Whether prompts are known, so that a prefix cache is simulated: conversations, and traces with hashes.
 inline bool simulates_cache(const Request& request) { return request.work.trace && request.work.trace->prompts; }

@@ -190,6 +190,8 @@ struct Shortfall {
   };
   Kind kind = Kind::kNoPrice;
   bool at_least = false;  // the need is a lower bound: no plan was simulated with it
+  // Doubts about the plan that needs only this: its price may not lead, its GPU has no benchmark.
+  bool unconfirmed = false, no_benchmark = false;
   model::Stack stack = model::Stack::kHf;
   model::Precision precision = model::Precision::kBf16;
   bool serving = false;
@@ -296,6 +298,7 @@ struct UnusedOwn {
   std::optional<Plan> plan;
   Shortfall lack = {};
   std::optional<RequestChange> change = {};
+  double carries = 0;  // a service with too few machines: requests per second of all of them, without a spare
 };
 
 // Terms on which nothing meets the limits: the nearest GPU and what it lacks.
@@ -304,10 +307,17 @@ struct TermNeed {
   Shortfall lack;
 };
 
+// A provider that was asked for and that no listed plan uses, though it has prices on these terms.
+struct UnlistedProvider {
+  std::string name;
+  int age_days = 0;    // of its newest price
+  bool meets = false;  // a plan meets the limits, at a higher cost or with a doubtful price
+};
+
 // How clear the choice of the first plan's GPU is.
 enum class Decision {
   kClear,          // the next GPU costs over 5 % more and will hardly turn out cheaper, or there is none
-  kAhead,          // it costs over 5 % more, and may turn out cheaper
+  kAhead,          // it may turn out cheaper, or is cheaper and ranks lower
   kUncertain,      // and probably does
   kClose,          // other GPUs are within 5 %
   kExtrapolation,  // the first plan's GPU has no benchmarks
@@ -335,13 +345,15 @@ struct Recommendation {
   std::vector<Breakpoint> breakpoints;
   std::vector<MixPart> mix;  // serving
   double feasible = 0;       // plans that meet every limit, before the cut to `top`
-  // Probability that the first plan's GPU is the best, given the error bars; empty: not computed.
+  // Probability that the first plan's GPU is the best, given the error bars; empty: not computed, or nothing to
+  // compare.
   std::optional<double> confidence = {};
   bool may_break_limits = false;  // the first plan's 80 % range crosses the deadline or the budget
   std::optional<Experiment> experiment = {};
   std::optional<UnusedOwn> unused_own = {};
   std::vector<Plan> held_back = {};        // over 10 % cheaper than the first plan, with a price that may not lead
   std::vector<std::string> unpriced = {};  // providers that were asked for and have no price on these terms
+  std::vector<UnlistedProvider> unlisted = {};
   // Of several terms that were asked for: those without any price, and the first plan of each that does not lead.
   std::vector<std::string> missing_terms = {};  // "1y"
   std::vector<Plan> other_terms = {};
@@ -355,12 +367,18 @@ struct Recommendation {
   std::vector<const Plan*> compared() const;
   // The best plans on other GPUs that cost at most 5 % more or less than the first; extrapolations do not count.
   std::vector<const Plan*> close_calls() const;
-  // The best plan on another GPU that could lead and costs more; null: none.
+  // The cheapest listed plan on another GPU, whatever its rank; null: none.
+  const Plan* next_gpu() const;
+  // The best of those that are sound; null: none.
   const Plan* rival() const;
   Decision decision() const;
   // The cheapest plan of the table or the front, on these terms, that meets its limits even at the slow end of its
   // speed; null: none.
   const Plan* safest(const Request& request, std::optional<catalog::Purchase> terms = {}) const;
+  // Whether a plan has a benchmark and a price as sound as that of the first.
+  bool is_sound(const Plan& plan) const {
+    return !plan.extrapolated && (plan.price.may_lead() || !plans.front().price.may_lead());
+  }
   // The best plan that does not need the first plan's capacity: another provider or another GPU; null if none is
   // listed.
   const Plan* fallback() const;

@@ -44,7 +44,7 @@ class Planning {
         memory_(request.model),
         offers_(book.offers(request.filter)) {
     drop_foreign_chips();
-    classes_ = machine_classes(offers_, book, price_horizon(request), constants, request.own, request.filter.providers);
+    classes_ = machine_classes(offers_, book, price_horizon(request), constants, request.own);
     cap_classes(request, classes_);
     limit_by_budget(request, book, classes_);
     if (request.work.kind == WorkKind::kServing) {
@@ -122,24 +122,19 @@ class Planning {
     return checked([&]() -> const PricedOption* {
       std::vector<PricedOption> on = candidates_;
       std::erase_if(on, [&](const PricedOption& c) { return c.offer->price->purchase != terms; });
-      on_terms_ = best_of_each_kind(request_, std::move(on));
+      on_terms_ = best_of_each_kind(request_, on);
       return on_terms_.empty() ? nullptr : &on_terms_.front();
     });
   }
 
-  // The plan with the least new money, whatever its rank; extrapolations only if there is nothing else. With
-  // `doubtful`, also at a doubtful price of a GPU without a sound one. Null: none.
-  const PricedOption* cheapest(bool doubtful) {
+  // The plan with the least new money of those wanted, whatever its rank, or null. Options are simulated in the order
+  // of their lower bounds, so none that costs less is left.
+  template <class Wanted>
+  const PricedOption* cheapest(const Wanted& wanted) {
     return checked([&]() -> const PricedOption* {
       const PricedOption* least = nullptr;
-      std::set<const catalog::Gpu*> sound;
       for (const PricedOption& c : candidates_)
-        if (c.price->may_lead()) sound.insert(c.machines->gpu);
-      const auto key = [](const PricedOption& c) { return std::tuple(c.is_extrapolated(), in_usd(c.due())); };
-      for (const PricedOption& c : candidates_) {
-        const bool counts = c.price->may_lead() || (doubtful && !sound.contains(c.machines->gpu));
-        if (counts && (least == nullptr || key(c) < key(*least))) least = &c;
-      }
+        if (wanted(c) && (least == nullptr || c.least_due(request_) < least->least_due(request_))) least = &c;
       return least;
     });
   }
@@ -201,17 +196,17 @@ class Planning {
     return confirmed_of(std::move(some));
   }
 
-  // The best kind on another GPU that could lead and costs more than the first; null: none.
+  // The best kind on another GPU with a benchmark and a price as sound as the first; null: none.
   const PricedOption* rival() const {
     const auto next = std::find_if(kinds_.begin(), kinds_.end(), [&](const PricedOption& c) { return is_rival(c); });
     return next == kinds_.end() ? nullptr : &*next;
   }
 
-  // The cheapest kind on another GPU that costs more than the first, whatever its evidence; null: none.
+  // The cheapest kind on another GPU, whatever its evidence; null: none.
   const PricedOption* next_gpu() const {
     const PricedOption* next = nullptr;
     for (const PricedOption& c : kinds_) {
-      const bool other = c.machines->gpu != kinds_.front().machines->gpu && c.cost >= kinds_.front().cost;
+      const bool other = c.machines->gpu != kinds_.front().machines->gpu;
       if (other && (next == nullptr || c.cost < next->cost)) next = &c;
     }
     return next;
@@ -253,8 +248,8 @@ class Planning {
 
  private:
   bool is_rival(const PricedOption& c) const {
-    const bool other = c.machines->gpu != kinds_.front().machines->gpu && c.cost >= kinds_.front().cost;
-    return other && !c.is_extrapolated() && c.price->may_lead();
+    const bool sound = c.price->may_lead() || !kinds_.front().price->may_lead();
+    return c.machines->gpu != kinds_.front().machines->gpu && !c.is_extrapolated() && sound;
   }
 
   // The modelled software runs on CUDA and ROCm.

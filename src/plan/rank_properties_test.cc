@@ -200,7 +200,35 @@ TEST(RankProperties, TheLengthOfTheListDoesNotChangeTheVerdict) {
       EXPECT_EQ(other.decision(), usual.decision()) << top;
       ASSERT_EQ(other.rival() == nullptr, usual.rival() == nullptr) << top;
       EXPECT_TRUE(usual.rival() == nullptr || other.rival()->offer.gpu == usual.rival()->offer.gpu) << top;
-      EXPECT_NEAR(*other.confidence, *usual.confidence, 0.05) << top;
+      EXPECT_NEAR(other.confidence.value_or(1), usual.confidence.value_or(1), 0.05) << top;
+    }
+  }
+}
+
+// A tighter limit that the first plan meets leaves it first, and a clear verdict means that no sound plan of the table
+// on another GPU costs less.
+TEST(RankProperties, ALimitThatTheFirstPlanMeetsLeavesItFirst) {
+  for (int i = 0; i < 2 * tries(); ++i) {
+    Draw draw(8000 + first_seed() + static_cast<std::uint64_t>(i));
+    Given given = i % 2 == 0 ? service(draw) : training(draw);
+    std::erase_if(given, [](const auto& setting) { return setting.first == "gpu" || setting.first == "max-gpus"; });
+    SCOPED_TRACE(shown(given));
+    const Request request = request_of(given);
+    const Recommendation found = answer(request);
+    if (found.plans.empty()) continue;
+    const Plan& first = *found.best();
+    for (const Plan& p : found.plans)
+      EXPECT_FALSE(found.decision() == Decision::kClear && p.offer.gpu != first.offer.gpu && found.is_sound(p) &&
+                   p.cost < first.cost);
+    Request fewer = request, cheaper = request;
+    fewer.limits.max_gpus = first.machines * first.offer.machine->gpus;
+    cheaper.limits.budget = first.cost * 1.0001;
+    for (Request* tighter : {&fewer, &cheaper}) {
+      tighter->plans_only = true;
+      const Recommendation then = answer(*tighter);
+      ASSERT_FALSE(then.plans.empty());
+      EXPECT_EQ(then.best()->offer.gpu->name, first.offer.gpu->name) << (tighter == &fewer ? "max-gpus" : "budget");
+      EXPECT_NEAR(in_usd(then.best()->cost), in_usd(first.cost), 0.01 * in_usd(first.cost));
     }
   }
 }

@@ -1,6 +1,7 @@
 // The planner, top to bottom: offers, classes, search, price, rank, verify, explain.
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -31,46 +32,87 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+// What all plannings of a request share.
+struct Facts {
+  const market::PriceBook& book;
+  const perf::Constants& constants;
+  const perf::ModelWork& work;
+  const std::shared_ptr<capacity::RunCache>& run_cache;
+};
+
 // A changed request and its planning, which refers to the request.
 struct Explored {
   std::unique_ptr<PossibleChange> change;
   std::unique_ptr<Planning> planning;
 };
 
-std::vector<Explored> explore(std::vector<PossibleChange> changes, const market::PriceBook& book,
-                              const perf::Constants& constants, const perf::ModelWork& work,
-                              const std::shared_ptr<capacity::RunCache>& run_cache) {
+bool moves_budget(RequestChangeKind kind) {
+  return kind == RequestChangeKind::kNoBudget || kind == RequestChangeKind::kTwoChanges;
+}
+
+bool any_plan(const PricedOption&) { return true; }
+
+std::vector<Explored> explore(std::vector<PossibleChange> changes, const Facts& facts) {
   std::vector<Explored> explored(changes.size());
   for_each_index(explored.size(), std::thread::hardware_concurrency(), [&](std::size_t i) {
     Explored& one = explored[i] = {std::make_unique<PossibleChange>(std::move(changes[i])), nullptr};
     settle(one.change->request, [&](const Request& changed) {
-      one.planning = std::make_unique<Planning>(changed, book, constants, work, run_cache);
+      one.planning = std::make_unique<Planning>(changed, facts.book, facts.constants, facts.work, facts.run_cache);
       one.planning->verify(1, false, false);
+      // A budget is the least that is enough, so its plan may differ from the first one.
+      const bool budget = one.change->kind == RequestChangeKind::kNoBudget;
+      const PricedOption* least = budget ? one.planning->cheapest(any_plan) : nullptr;
+      if (least != nullptr) return least->option->latency;
       return one.planning->kinds().empty() ? Seconds{} : one.planning->kinds().front().option->latency;
     });
   });
   return explored;
 }
 
-// Replaces limits that were doubled by the smallest ones with the same saving.
-void use_smallest_limits(std::vector<Explored>& explored, const Plan* first, const market::PriceBook& book,
-                         const perf::Constants& constants, const perf::ModelWork& work,
-                         const std::shared_ptr<capacity::RunCache>& run_cache) {
+// The change that relaxes the limit which rejected a GPU.
+std::optional<RequestChangeKind> relaxing(const Shortfall& s, const Request& request) {
+  using Kind = Shortfall::Kind;
+  switch (s.kind) {
+    case Kind::kDeadline:
+      return RequestChangeKind::kNoDeadline;
+    case Kind::kBudget:
+      return RequestChangeKind::kNoBudget;
+    case Kind::kPower:
+      return RequestChangeKind::kMorePower;
+    case Kind::kCarbon:
+      return RequestChangeKind::kMoreCarbon;
+    case Kind::kSloAlone:
+      return s.slos.front().quantity == capacity::Quantity::kTpot ? RequestChangeKind::kLongerTpot
+             : s.slos.front().quantity == capacity::Quantity::kLatency && request.limits.latency
+                 ? RequestChangeKind::kLongerLatency
+                 : RequestChangeKind::kLongerTtft;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Replaces limits that were doubled by the smallest ones with the same saving or, without a plan, that are enough.
+void use_smallest_limits(std::vector<Explored>& explored, const Recommendation& result, const Facts& facts) {
+  const Plan* first = result.best();
   constexpr double kWorthIt = 0.9;  // smaller savings are not shown
   std::vector<PossibleChange> smaller;
   std::vector<std::size_t> replaced;
   for (std::size_t i = 0; i < explored.size(); ++i) {
     const std::vector<PricedOption>& kinds = explored[i].planning->kinds();
     if (kinds.empty() || (first != nullptr && kinds.front().cost > first->cost * kWorthIt)) continue;
-    for (PossibleChange& change : smaller_changes(*explored[i].change, kinds.front()))
+    std::optional<Seconds> possible;
+    for (const Rejection& row : result.rejected)
+      if (first == nullptr && relaxing(row.nearest, explored[i].change->request) == explored[i].change->kind)
+        possible = std::min(possible.value_or(row.nearest.need_time), row.nearest.need_time);
+    for (PossibleChange& change : smaller_changes(*explored[i].change, kinds.front(), possible))
       smaller.push_back(std::move(change)), replaced.push_back(i);
   }
-  std::vector<Explored> tried = explore(std::move(smaller), book, constants, work, run_cache);
+  std::vector<Explored> tried = explore(std::move(smaller), facts);
   std::set<std::size_t> done;  // the first of each is the smallest
   for (std::size_t i = 0; i < tried.size(); ++i) {
     const std::vector<PricedOption>& kinds = tried[i].planning->kinds();
     if (done.contains(replaced[i]) || kinds.empty()) continue;
-    if (kinds.front().cost > explored[replaced[i]].planning->kinds().front().cost) continue;
+    if (first != nullptr && kinds.front().cost > explored[replaced[i]].planning->kinds().front().cost) continue;
     done.insert(replaced[i]);
     explored[replaced[i]] = std::move(tried[i]);
   }
@@ -78,7 +120,7 @@ void use_smallest_limits(std::vector<Explored>& explored, const Plan* first, con
 
 // The flags that lead to this plan.
 std::string flags_for(const PossibleChange& change, const PricedOption& plan) {
-  const auto budget = [&] { return fmt::format("--budget {:.0f}", std::ceil(in_usd(plan.due()) - 1e-9)); };
+  const auto budget = [&] { return fmt::format("--budget {:.0f}", std::ceil(in_usd(plan.due() - kHalfACent))); };
   switch (change.kind) {
     case RequestChangeKind::kMoreGpus:
       return fmt::format("--max-gpus {}", plan.option->gpus);
@@ -204,28 +246,6 @@ void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::
   }
 }
 
-// The change that relaxes the limit which rejected a GPU.
-std::optional<RequestChangeKind> relaxing(const Request& request, const Shortfall& s) {
-  using Kind = Shortfall::Kind;
-  switch (s.kind) {
-    case Kind::kDeadline:
-      return RequestChangeKind::kNoDeadline;
-    case Kind::kBudget:
-      return RequestChangeKind::kNoBudget;
-    case Kind::kPower:
-      return RequestChangeKind::kMorePower;
-    case Kind::kCarbon:
-      return RequestChangeKind::kMoreCarbon;
-    case Kind::kSloAlone:
-      return s.slos.front().quantity == capacity::Quantity::kTpot ? RequestChangeKind::kLongerTpot
-             : s.slos.front().quantity == capacity::Quantity::kLatency && request.limits.latency
-                 ? RequestChangeKind::kLongerLatency
-                 : RequestChangeKind::kLongerTtft;
-    default:
-      return std::nullopt;
-  }
-}
-
 // The limit that this plan meets, with room for the error of a simulation.
 void set_need(const PossibleChange& change, const PricedOption& plan, Shortfall& s) {
   constexpr double kRoom = 1.05;
@@ -249,13 +269,15 @@ void set_need(const PossibleChange& change, const PricedOption& plan, Shortfall&
 // or time, to what that plan lacks.
 void settle_need(const Request& request, Rejection& row, std::vector<Explored>& explored) {
   Shortfall& s = row.nearest;
-  const std::optional<RequestChangeKind> relaxed = relaxing(request, s);
+  const std::optional<RequestChangeKind> relaxed = relaxing(s, request);
   const auto one = std::find_if(explored.begin(), explored.end(),
                                 [&](const Explored& e) { return relaxed && e.change->kind == *relaxed; });
   if (one == explored.end()) return;
   const auto wanted = [&](const PricedOption& c) { return is_on(c, row.gpu) && is_explained(*one->planning, c); };
-  if (const PricedOption* best = one->planning->best_of(wanted)) {
+  const bool budget = s.kind == Shortfall::Kind::kBudget;
+  if (const PricedOption* best = budget ? one->planning->cheapest(wanted) : one->planning->best_of(wanted)) {
     row.settled = true, s.at_least = false;
+    s.unconfirmed = !best->price->may_lead(), s.no_benchmark = best->is_extrapolated();
     return set_need(*one->change, *best, s);
   }
   const Obstacles& obstacles = one->planning->obstacles();
@@ -275,22 +297,32 @@ void settle_needs(const Request& request, std::vector<Rejection>& rejected, std:
   sort_by_distance(rejected);
 }
 
-// Requested providers without an offer on these terms.
-std::vector<std::string> without_price(const Request& request, const std::vector<market::Offer>& offers) {
-  std::vector<std::string> missing = request.filter.providers;
-  std::erase_if(missing, [&](const std::string& provider) {
-    return std::any_of(offers.begin(), offers.end(),
-                       [&](const market::Offer& offer) { return offer.machine->provider == provider; });
-  });
-  return missing;
+// Requested providers that no listed plan uses: without an offer on these terms, or with the age of its newest price.
+void add_unlisted(const Planning& planning, Recommendation& result) {
+  const Request& request = planning.request();
+  for (const std::string& provider : request.filter.providers) {
+    const auto is_its = [&](const auto& row) { return row.offer.machine->provider == provider; };
+    const auto listed = result.plans.begin() + std::min<std::ptrdiff_t>(request.top, std::ssize(result.plans));
+    if (provider == market::kOwn || std::any_of(result.plans.begin(), listed, is_its)) continue;
+    std::optional<int> age;
+    for (const market::Offer& offer : planning.offers()) {
+      if (offer.machine->provider != provider) continue;
+      const auto& date = offer.price->provenance.date;
+      age = std::min(age.value_or(INT_MAX), date ? std::max(0, today() - *date) : 0);
+    }
+    const bool meets = std::any_of(planning.kinds().begin(), planning.kinds().end(),
+                                   [&](const PricedOption& kind) { return kind.offer->machine->provider == provider; });
+    if (age)
+      result.unlisted.push_back({provider, *age, meets});
+    else
+      result.unpriced.push_back(provider);
+  }
 }
 
 // Of several terms that were asked for: those without any price, and for each that does not lead the first plan that it
 // would have alone, even above the budget or the default number of GPUs: a commitment must be compared with what it
 // replaces. A cheaper guess follows its plan.
-void add_asked_terms(const Request& request, Planning& planning, const market::PriceBook& book,
-                     const perf::Constants& constants, const perf::ModelWork& work,
-                     const std::shared_ptr<capacity::RunCache>& run_cache, Recommendation& result) {
+void add_asked_terms(const Request& request, Planning& planning, const Facts& facts, Recommendation& result) {
   constexpr double kClearly = 0.95;
   const auto add = [&](Planning& from, catalog::Purchase terms) {
     const PricedOption* first = from.first_on(terms);
@@ -316,9 +348,9 @@ void add_asked_terms(const Request& request, Planning& planning, const market::P
     wider.limits.budget.reset();
     if (request.limits.max_gpus_assumed) wider.limits.max_gpus = std::max(request.limits.max_gpus, kManyGpus);
     wider.filter.purchases = {terms};
-    Planning alone(wider, book, constants, work, run_cache);
+    Planning alone(wider, facts.book, facts.constants, facts.work, facts.run_cache);
     if (add(alone, terms)) continue;
-    const std::vector<Rejection> lacks = rejections(alone, book.catalog());
+    const std::vector<Rejection> lacks = rejections(alone, facts.book.catalog());
     const auto nearest = std::find_if(lacks.begin(), lacks.end(), [](const Rejection& row) {
       return !row.partly && row.stage != RejectionStage::kPrice;
     });
@@ -350,10 +382,11 @@ void add_changes(Recommendation& result, std::vector<Explored>& explored) {
     if (one.planning->kinds().empty()) continue;
     // The price of spot machines moves, so the offer needs its high end.
     if (one.change->kind == RequestChangeKind::kSpot && !result.plans.empty()) one.planning->verify(1, false, true);
-    // A budget is the least that is enough.
-    const bool budget =
-        one.change->kind == RequestChangeKind::kNoBudget || one.change->kind == RequestChangeKind::kTwoChanges;
-    const PricedOption* least = budget ? one.planning->cheapest(result.plans.empty()) : nullptr;
+    // A budget is the least that is enough or, for a plan with a doubtful price, the least with a confirmed one.
+    const auto counts = [&](const PricedOption& c) {
+      return result.plans.empty() || (c.price->may_lead() && !c.is_extrapolated());
+    };
+    const PricedOption* least = moves_budget(one.change->kind) ? one.planning->cheapest(counts) : nullptr;
     const PricedOption& best = least != nullptr ? *least : one.planning->kinds().front();
     const bool has_bf16 = best.machines->gpu->peak(catalog::NumberFormat::kBf16).supported;
     if (one.change->kind == RequestChangeKind::kPureBf16 && !has_bf16) continue;
@@ -363,25 +396,25 @@ void add_changes(Recommendation& result, std::vector<Explored>& explored) {
     if (relaxed && best.ranked_cost(one.change->request) > result.plans.front().ranked_cost) continue;
     result.changes.push_back({one.change->kind, flags_for(*one.change, best), one.planning->build(best)});
   }
+  std::stable_sort(result.changes.begin(), result.changes.end(),
+                   [](const RequestChange& a, const RequestChange& b) { return a.plan.cost < b.plan.cost; });
 }
 
 // If no single change keeps the budget: the two cheapest changes with the budgets that they then need.
-void add_pairs(const Request& request, std::vector<Explored>& explored, const market::PriceBook& book,
-               const perf::Constants& constants, const perf::ModelWork& work,
-               const std::shared_ptr<capacity::RunCache>& run_cache) {
+void add_pairs(const Request& request, std::vector<Explored>& explored, const Facts& facts) {
   constexpr std::size_t kPairs = 2;
   if (!request.limits.budget) return;
   Usd alone = usd(1e300);  // with a larger budget and no other change
   for (Explored& one : explored) {
     if (one.planning->kinds().empty()) continue;
-    if (one.change->kind == RequestChangeKind::kNoBudget) alone = one.planning->kinds().front().due();
+    if (one.change->kind == RequestChangeKind::kNoBudget) alone = one.planning->cheapest(any_plan)->due();
     const bool keeps = one.change->request.limits.budget && one.change->kind != RequestChangeKind::kFewerHours;
     if (keeps) return;
   }
   std::vector<PossibleChange> others = changes_without_budget(request);
   for (PossibleChange& change : others)
     if (alone < usd(1e300)) change.request.limits.budget = alone;  // what costs more is not needed
-  std::vector<Explored> pairs = explore(std::move(others), book, constants, work, run_cache);
+  std::vector<Explored> pairs = explore(std::move(others), facts);
   std::erase_if(pairs, [&](const Explored& one) {
     return one.planning->kinds().empty() || !(one.planning->kinds().front().due() < alone);
   });
@@ -408,6 +441,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   Stopwatch watch;
   const perf::ModelWork work = perf::work_of(request.model);
   const auto run_cache = capacity::RunCache::of_process();
+  const Facts facts{book, constants, work, run_cache};
   Planning planning(request, book, constants, work, run_cache);
   result.effort = planning.effort();
   result.effort.search_seconds = watch.lap();
@@ -437,12 +471,11 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
         result.effort.verify_seconds = watch.lap();
       },
       [&] {
-        if (!request.plans_only)
-          explored = explore(possible_changes(request, leading), book, constants, work, run_cache);
+        if (!request.plans_only) explored = explore(possible_changes(request, leading), facts);
       });
   cap_high_ends(request, result);
   result.feasible = planning.feasible();
-  result.unpriced = without_price(request, planning.offers());
+  add_unlisted(planning, result);
 
   const Plan* first = result.plans.empty() ? nullptr : &result.plans.front();
   result.rejected = rejections(planning, book.catalog());
@@ -461,27 +494,27 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   std::vector<PossibleChange> last;
   std::copy_if(more.begin(), more.end(), std::back_inserter(last), is_last);
   std::erase_if(more, is_last);
-  std::vector<Explored> relaxed = explore(std::move(more), book, constants, work, run_cache);
+  std::vector<Explored> relaxed = explore(std::move(more), facts);
   const bool enough = std::any_of(relaxed.begin(), relaxed.end(), [](const Explored& one) {
     const RequestChangeKind kind = one.change->kind;
     return (kind == RequestChangeKind::kMoreGpus || gives_up_one(kind)) && !one.planning->kinds().empty();
   });
   if (!enough)
-    for (Explored& one : explore(std::move(last), book, constants, work, run_cache)) relaxed.push_back(std::move(one));
+    for (Explored& one : explore(std::move(last), facts)) relaxed.push_back(std::move(one));
   // Without a plan: after the changes that keep the result, before those that do not.
   const auto place =
       first != nullptr ? explored.end() : std::find_if(explored.begin(), explored.end(), [](const Explored& one) {
         return !keeps_result(one.change->kind);
       });
   explored.insert(place, std::make_move_iterator(relaxed.begin()), std::make_move_iterator(relaxed.end()));
-  use_smallest_limits(explored, first, book, constants, work, run_cache);
-  if (first == nullptr) add_pairs(request, explored, book, constants, work, run_cache);
-  add_asked_terms(request, planning, book, constants, work, run_cache, result);
+  use_smallest_limits(explored, result, facts);
+  if (first == nullptr) add_pairs(request, explored, facts);
+  add_asked_terms(request, planning, facts, result);
   add_fixes(planning, result.rejected, explored, first);
   if (first == nullptr || result.rival() == nullptr) {
     // The nearest GPU is named if nothing else meets the limits.
     std::vector<Explored> open;
-    if (first != nullptr) open = explore(confirmed_prices(request), book, constants, work, run_cache);
+    if (first != nullptr) open = explore(confirmed_prices(request), facts);
     settle_needs(request, result.rejected, first == nullptr ? explored : open);
   }
   add_changes(result, explored);

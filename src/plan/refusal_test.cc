@@ -1,10 +1,12 @@
 // Properties of refusals, terms and the user's machines, tested on random requests.
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "plan/candidates.h"
 #include "plan/explain.h"
+#include "plan/session_rate.h"
 #include "plan/test_draws.h"
 #include "plan/test_requests.h"
 
@@ -101,17 +103,6 @@ TEST(RandomRefusals, NeedsExceedTheLimitsAndMeetingThemSucceeds) {
           << in_watts(s.need_power) << " W";
       ++settled;
     }
-    // An offered budget is above the given one, is enough, and is the least that is.
-    for (const RequestChange& change : found.changes) {
-      if (change.kind != RequestChangeKind::kNoBudget) continue;
-      EXPECT_GT(change.plan.cost, *request.limits.budget);
-      Request met = request;
-      met.plans_only = true;
-      met.limits.budget = change.plan.cost * (1 + 1e-9);
-      EXPECT_FALSE(recommend(met, built_in_prices(), built_in_constants()).plans.empty()) << change.flags;
-      for (const Plan& p : open.plans)
-        EXPECT_TRUE(!p.price.may_lead() || p.extrapolated || change.plan.cost <= p.cost * (1 + 1e-9)) << change.flags;
-    }
   }
   EXPECT_GT(refused, requests_to_try() / 2);
   EXPECT_GT(settled, refused / 2);
@@ -160,6 +151,50 @@ Given conversations(Draw& draw) {
           {"ttft-slo", draw.whole(800, 3000) + "ms"},
           {"tpot-slo", draw.whole(12, 40) + "ms"},
           {"sessions", "users=" + draw.whole(100, 600) + ",turns=10,think=10s,system=4000,turn-in=700,turn-out=250"}};
+}
+
+Given drawn_batch(Draw& draw) {
+  return {{"model", draw.one_of({"llama-3.1-8b", "qwen3-30b-a3b", "bge-m3"})},
+          {"job", "serve"},
+          {"items", draw.whole(1e5, 1e7)},
+          {"purchase", draw.one_of({"on-demand", "on-demand,spot", "on-demand,1y"})},
+          {"regions", draw.one_of({"us", "eu"})}};
+}
+
+// The offered budget is what the nearest GPU needs. It is enough, and a dollar less is not, whatever the price and the
+// evidence of its plan.
+TEST(RandomRefusals, TheOfferedBudgetIsTheLeastThatIsEnough) {
+  int offered = 0;
+  for (int i = 0; i < requests_to_try(); ++i) {
+    Draw draw(first_seed() + static_cast<std::uint64_t>(i));
+    Given settings = i % 8 == 7 ? conversations(draw) : i % 4 == 3 ? drawn_batch(draw) : drawn_work(draw, i % 2 == 0);
+    if (i % 3 == 0) std::erase_if(settings, [](const auto& setting) { return setting.first == "gpu"; });
+    SCOPED_TRACE(shown(settings));
+    const Request asked = request_of(settings);
+    const auto with_budget = [&](double dollars, bool plans_only) {
+      Request request = asked;
+      request.plans_only = plans_only;
+      request.limits.budget = usd(dollars);
+      return recommend(settled(request, built_in_prices(), built_in_constants()), built_in_prices(),
+                       built_in_constants());
+    };
+    const Recommendation open = with_budget(1e9, true);
+    if (open.plans.empty()) continue;
+    const double budget = in_usd(open.best()->cost) * draw.between(0.1, 0.9);
+    const Recommendation refused = with_budget(budget, false);
+    if (!refused.plans.empty() || budget < 1) continue;
+    const auto larger = std::ranges::find(refused.changes, RequestChangeKind::kNoBudget, &RequestChange::kind);
+    ASSERT_NE(larger, refused.changes.end());
+    const double enough = std::stod(larger->flags.substr(std::string("--budget ").size()));
+    const Recommendation then = with_budget(enough, true);
+    ASSERT_FALSE(then.plans.empty()) << larger->flags;
+    EXPECT_LE(in_usd(then.best()->cost), enough + 0.01);
+    const Recommendation less = with_budget(enough - 1, true);
+    EXPECT_TRUE(less.plans.empty()) << in_usd(less.best()->cost) << " instead of " << larger->flags;
+    EXPECT_LE(in_usd(refused.rejected.front().nearest.need_cost), enough + 0.01) << refused.rejected.front().gpu;
+    ++offered;
+  }
+  EXPECT_GT(offered, requests_to_try() / 3);
 }
 
 // More terms, providers and regions never cost more.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "capacity/sessions.h"
 
@@ -47,7 +48,10 @@ Request settled(Request request, const market::PriceBook& book, const perf::Cons
   settle(request, [&](const Request& asked) {
     Request quick = asked;
     quick.plans_only = true, quick.top = 1;
-    const Recommendation found = recommend(quick, book, constants);
+    Recommendation found = recommend(quick, book, constants);
+    // Users wait for some plan even where the budget pays for none: the same traffic decides how much is missing.
+    if (found.best() == nullptr && std::exchange(quick.limits.budget, std::nullopt))
+      found = recommend(quick, book, constants);
     return found.best() == nullptr ? Seconds{} : found.best()->latency;
   });
   return request;

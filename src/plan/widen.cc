@@ -72,6 +72,13 @@ std::optional<UnusedOwn> unused_own(const Request& request, const Recommendation
     return !row.partly && row.stage != RejectionStage::kPrice;
   });
   if (why != alone.rejected.end()) unused.lack = why->nearest;
+  const bool too_few = unused.lack.kind == Shortfall::Kind::kGpus || unused.lack.kind == Shortfall::Kind::kReplicas;
+  if (too_few && request.work.rate > RequestsPerSecond{} && !request.work.trace && request.own.size() == 1) {
+    mine.limits.gpus = request.own.front().machines * request.own.front().gpus;
+    mine.work.rate = {}, mine.work.rate_by_hour.clear(), mine.plans_only = true;
+    const Recommendation most = recommend(mine, book, constants);
+    if (most.best() != nullptr) unused.carries = most.best()->requests_per_second;
+  }
   const auto cheapest = std::min_element(alone.changes.begin(), alone.changes.end(),
                                          [](const auto& a, const auto& b) { return a.plan.cost < b.plan.cost; });
   if (cheapest != alone.changes.end()) unused.change = std::move(*cheapest);

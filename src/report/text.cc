@@ -68,8 +68,8 @@ struct ColumnLayout {
   }
 };
 
-// Drops spare columns from the right, then shortens text columns, the longest first. Numbers are never cut, so a table
-// may stay too wide.
+// Drops spare columns from the right, then shortens text columns, the longest first. Numbers, and flags that users type,
+// are never cut, so a table may stay too wide.
 void fit(ColumnLayout& layout, const Table& table, std::size_t width) {
   constexpr std::size_t kShortest = 12;
   for (std::size_t i = layout.columns.size(); i-- > 0 && layout.total() > width;) {
@@ -78,7 +78,8 @@ void fit(ColumnLayout& layout, const Table& table, std::size_t width) {
   while (layout.total() > width) {
     std::size_t* longest = nullptr;
     for (std::size_t i = 0; i < layout.widths.size(); ++i) {
-      const bool words = table.columns[layout.columns[i]].align == Align::kLeft;
+      const Column& column = table.columns[layout.columns[i]];
+      const bool words = column.align == Align::kLeft && column.title != "flags";
       if (words && layout.widths[i] > kShortest && (longest == nullptr || layout.widths[i] > *longest))
         longest = &layout.widths[i];
     }

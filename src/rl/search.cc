@@ -388,7 +388,7 @@ bool within_limits(const plan::Request& request, const plan::PricedOption& c) {
   const plan::PlanLimits& limits = request.limits;
   const auto within = [](const auto& limit, const auto& value) { return !limit || value <= *limit; };
   const bool known = c.power > Watts{} || !(limits.power || limits.co2_kg);
-  return known && within(limits.budget, c.cost) && within(limits.power, c.power) &&
+  return known && (!limits.budget || c.cost <= *limits.budget + plan::kHalfACent) && within(limits.power, c.power) &&
          within(limits.co2_kg, plan::co2_kg(request, c).value_or(0));
 }
 
@@ -416,8 +416,8 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
                                   const perf::Constants& constants, Known& known) {
   RlRecommendation result;
   const plan::Request& wanted = request.request;
-  const auto classes = std::make_shared<std::vector<plan::MachineClass>>(plan::machine_classes(
-      book.offers(wanted.filter), book, plan::price_horizon(wanted), constants, wanted.own, wanted.filter.providers));
+  const auto classes = std::make_shared<std::vector<plan::MachineClass>>(
+      plan::machine_classes(book.offers(wanted.filter), book, plan::price_horizon(wanted), constants, wanted.own));
   plan::cap_classes(wanted, *classes);
   Search search(request, constants, *classes, known);
   search.run();
@@ -484,6 +484,11 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
       return first.price->may_lead() && !c.price->may_lead() && !is_guess(c) && c.cost < first.cost * kClearly;
     });
   }
+  std::vector<const plan::PricedOption*> less;  // costs less than the first
+  for (const plan::PricedOption& c : candidates)
+    if (!result.plans.empty() && c.cost < result.plans.front().priced.cost) less.push_back(&c);
+  std::stable_sort(less.begin(), less.end(), [](const auto* a, const auto* b) { return a->cost < b->cost; });
+  for (auto c = less.begin(); !result.cheapest && c != less.end(); ++c) result.cheapest = plan_of(**c);
   const bool risky = !result.plans.empty() && !keeps_deadline(result.plans.front().priced);
   for (auto c = candidates.begin(); risky && !result.safe && c != candidates.end(); ++c)
     if (keeps_deadline(*c) && c->price->may_lead() && !c->is_extrapolated()) result.safe = plan_of(*c);

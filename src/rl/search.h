@@ -65,8 +65,9 @@ struct RlChange {
 struct RlRecommendation {
   std::vector<RlPlan> plans;  // best first, at most request.top; one per provider, GPU, terms and layout
   std::vector<RlChange> changes;
-  std::vector<RlPlan> held_back;  // over 10 % cheaper than the first, with a price that may not lead
-  std::optional<RlPlan> safe;     // if the first plan may miss the deadline: the cheapest that keeps it when slow
+  std::vector<RlPlan> held_back;   // over 10 % cheaper than the first, with a price that may not lead
+  std::optional<RlPlan> cheapest;  // whatever its price or evidence, if it is not the first plan
+  std::optional<RlPlan> safe;      // if the first plan may miss the deadline: the cheapest that keeps it when slow
   plan::Obstacles obstacles;
   double considered = 0;  // layouts on machines
   // The data that the plans point into.

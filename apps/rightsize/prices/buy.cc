@@ -58,19 +58,21 @@ const report::Fields<std::vector<BuyRow>> kAnswerFields = {
 const report::Document<std::vector<BuyRow>> kBuyDocument("prices-buy", "Machines to buy against rented ones",
                                                          kAnswerFields);
 
-// The cheapest confirmed offer of each terms for this many GPUs; spot machines may be taken away.
+// The cheapest offer of each terms for this many GPUs, confirmed ones first; spot machines may be taken away.
 std::vector<Rent> rents_of(const market::PriceBook& book, const market::OfferFilter& wanted, int gpus, double busy) {
   std::vector<Rent> rents;
   for (const Purchase terms : {Purchase::kOnDemand, Purchase::kOneYear, Purchase::kThreeYears}) {
     market::OfferFilter filter = wanted;
     filter.purchases = {terms};
     std::optional<Rent> best;
+    bool confirmed = false;  // the best
     for (const market::Offer& offer : book.offers(filter)) {
-      if (!book.outlook(offer, hours(1)).may_lead()) continue;
+      const bool sound = book.outlook(offer, hours(1)).may_lead();
       const int count = (gpus + offer.machine->gpus - 1) / offer.machine->gpus;
       const Usd monthly = offer.rate() * machines(count) * kMonth * (terms == Purchase::kOnDemand ? busy : 1);
       const double years = terms == Purchase::kOneYear ? 1 : terms == Purchase::kThreeYears ? 3 : 0;
-      if (!best || monthly < best->monthly) best = {offer, monthly, kYear * years};
+      if (best && std::pair(!sound, monthly) >= std::pair(!confirmed, best->monthly)) continue;
+      best = {offer, monthly, kYear * years}, confirmed = sound;
     }
     if (best) rents.push_back(*best);
   }

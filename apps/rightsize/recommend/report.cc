@@ -112,7 +112,9 @@ std::string no_answer(const Request& request, const Recommendation& found) {
   if (reason.empty()) reason = nearest_miss(found);
   // A provider without a price is the reason only where nothing else is.
   if (reason.empty()) reason = unpriced_words(request, found);
-  const std::string cut = cut_work(request).empty() ? "" : fmt::format("\nCaveat: {}.", cut_work(request));
+  std::string cut = cut_work(request).empty() ? "" : fmt::format("\nCaveat: {}.", cut_work(request));
+  for (const std::string& note : {unpriced_words(request, found), unlisted_words(found)})
+    if (!note.empty() && note != reason) cut += fmt::format("\nNote: {}.", note);
   const std::string nothing = reason.empty() ? "Nothing meets your limits" : "Nothing meets your limits: " + reason;
   if (found.changes.empty()) return nothing + (reason.empty() ? ", and none of the usual changes helps." : ".") + cut;
   const plan::RequestChange& nearest = closest(request, found);

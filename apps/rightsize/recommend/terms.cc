@@ -471,16 +471,14 @@ std::vector<std::string> plan_caveats(const plan::Request& request, const plan::
 std::vector<std::string> caveats(const plan::Request& request, const plan::Recommendation& found) {
   std::vector<std::string> lines;
   for (const plan::PriceWarning& w : found.warnings) lines.push_back(describe_warning(w));
-  if (const std::string missing = unpriced_words(request, found); !missing.empty()) lines.push_back(missing);
+  for (const std::string& missing : {unpriced_words(request, found), unlisted_words(found)})
+    if (!missing.empty()) lines.push_back(missing);
   if (const std::string over = over_budget(request, found); !over.empty()) lines.push_back(over);
   for (std::string& line : plan_caveats(request, found.plans.front())) lines.push_back(std::move(line));
   return lines;
 }
 
 std::string no_other_gpu(const plan::Recommendation& found) {
-  const bool others = std::any_of(found.plans.begin(), found.plans.end(),
-                                  [&](const plan::Plan& p) { return p.offer.gpu != found.plans.front().offer.gpu; });
-  if (others) return "The other GPUs of the table cost less, with the risks named below it.";
   const std::string nearest = nearest_miss(found);
   return nearest.empty() ? "No other GPU has a price on these terms."
                          : fmt::format("No other GPU meets your limits; closest: {}.", nearest);
@@ -488,7 +486,7 @@ std::string no_other_gpu(const plan::Recommendation& found) {
 
 std::string next_best_sentence(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
-  const plan::Plan* other = next_in_table(found);
+  const plan::Plan* other = found.next_gpu();
   if (other == nullptr) return no_other_gpu(found);
   const bool drawn = !first.draws.empty() || !other->draws.empty() || !(first.cost > Usd{});
   const auto new_money = [](const plan::Plan& p) { return format_usd(p.cost - market::sum_of(p.draws)); };
@@ -510,8 +508,9 @@ std::string next_best_sentence(const plan::Request& request, const plan::Recomme
                         format_number(in_hours(first.time.total()) * gpus_of(first)));
   else if (gpus_of(*other) != gpus_of(first))
     text += fmt::format(", {} GPUs against {}", gpus_of(*other), gpus_of(first));
-  return text + fmt::format(". Within the error bars of speeds and prices, {} remains the cheapest in {} of cases.",
-                            first.offer.gpu->name, format_percent(Ratio::fraction(found.confidence.value_or(1))));
+  if (!found.confidence) return text + ".";
+  return text + fmt::format(". Within the error bars of speeds and prices, {} is the cheapest in {} of cases.",
+                            first.offer.gpu->name, format_percent(Ratio::fraction(*found.confidence)));
 }
 
 }  // namespace rightsize::app

@@ -64,15 +64,16 @@ std::string evidence_sentence(const plan::Recommendation& found);
 // "no 1-year price on file for aws, azure"; empty if every requested provider has one.
 std::string unpriced_words(const plan::Request& request, const plan::Recommendation& found);
 
+// "not in the table: ovhcloud (its newest price is 1,088 days old)": requested providers that no listed plan uses.
+std::string unlisted_words(const plan::Recommendation& found);
+
 // The change in words that suit this request: a latency limit for an image is not a TTFT.
 std::string change_words(const plan::Request& request, plan::RequestChangeKind kind);
 
 // What to know before acting on the first plan: its price, missing benchmarks, quality of its number format.
 std::vector<std::string> caveats(const plan::Request& request, const plan::Recommendation& found);
 
-// The cheapest plan on another GPU that does not cost less than the first; null: none is listed.
-const plan::Plan* next_in_table(const plan::Recommendation& found);
-// Why there is none.
+// Why no other GPU is listed.
 std::string no_other_gpu(const plan::Recommendation& found);
 
 // "Next best GPU: ..."; how its cost compares with the first plan and why, and how certain the order is.

@@ -24,7 +24,7 @@ using plan::WorkKind;
 std::string measured_instead(const Recommendation& found) {
   const Plan& first = found.plans.front();
   for (const Plan& p : found.plans) {
-    if (p.extrapolated) continue;
+    if (p.extrapolated || p.cost < first.cost_high) continue;
     return fmt::format("; even its high end{} costs less than {} x {} from {} ({}, {})",
                        first.cost_high > first.cost ? fmt::format(" of {}", short_usd(first.cost_high)) : "", p.gpus,
                        p.offer.gpu->name, p.offer.machine->provider, short_usd(p.cost), compare(p.cost / first.cost));
@@ -93,6 +93,17 @@ std::string why_lower(const plan::Request& request, const Plan& first, const Pla
   return request.objective == plan::Objective::kCost ? "within 2 %" : "less suited to the objective";
 }
 
+constexpr double kLess = 0.999;  // of the cost: less than the same
+
+// "gh200 costs 6.1 % less, but ranks lower (no benchmark)": the cheapest other GPU, if the verdict must name it.
+std::string cheaper_gpu(const plan::Request& request, const Recommendation& found) {
+  const Plan &first = found.plans.front(), *next = found.next_gpu();
+  if (next == nullptr || next->cost > first.cost * kLess || found.decision() == plan::Decision::kExtrapolation)
+    return {};
+  return fmt::format("{} costs {}, but ranks lower ({})", next->offer.gpu->name, compare(next->cost / first.cost),
+                     why_lower(request, first, *next));
+}
+
 // The change in words, without its flags.
 std::string lever_words(const plan::Request& request, RequestChangeKind kind) {
   if (kind == RequestChangeKind::kSpot) return "spot";
@@ -127,15 +138,6 @@ std::string terms_words(Purchase purchase) {
 
 }  // namespace
 
-const Plan* next_in_table(const Recommendation& found) {
-  const Plan* next = nullptr;
-  for (const Plan* plan : found.compared()) {
-    if (plan->offer.gpu == found.plans.front().offer.gpu || plan->cost < found.plans.front().cost) continue;
-    if (next == nullptr || plan->cost < next->cost) next = plan;
-  }
-  return next;
-}
-
 std::string decision_sentence(const plan::Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
   if (request.objective == plan::Objective::kEnergy) return energy_verdict(found);
@@ -146,32 +148,38 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
     case plan::Decision::kClose: {
       std::vector<std::string> names;
       for (const Plan* plan : found.close_calls()) names.push_back(plan->offer.gpu->name);
-      return fmt::format("Close call: {} {} within 5 %; choose by availability or {}.", list_of_names(names),
+      const std::string cheaper = found.experiment ? std::string() : cheaper_gpu(request, found);
+      return fmt::format("Close call: {} {} within 5 %; choose by availability or {}.{}", list_of_names(names),
                          names.size() == 1 ? "is" : "are",
-                         request.work.kind == WorkKind::kServing ? "latency" : "speed");
+                         request.work.kind == WorkKind::kServing ? "latency" : "speed",
+                         cheaper.empty() ? "" : fmt::format(" {}.", cheaper));
     }
     default:
       break;
   }
-  const Plan *next = next_in_table(found), *rival = found.rival();
+  const Plan *next = found.next_gpu(), *rival = found.rival();
   if (next == nullptr) {
     const bool all_listed = found.plans.size() < static_cast<std::size_t>(request.top) && !request.plans_only;
     return all_listed && request.filter.gpus.size() != 1 ? no_other_gpu(found) : std::string();
   }
   const plan::Decision decision = found.decision();
   const double confidence = found.confidence.value_or(1);
-  const char* verdict = !found.confidence || rival == nullptr ? "Cheapest"
-                        : decision == plan::Decision::kClear  ? "Clear winner"
-                        : decision == plan::Decision::kAhead  ? "Ahead"
-                                                              : "Uncertain";
-  std::string text = fmt::format("{}: the next GPU, {}, costs {}{}", verdict, next->offer.gpu->name,
-                                 compare(next->cost / first.cost), doubt_of(*next));
+  const std::string cheaper = cheaper_gpu(request, found);
+  const char* verdict = decision == plan::Decision::kUncertain  ? "Uncertain"
+                        : !cheaper.empty()                      ? "Ahead"
+                        : !found.confidence || rival == nullptr ? "Cheapest"
+                        : decision == plan::Decision::kClear    ? "Clear winner"
+                                                                : "Ahead";
+  std::string text = fmt::format("{}: ", verdict);
+  text += !cheaper.empty() ? cheaper
+                           : fmt::format("the next GPU, {}, costs {}{}", next->offer.gpu->name,
+                                         compare(next->cost / first.cost), doubt_of(*next));
   if (rival != nullptr && rival->offer.gpu != next->offer.gpu)
-    text += fmt::format(", and the next with a {}, {}, {}", next->extrapolated ? "benchmark" : "confirmed price",
+    text += fmt::format(", and the next with a {}, {}, costs {}", next->extrapolated ? "benchmark" : "confirmed price",
                         rival->offer.gpu->name, compare(rival->cost / first.cost));
   if (rival != nullptr && decision != plan::Decision::kClear)
-    text += confidence < 0.8
-                ? fmt::format("; there is a {:.0f} % chance that this one stays the cheapest", 100 * confidence)
+    text += confidence < 0.8       ? fmt::format("; there is a {:.0f} % chance that this one {} the cheapest",
+                                                 100 * confidence, rival->cost < first.cost ? "turns out" : "stays")
             : first.resizing > 0.2 ? fmt::format(
                                          "; there is a {:.0f} % chance that this one needs more machines to meet "
                                          "your limits",
@@ -196,9 +204,14 @@ std::string doubt_sentence(const Recommendation& found) {
 }
 
 std::string held_back_sentence(const Recommendation& found) {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines, old;
   const Plan& first = found.plans.front();
   for (const Plan& plan : found.held_back) {
+    if (is_over_a_year_old(plan.price)) {
+      const std::string name = fmt::format("{} ({:.0f} days)", plan.offer.machine->provider, in_days(*plan.price.age));
+      if (std::find(old.begin(), old.end(), name) == old.end()) old.push_back(name);
+      continue;
+    }
     const char* why = plan.cost < first.cost                   ? "Cheaper"
                       : plan.benchmarked && !first.benchmarked ? "Cheapest with a benchmark,"
                                                                : "Alternative,";
@@ -206,15 +219,17 @@ std::string held_back_sentence(const Recommendation& found) {
                                 describe_machines(plan), short_usd(plan.cost), compare(plan.cost / first.cost),
                                 price_doubt(plan.price), plan.benchmarked ? "" : "; no benchmark for the GPU"));
   }
+  if (!old.empty())
+    lines.push_back(fmt::format("Not compared, because the prices are over a year old: {}.", fmt::join(old, ", ")));
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 std::string ranked_lower_sentence(const plan::Request& request, const Recommendation& found) {
-  constexpr double kLess = 0.999;
   std::vector<std::string> parts;
   const Plan& first = found.plans.front();
+  const Plan* named = cheaper_gpu(request, found).empty() ? nullptr : found.next_gpu();  // in the verdict
   for (std::size_t i = 1; i < found.plans.size(); ++i)
-    if (found.plans[i].cost < first.cost * kLess)
+    if (found.plans[i].cost < first.cost * kLess && &found.plans[i] != named)
       parts.push_back(fmt::format("plan {} ({})", i + 1, why_lower(request, first, found.plans[i])));
   return parts.empty() ? std::string() : fmt::format("Cheaper, but ranked lower: {}.", fmt::join(parts, ", "));
 }
@@ -282,6 +297,11 @@ std::string asked_terms_sentence(const plan::Request& request, const Recommendat
   for (const std::string& terms : found.missing_terms)
     missing.push_back(terms_words(catalog::parse_purchase(terms).value_or(Purchase::kOnDemand)));
   for (const Plan& p : found.other_terms) {
+    if (is_over_a_year_old(p.price)) {
+      parts.push_back(fmt::format("{}: only prices over a year old ({})", terms_words(p.offer.price->purchase),
+                                  p.offer.machine->provider));
+      continue;
+    }
     // A commitment is paid to its end.
     const bool longer = *each == '\0' && plan::term_of(p.offer.price->purchase) > p.time.total();
     const bool above = request.limits.budget && p.cost > *request.limits.budget;
@@ -348,6 +368,20 @@ std::string unpriced_words(const plan::Request& request, const Recommendation& f
                                           : fmt::format(" in {}", fmt::join(regions, ", ")));
 }
 
+std::string unlisted_words(const Recommendation& found) {
+  std::vector<std::string> parts;
+  for (const plan::UnlistedProvider& p : found.unlisted) {
+    const bool old = p.age_days > in_days(kYear);
+    // A refusal has its reasons; only prices that no one would use are worth a note.
+    if (found.plans.empty() && !old) continue;
+    parts.push_back(fmt::format("{} ({})", p.name,
+                                old       ? fmt::format("its newest price is {} days old", format_count(p.age_days))
+                                : p.meets ? "ranks lower"
+                                          : "nothing meets your limits"));
+  }
+  return parts.empty() ? std::string() : fmt::format("not in the table: {}", list_of_names(parts));
+}
+
 std::string change_words(const plan::Request& request, RequestChangeKind kind) {
   if (kind == RequestChangeKind::kLongerTtft && is_one_pass(request))
     return describe_change(RequestChangeKind::kLongerLatency).what;
@@ -365,7 +399,7 @@ std::string experiment_sentence(const Recommendation& found) {
 
 std::string levers_sentence(const plan::Request& request, const Recommendation& found) {
   constexpr double kWorthALine = 0.9, kAnySaving = 0.99;
-  constexpr std::size_t kMost = 3;
+  constexpr std::size_t kMost = 4;
   const Plan& first = found.plans.front();
   const bool energy = request.objective == plan::Objective::kEnergy;
   const auto amount = [&](const Plan& p) { return energy ? p.energy_kwh() : in_usd(p.cost); };
@@ -380,8 +414,8 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
     if (known && amount(c.plan) <= amount(first) * worth && can_be_used(request, c)) levers.push_back(&c);
   }
   std::sort(levers.begin(), levers.end(), [&](const auto* a, const auto* b) {
-    return std::tuple(!frees(a->plan), !plan::keeps_result(a->kind), amount(a->plan), a->flags) <
-           std::tuple(!frees(b->plan), !plan::keeps_result(b->kind), amount(b->plan), b->flags);
+    return std::tuple(!frees(a->plan), amount(a->plan), a->flags) <
+           std::tuple(!frees(b->plan), amount(b->plan), b->flags);
   });
   // The two 4-bit formats have similar quality, so only the cheaper one is listed.
   const auto is_4_bit = [](const plan::RequestChange* c) {
@@ -396,10 +430,6 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
     const double cost = amount((*fp8)->plan);
     std::erase_if(levers, [&](const auto* c) { return is_4_bit(c) && amount(c->plan) > cost * kAnySaving; });
   }
-  // The best of the longer limits is always among them: it changes neither the model nor the machines.
-  const auto relaxed = std::find_if(levers.begin(), levers.end(), [](const auto* c) { return plan::extends(c->kind); });
-  if (relaxed != levers.end() && relaxed - levers.begin() >= static_cast<std::ptrdiff_t>(kMost))
-    std::swap(*relaxed, levers[kMost - 1]);
   if (levers.size() > kMost) levers.resize(kMost);
   std::vector<std::string> parts;
   for (const plan::RequestChange* c : levers) {

@@ -180,11 +180,15 @@ NeedAndHave broken_limits(const plan::Shortfall& s) {
     if (broken) need.push_back(std::move(needs)), have.push_back(std::move(has));
   };
   add(s.have_time > Seconds{}, format_duration(s.need_time), format_duration(s.have_time));
-  add(s.have_cost > Usd{}, format_usd(s.need_cost), format_usd(s.have_cost));
+  // Rounded up, as the budget that is enough.
+  const double dollars = in_usd(s.need_cost), unit = dollars < 100 ? 0.01 : 1;
+  add(s.have_cost > Usd{}, format_usd(usd(std::ceil(dollars / unit - 0.005) * unit)), format_usd(s.have_cost));
   add(s.have_power > Watts{}, s.need_power > Watts{} ? format_power(s.need_power) : "unknown power",
       format_power(s.have_power));
   add(s.have_kg > 0, s.need_kg > 0 ? format_number(s.need_kg) + " kg of CO2" : "unknown CO2 (no figure for the region)",
       format_number(s.have_kg) + " kg");
+  if (s.unconfirmed || s.no_benchmark)
+    need.back() += fmt::format(" ({})", s.no_benchmark ? "no benchmark" : "unconfirmed price");
   return {(s.at_least ? "at least " : "") + fmt::format("{}", fmt::join(need, " and ")),
           fmt::format("{}", fmt::join(have, " and "))};
 }
@@ -414,6 +418,8 @@ BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::P
 std::string held_back(const market::PriceOutlook& price) {
   return price.may_lead() ? std::string() : "its price is " + price_doubt(price);
 }
+
+bool is_over_a_year_old(const market::PriceOutlook& price) { return price.age && *price.age > kYear; }
 
 std::string price_doubt(const market::PriceOutlook& price) {
   if (price.floor) return "a launch price, a tenth of on-demand";

@@ -61,7 +61,9 @@ std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan* f
     changes[i].apply(changed);
     const rl::RlRecommendation found = rl::recommend_rl(changed, book, constants);
     if (found.plans.empty()) return;
-    const rl::RlPlan& plan = found.plans.front();
+    // A budget is the least that is enough.
+    const bool least = changes[i].moves == Moves::kBudget && found.cheapest;
+    const rl::RlPlan& plan = least ? *found.cheapest : found.plans.front();
     const plan::PricedOption& priced = plan.priced;
     if (first != nullptr && !(priced.cost < first->priced.cost)) return;
     RlOffer offer{changes[i].what,
@@ -76,7 +78,7 @@ std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan* f
     offer.confirmed = offer.doubt.empty();
     if (priced.is_extrapolated()) offer.doubt += offer.confirmed ? "no benchmark" : ", no benchmark";
     if (changes[i].moves == Moves::kBudget) {
-      offer.flags = fmt::format("--budget {:.0f}", std::ceil(in_usd(priced.cost) - 1e-9));
+      offer.flags = fmt::format("--budget {:.0f}", std::ceil(in_usd(priced.due() - plan::kHalfACent)));
       offer.moved = priced.cost / *limits.budget;
     } else if (changes[i].moves == Moves::kDeadline) {
       offer.flags = "--deadline " + plan::duration_flag(plan::rounded_up(priced.time.total(), true));

@@ -67,7 +67,7 @@ TEST(RlOffers, CostWhatTheyPromise) {
   EXPECT_GT(offers, 8);
 }
 
-// If nothing meets a limit, the limit that the answer names is enough.
+// If nothing meets a limit, the limit that the answer names is enough, and a smaller budget is not.
 TEST(RlOffers, NamedLimitsAreEnough) {
   const FlagValues flags = {{"--job", "rl"}, {"--model", "qwen2.5-7b"}, {"--steps", "300"}, {"--max-gpus", "16"}};
   for (const auto& [flag, value] :
@@ -80,6 +80,9 @@ TEST(RlOffers, NamedLimitsAreEnough) {
     EXPECT_TRUE(said.starts_with(flag + " ")) << said;
     limited[flag] = said.substr(flag.size() + 1);
     EXPECT_FALSE(rl_plans_for(limited).find("plans")->items()->empty()) << said;
+    if (flag != "--budget") continue;
+    limited[flag] = fmt::format("{:.0f}", std::stod(limited[flag]) - 1);
+    EXPECT_TRUE(rl_plans_for(limited).find("plans")->items()->empty()) << "less than " << said;
   }
 }
 

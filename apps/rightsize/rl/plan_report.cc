@@ -310,21 +310,33 @@ std::string verdict_line(const RlPlansView& v) {
     return fmt::format(" The price is {:.0f} days old ({} source{}).", in_days(*first.priced.price->age),
                        first.priced.price->sources, first.priced.price->sources == 1 ? "" : "s");
   };
-  if (first.priced.is_extrapolated())
-    return fmt::format("Extrapolation: no benchmark for {}; even its high end costs less than the others.", gpu) +
+  if (first.priced.is_extrapolated()) {
+    // Also those that the budget excludes.
+    Usd others = first.priced.cost_high;
+    for (const RlPlan& plan : v.found.plans)
+      if (!plan.priced.is_extrapolated()) others = std::min(others, plan.priced.cost);
+    for (const auto& [key, obstacle] : v.found.obstacles)
+      if (key.second == plan::RejectionStage::kBudget) others = std::min(others, obstacle.nearest.need_cost);
+    return fmt::format("Extrapolation: no benchmark for {}; its high end of {} {}.", gpu,
+                       format_usd(first.priced.cost_high),
+                       others < first.priced.cost_high ? fmt::format("is above other GPUs ({})", format_usd(others))
+                                                       : "costs less than the others") +
            price();
-  std::vector<std::string> near, cheaper;
+  }
+  std::vector<std::string> near;
   for (const RlPlan& plan : v.found.plans) {
     const std::string text =
         fmt::format("{} x {} ({})", plan.job.layout.gpus(), plan.priced.offer->gpu->name, format_usd(plan.priced.cost));
-    if (plan.priced.cost < first.priced.cost && plan.priced.is_extrapolated()) cheaper.push_back(text);
     const bool other = plan.priced.offer->gpu != first.priced.offer->gpu;
     if (other && plan.priced.cost >= first.priced.cost && plan.priced.cost <= first.priced.cost * 1.05)
       near.push_back(text);
   }
   std::string line = near.empty() ? "No other GPU is within 5 %."
                                   : fmt::format("Close call: within 5 % is {}.", fmt::join(near, ", "));
-  if (!cheaper.empty()) line += fmt::format(" Cheaper, but without a benchmark: {}.", fmt::join(cheaper, ", "));
+  if (const auto& least = v.found.cheapest; least && least->priced.is_extrapolated())
+    line += fmt::format(" Cheaper, but without a benchmark: {} x {} ({}, up to {}).", least->job.layout.gpus(),
+                        least->priced.offer->gpu->name, format_usd(least->priced.cost),
+                        format_usd(least->priced.cost_high));
   return line + price();
 }
 
