@@ -219,8 +219,9 @@ std::string_view BillReader::team_of(const Charge& charge, GroupSource source, c
 }
 
 bool BillReader::is_wanted(const Charge& charge) {
-  if ((only_.first_day && charge.day < *only_.first_day) || (only_.last_day && charge.day > *only_.last_day))
-    return false;
+  // A row of a month is counted whole: its days are not told apart.
+  const int last = charge.day + std::max(charge.days, 1) - 1;
+  if ((only_.first_day && last < *only_.first_day) || (only_.last_day && charge.day > *only_.last_day)) return false;
   if (only_.team.empty()) return true;
   const catalog::Machine* machine = by_.empty() ? nullptr : machine_of(charge).machine;
   for (const GroupSource source : {kColumn, kTag, kMeaning}) {
@@ -236,6 +237,9 @@ void BillReader::take(const Charge& charge) {
     return;
   }
   if (!is_wanted(charge)) return;
+  if (charge.days > 1 && ((only_.first_day && charge.day < *only_.first_day) ||
+                          (only_.last_day && charge.day + charge.days - 1 > *only_.last_day)))
+    partly_ += charge.effective;
   bill_.total.add(charge);
   bill_.categories[charge.category].add(charge);
   if (charge.day > 0) {
@@ -361,6 +365,10 @@ Bill BillReader::finish() {
   for (const auto& [tag, rows] : tags_found_) {
     if (rows > most && !by_column) bill.team_tag = tag, most = rows;
   }
+  if (partly_.amount() != 0)
+    bill.notes.push_back(fmt::format(
+        "{:.2f} {} are from rows of several days that begin before or end after the period; they are counted whole",
+        partly_.amount(), bill.currency));
   if (other_currency_ > 0) {
     bill.notes.push_back(
         fmt::format("{} rows in another currency than {} were left out", other_currency_, bill.currency));

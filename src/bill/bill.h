@@ -147,6 +147,7 @@ class BillReader {
   std::map<std::string, std::uint64_t> tags_found_;
   std::uint64_t left_out_ = 0, other_currency_ = 0;
   int last_covered_ = 0;                       // the last day that a charge covers
+  Money partly_;                               // of rows that the selected days cover in part
   bool by_month_ = true;                       // no charge covers a single day
   std::optional<std::size_t> machine_column_;  // of Charge::others
   int looked_ = 0;                             // rows, before a column was found

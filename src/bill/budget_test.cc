@@ -4,6 +4,8 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/date.h"
+#include "bill/bill.h"
+#include "catalog/test_catalog.h"
 
 namespace rightsize::bill {
 namespace {
@@ -43,6 +45,25 @@ RC_GTEST_PROP(MonthOverMonth, CostsPerDayAddUpToTheMonths, ()) {
     RC_ASSERT(std::abs(sum_after * change->after_days - after) < 1e-6);
   }
   RC_ASSERT(std::abs(in_usd(change->all.after) * change->after_days - after) < 1e-6);
+}
+
+// A row of a month is in a period that covers a part of it, and a note tells how much that is.
+TEST(Bill, ARowThatAPeriodCutsIsCountedWhole) {
+  constexpr const char* kMonths =
+      "ProviderName,BilledCost,EffectiveCost,ChargeCategory,ChargePeriodStart,ChargePeriodEnd,BillingCurrency\n"
+      "AWS,100,100,Usage,2026-08-01T00:00:00Z,2026-09-01T00:00:00Z,USD\nAWS,200,200,Usage,2026-09-01T00:00:00Z,2026-10-"
+      "01T00:00:00Z,USD\n";
+  const int august = parse_date("2026-08-01")->day;
+  for (const int first : {0, 1, 15, 30, 31, 45}) {
+    BillReader reader(built_in_catalog());
+    reader.take_only({.first_day = august + first});
+    ASSERT_TRUE(reader.read(*bytes_of(kMonths), "bill.csv"));
+    const Bill bill = reader.finish();
+    EXPECT_EQ(bill.total.effective.text(), first < 31 ? "300" : "200") << first;
+    const bool noted = std::ranges::any_of(
+        bill.notes, [](const std::string& note) { return note.find("counted whole") != std::string::npos; });
+    EXPECT_EQ(noted, first != 0 && first != 31) << first;
+  }
 }
 
 }  // namespace

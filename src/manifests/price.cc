@@ -22,7 +22,10 @@ class Pricing {
       : request_(request),
         book_(book),
         assumptions_(assumptions),
-        provider_(request.provider.empty() ? assumptions.provider : request.provider) {}
+        provider_(request.provider.empty() ? assumptions.provider : request.provider),
+        regions_(request.region.empty() ? assumptions.regions : std::vector{catalog::region_of_place(request.region)}) {
+    if (regions_.empty()) regions_.emplace_back();
+  }
 
   Cost price() {
     cost_.doubts = request_.unresolved;
@@ -80,16 +83,23 @@ class Pricing {
   }
 
   bool is_here(const market::MachineQuote& quote) const {
-    return !quote.offer || catalog::holds_in(quote.offer->price->region, request_.region);
+    return !quote.offer || std::ranges::any_of(regions_, [&](const std::string& region) {
+      return catalog::holds_in(quote.offer->price->region, region);
+    });
   }
 
   // The price in the machine's own region. Spot prices of other regions say little, so the list price has priority over
   // them.
   std::optional<market::MachineQuote> quote_of(const Machine& machine) const {
-    const std::string region = catalog::region_of_place(request_.region);
-    const auto here = book_.machine(machine, purchase(), region);
-    if (here && is_here(*here)) return here;
-    return book_.machine(machine, Purchase::kOnDemand, region);
+    std::optional<market::MachineQuote> best;
+    for (const Purchase terms : {purchase(), Purchase::kOnDemand}) {
+      for (const std::string& region : regions_) {
+        const auto here = book_.machine(machine, terms, region);
+        if (here && is_here(*here) && (!best || here->rate < best->rate)) best = here;
+      }
+      if (best) return best;
+    }
+    return book_.machine(machine, Purchase::kOnDemand, regions_.front());
   }
 
   bool by_machine() {
@@ -114,8 +124,9 @@ class Pricing {
       cost_.doubts.emplace_back("no spot price on file: priced on demand");
     }
     if (best->offer && !is_here(*best)) {
-      cost_.doubts.push_back(
-          fmt::format("no price in {} on file: priced in {}", request_.region, best->offer->price->region));
+      cost_.doubts.push_back(fmt::format("no price in {} on file: priced in {}",
+                                         regions_.size() == 1 ? regions_.front() : "these regions",
+                                         best->offer->price->region));
     }
     const double each = request_.per_unit.value_or(chosen->gpus);
     if (!request_.ceiling && !request_.whole_machines && each > chosen->gpus) {
@@ -185,7 +196,9 @@ class Pricing {
     market::OfferFilter filter;
     filter.purchases = {purchase()};
     if (!provider_.empty()) filter.providers = {provider_};
-    const std::optional<market::GpuQuote> any = book_.gpu(gpu, filter);
+    if (request_.region.empty()) filter.regions = assumptions_.regions;
+    std::optional<market::GpuQuote> any = book_.gpu(gpu, filter);
+    if (!any && !std::exchange(filter.regions, {}).empty()) any = book_.gpu(gpu, filter);
     if (!any || any->is_own() || !request_.per_unit) return any;
     std::set<int> sizes;
     for (const Machine& machine : book_.catalog().machines) {
@@ -284,7 +297,8 @@ class Pricing {
   const GpuRequest& request_;
   const market::PriceBook& book_;
   const PriceAssumptions& assumptions_;
-  const std::string& provider_;  // of GPUs without a machine type
+  const std::string& provider_;       // of GPUs without a machine type
+  std::vector<std::string> regions_;  // "": any
   Cost cost_;
   double slice_share_ = 1;
 };

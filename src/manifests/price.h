@@ -16,6 +16,7 @@ struct PriceAssumptions {
   const catalog::Gpu* gpu = nullptr;     // if a request does not name one
   std::optional<Seconds> job_time = {};  // a job's time in a month; empty: all month
   std::string provider = {};             // of files that do not name one
+  std::vector<std::string> regions = {};
 };
 
 struct Cost {

@@ -42,6 +42,21 @@ TEST_F(PriceTest, MachinesArePaidWholeAndPodsByTheirShare) {
   EXPECT_THAT(price(pod).misfits.at(0), HasSubstr("16 GPUs, p5.48xlarge has 8"));
 }
 
+// A region that was named holds for requests without their own, for machines and for GPUs.
+TEST_F(PriceTest, ANamedRegionHoldsForRequestsWithoutOne) {
+  for (const char* region : {"us-east-1", "eu-central-1", "ap-northeast-1"}) {
+    GpuRequest machine;
+    machine.machines = {"g5.xlarge"}, machine.provider = "aws", machine.whole_machines = true, machine.units = 1;
+    const PriceAssumptions assumed{.regions = {region}};
+    EXPECT_NEAR(in_usd_per_hour(*price(machine, assumed).rate), on_demand("aws", "g5.xlarge", region), 1e-9) << region;
+    machine.region = "us-west-2";
+    EXPECT_NEAR(in_usd_per_hour(*price(machine, assumed).rate), on_demand("aws", "g5.xlarge", "us-west-2"), 1e-9);
+    GpuRequest pod;
+    pod.gpus = {"a10g"}, pod.provider = "aws", pod.per_unit = 1, pod.units = 1;
+    EXPECT_THAT(price(pod, assumed).source, HasSubstr(region));
+  }
+}
+
 // A machine in a zone has the price of the zone's region, or the answer names the region of the price.
 TEST_F(PriceTest, AZoneIsPricedInItsOwnRegion) {
   int in_region = 0, elsewhere = 0;

@@ -63,6 +63,10 @@ class Fitting {
     if (job_.kind != JobKind::kTrain || job_.train.method != Method::kFull ||
         (method != nullptr && method->value.find("lora") != std::string::npos))
       return;
+    if (method == nullptr && find("lora-rank") != nullptr) {
+      job_.train.method = Method::kLora;
+      return;
+    }
     for (const char* name : {"lora-rank", "lora-targets"}) {
       if (const Setting* setting = find(name)) {
         errors_.push_back(bad_input(fmt::format("'{}' belongs to adapters, and this is full training", name))
@@ -93,6 +97,9 @@ class Fitting {
   void encoder_lengths() {
     if (find("osl") != nullptr && job_.serve.osl > 0)
       refuse({"osl"}, "it answers in one pass and generates no tokens", "leave --osl out");
+    // Chunks to embed and pairs to rank have a few hundred tokens, whatever the model could read.
+    constexpr std::int64_t kUsualText = 512;
+    if (find("isl") == nullptr && job_.sequence == 0 && model_.context > kUsualText) job_.sequence = kUsualText;
     if (find("isl") == nullptr) return;
     if (job_.sequence != 0 && job_.sequence != job_.serve.isl)
       refuse({"isl"}, fmt::format("--isl {} and --seq {} set the same length; use one", job_.serve.isl, job_.sequence),

@@ -91,6 +91,7 @@ TEST(Families, GlmHasBiasesByDefault) {
 TEST(ModelJob, AnEncoderHasOneLengthByEitherName) {
   EXPECT_EQ(fitted("bert-large", {{"job", "serve", {}}, {"isl", "256", {}}})->job.sequence, 256);
   EXPECT_EQ(fitted("bert-large", {{"job", "serve", {}}, {"seq", "256", {}}})->job.sequence, 256);
+  EXPECT_EQ(fitted("bge-m3", {{"job", "serve", {}}})->job.sequence, 512);  // it could read 8,192 tokens
   EXPECT_THAT(refusal("bert-large", {{"job", "serve", {}}, {"seq", "256", {}}, {"isl", "128", {}}}),
               HasSubstr("set the same length"));
   EXPECT_THAT(refusal("bert-large", {{"job", "serve", {}}, {"osl", "16", {}}}), HasSubstr("generates no tokens"));

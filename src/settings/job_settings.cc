@@ -33,7 +33,9 @@ constexpr Setting kRows[] = {
     text("gpu", "NAME", "GPU name or family, e.g. h100-sxm or h100 ('rightsize gpus' lists them)").listed(),
     count("gpus", "8", 1, kMostGpus, "number of GPUs").or_words("1"),
     count("max-gpus", "64", 1, kMostGpus, "use at most this many GPUs").or_words("64, more where a deadline needs them"),
-    count("tp", "4", 1, kMostParallel, "tensor parallel size").listed().or_words("1"),
+    count("tp", "4", 1, kMostParallel, "tensor parallel size; images and videos: GPUs that share one item")
+        .listed()
+        .or_words("1"),
     count("pp", "2", 1, kMostParallel, "pipeline parallel size").listed().or_words("1"),
     count("ep", "8", 1, kMostParallel, "expert parallel size; when serving, a divisor of --tp").listed().or_words("1"),
     text("machine", "NAME", "machine the GPUs are in, e.g. aws/p5.48xlarge, for its links and network"),
@@ -77,7 +79,7 @@ constexpr Setting kRows[] = {
         .or_words("what the model was trained on, at most 2,048"),
 
     section("Serving", Jobs::kServe),
-    length("isl", "1024", 1, kMostTokens, "input tokens per request").or_words("1024"),
+    length("isl", "1024", 1, kMostTokens, "input tokens per request").or_words("1024; encoders: at most 512"),
     length("osl", "256", 0, kMostTokens, "output tokens per request").or_words("256"),
     count("steps", "30", 1, 10'000, "denoising steps per image; rl: training steps"),
     yes_no("guidance", "classifier-free guidance: a second pass per step without the prompt"),

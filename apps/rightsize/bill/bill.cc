@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/amount.h"
 #include "base/format.h"
 #include "base/suggest.h"
 #include "rightsize/bill/report.h"
 #include "rightsize/bill/words.h"
 #include "rightsize/command.h"
+#include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
 namespace {
@@ -42,7 +44,21 @@ Error no_group(const std::string& by, const bill::Bill& bill) {
                              fmt::join(bill.columns, ", "), tags));
 }
 
-Checked<Outcome> run(Flags flags) {
+// "3 months" counts back from the bill's last day, not from today; other texts name days.
+Result<> count_back(Flags& flags, const std::string& typed, const catalog::Catalog& catalog) {
+  if (!flags.first || parse_date(typed) || parse_period(typed, today())) return {};
+  bill::BillReader reader(catalog);
+  for (const std::string& file : flags.from) {
+    if (Result<> read = reader.read(file); !read) return read;
+  }
+  const int last = reader.finish().last_day;
+  if (last == 0 || last >= today().day) return {};
+  flags.first = Date{flags.first->day - today().day + last + 1};
+  note(fmt::format("the bill ends on {}: --since is {}", format_date(Date{last}), format_date(*flags.first)));
+  return {};
+}
+
+Checked<Outcome> run(Flags flags, const FlagSet& command) {
   if (!flags.emit.empty() && flags.emit != "rules" && flags.emit != "digest")
     return fail(bad_input(fmt::format("--emit '{}': use rules or digest", flags.emit)));
   RIGHTSIZE_TRY(const std::vector<bill::Budget> budgets, bill::parse_budgets(flags.budgets));
@@ -50,6 +66,8 @@ Checked<Outcome> run(Flags flags) {
   if (const std::vector<std::string> words = take_words(flags.from); !words.empty()) {
     RIGHTSIZE_TRY(static_cast<BillFilters&>(flags), read_question(words, flags, flags.from, catalog));
   }
+  if (Result<> counted = count_back(flags, command.given("--since"), catalog); !counted)
+    return fail(std::move(counted).error());
   bill::BillReader reader(catalog, flags.by);
   const auto day = [](std::optional<Date> date) { return date ? std::optional(date->day) : std::nullopt; };
   reader.take_only({flags.team, day(flags.first), day(flags.last)});
@@ -101,7 +119,7 @@ Run add_bill(FlagSet& command) {
       ->meaning("write Prometheus alert rules for the budgets (rules) or a weekly message (digest)");
   command.add("top", flags->top)->meaning("rows of each table shown as text")->or_else("10");
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags, &command] { return run(*flags, command); };
 }
 
 }  // namespace rightsize::app

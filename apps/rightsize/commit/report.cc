@@ -203,11 +203,11 @@ std::string without_price(const std::vector<CommitPlan>& plans, const CommitFlag
                      std::ranges::count(*asked, catalog::Purchase::kOneYear) == 0;
   const char* term = three ? "3-year" : "1-year";
   const bool others = std::ranges::any_of(plans, has_term);
-  const std::string of = best.provider == kOwnPrices ? "" : " of " + best.provider;
+  const std::string of = best.provider == kOwnPrices ? "" : " from " + best.provider;
   std::string text = fmt::format(
-      "{}o {} price{} on file. On demand it costs {}/GPU-h, {} over {}.",
-      others ? "On demand from " + best.provider + " costs less than every commitment on file, but there is n" : "N",
-      term, of, format_usd_per_hour(best.prices.on_demand), format_usd(usd(best.expected())), length_of(best));
+      "{}o {} price{} is on file. On demand, the GPUs cost {}/GPU-h, {} over {}.",
+      others ? "On demand from " + best.provider + " costs less than every commitment on file, but n" : "N", term, of,
+      format_usd_per_hour(best.prices.on_demand), format_usd(usd(best.expected())), length_of(best));
   double base = 0, peak = 0;
   for (const double gpus : demand.gpus) {
     if (gpus > 0 && (base == 0 || gpus < base)) base = gpus;

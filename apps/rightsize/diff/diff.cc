@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using manifests::Side;
 
 struct Flags {
-  std::string before, after, against, gpu, provider, catalog;
+  std::string before, after, against, gpu, provider, region, catalog;
   std::optional<Usd> fail_over;      // per month
   std::optional<Seconds> job_hours;  // per month
   bool all = false, strict = false;
@@ -97,6 +97,7 @@ Result<manifests::PriceAssumptions> read_assumptions(const Flags& flags, const c
     if (named.size() != 1) return fail(bad_input("--provider: name one provider for the files that do not"));
     assumptions.provider = named.front();
   }
+  RIGHTSIZE_TRY(assumptions.regions, catalog::match_regions(flags.region, catalog::known_regions(catalog)));
   return assumptions;
 }
 
@@ -160,6 +161,7 @@ Run add_diff(FlagSet& command) {
   command.add("against", flags->against);
   command.add("gpu", flags->gpu)->meaning("GPU to assume if a file only requests nvidia.com/gpu");
   command.add("provider", flags->provider)->meaning("provider to price files at that do not name one: aws");
+  command.add("region", flags->region)->meaning("region to price files in that do not name one: eu-central-1");
   add_price_flag(command, flags->price);
   command.add("job-hours", flags->job_hours);
   command.add("fail-over", flags->fail_over);

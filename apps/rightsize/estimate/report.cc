@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/list_of.h"
 #include "base/parse_units.h"
+#include "catalog/words.h"
 #include "memory/kv_cache.h"
 #include "perf/benchmark.h"
 
@@ -225,6 +226,27 @@ std::string amount_sentence(const SpeedInput& input, const SpeedEstimate& e, con
                                                               : "samples");
 }
 
+// "h100-sxm is 2.1 times as fast as a100-80gb-sxm. ": the fastest GPU of a sweep against each of the others.
+std::string comparison(const std::vector<SweepRow>& sweep) {
+  std::vector<std::pair<double, std::string>> speeds;
+  for (const SweepRow& row : sweep) {
+    if (!row.estimate || row.setting != "gpu" || row.memory == memory::Verdict::kNo) continue;
+    const SpeedEstimate& e = *row.estimate;
+    const double gpus = row.gpus.value_or(1);
+    speeds.emplace_back(
+        e.serve   ? e.serve->requests_per_second
+        : e.train ? e.train->samples_per_second_per_gpu * gpus
+                  : e.batch->samples_per_second * gpus,
+        catalog::split_gpu_count(row.value).count || gpus == 1 ? row.value : fmt::format("{} x {}", gpus, row.value));
+  }
+  std::ranges::sort(speeds, std::greater{});
+  std::vector<std::string> others;
+  for (std::size_t i = 1; i < speeds.size() && speeds[i].first > 0; ++i)
+    others.push_back(
+        fmt::format("{:.2g} times as fast as {}", speeds.front().first / speeds[i].first, speeds[i].second));
+  return others.empty() ? "" : fmt::format("{} is {}. ", speeds.front().second, fmt::join(others, ", "));
+}
+
 void report_infeasible(report::Report& report, const SpeedInput& input, const Error& reason) {
   std::string text = fmt::format("{} cannot run: {}.", subject(input, input.job), reason.message);
   for (const std::string& hint : reason.hints) text += "\nhint: " + hint;
@@ -247,6 +269,7 @@ report::Report report_of(const SpeedAnswer& answer) {
   // In the first paragraph, which is all that --quiet shows.
   std::string& first = std::get<report::Paragraph>(report.blocks.front()).text;
   if (estimate && !per.empty()) first += amount_sentence(input, *estimate, per);
+  first = comparison(sweep) + first;
   if (!memory_warning.empty()) {
     // The sentence continues with the job ("Serving ..."), unless it begins with a name.
     if (first.size() > 1 && std::islower(static_cast<unsigned char>(first[1])) != 0)

@@ -38,8 +38,37 @@ std::string power_sentence(const Flags& flags, const catalog::Gpu& gpu) {
   return fmt::format(
       "{} x {} at {:g} % load for {}: {}. With their hosts ({:.0f} W per GPU): {}. With cooling (PUE {:g}): {}.{}",
       count, gpu.name, 100 * flags.busy, format_duration(flags.hours), used(each), in_watts(market::kHostPower),
-      used(with_host), flags.pue, used(with_host * flags.pue),
-      flags.kwh_price ? "" : " --kwh-price adds the cost.");
+      used(with_host), flags.pue, used(with_host * flags.pue), flags.kwh_price ? "" : " --kwh-price adds the cost.");
+}
+
+// "v100-16gb-sxm compared with t4: 1.92 times the fp16 rate, ...": the first GPU of each name against that of the first
+// name.
+std::string compared(const std::vector<std::string>& names, const catalog::Catalog& catalog) {
+  std::vector<const catalog::Gpu*> gpus;
+  for (const std::string& name : names) {
+    const auto found = catalog.match_gpus(name);
+    constexpr std::size_t kFamily = 8;  // more are the GPUs of a vendor
+    if (found && !found->empty() && found->size() <= kFamily) gpus.push_back(found->front());
+  }
+  std::string text;
+  for (std::size_t i = 1; i < gpus.size(); ++i) {
+    using enum catalog::NumberFormat;
+    const catalog::Gpu &first = *gpus.front(), &other = *gpus[i];
+    static constexpr std::array kFormats = {kBf16, kFp16, kFp32};
+    const auto* format = std::ranges::find_if(
+        kFormats, [&](catalog::NumberFormat one) { return first.peak(one).dense && other.peak(one).dense; });
+    if (&first == &other || format == kFormats.end()) continue;
+    const auto times = [](double ratio, std::string_view what) {
+      const bool same = std::abs(ratio - 1) < 0.005;
+      return same ? fmt::format("the same {}", what) : fmt::format("{:.3g} times the {}", ratio, what);
+    };
+    text += fmt::format("{}{} compared with {}: {}, {}, {}.", text.empty() ? "" : " ", other.name, first.name,
+                        times(*other.peak(*format).dense / *first.peak(*format).dense,
+                              fmt::format("{} rate", catalog::name_of(*format))),
+                        times(other.bandwidth / first.bandwidth, "memory bandwidth"),
+                        times(other.memory / first.memory, "memory"));
+  }
+  return text.empty() ? text : text + " Compute limits training and long prompts, bandwidth limits decoding.";
 }
 
 Checked<Outcome> run(const Flags& flags) {
@@ -49,8 +78,10 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(std::vector<const catalog::Gpu*> gpus, select_gpus(flags.choice, catalog, book.get()));
   if (flags.top > 0 && flags.top < gpus.size()) gpus.resize(flags.top);
   Outcome outcome{gpus_report(gpus, catalog, book.get()), gpus.empty() ? kNoFeasibleAnswer : kDone};
-  if ((flags.gpus || flags.kwh_price) && !gpus.empty()) {
-    outcome.report.say(power_sentence(flags, *gpus.front()));
+  const bool powered = (flags.gpus || flags.kwh_price) && !gpus.empty();
+  const std::string first = powered ? power_sentence(flags, *gpus.front()) : compared(flags.choice.gpus, catalog);
+  if (!first.empty()) {
+    outcome.report.say(first);
     std::rotate(outcome.report.blocks.begin(), outcome.report.blocks.end() - 1, outcome.report.blocks.end());
   }
   return outcome;

@@ -389,7 +389,7 @@ Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std
                 : " Not even a batch of 1 fits with room to spare.";
   if (need.max_concurrency && *need.max_concurrency >= 1) text += room_sentence(input.job, need);
   if (launch && launch->sequences >= 1)
-    text += fmt::format(" At start-up the engine allocates {} on each GPU; it can accept requests of up to {} tokens.",
+    text += fmt::format(" At start-up the engine allocates {} on each GPU; a request of up to {} tokens would fit.",
                         format_bytes(launch->device), format_count(static_cast<double>(launch->max_context)));
   for (const std::string& warning : need.warnings) text += "\nwarning: " + warning;
   report.say(std::move(text));

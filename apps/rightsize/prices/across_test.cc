@@ -55,6 +55,22 @@ TEST(ComparePrices, TheConclusionNamesTheCheapestOfEachGpu) {
   }
 }
 
+// A number of GPUs is a condition on the machine, under every name.
+TEST(ListPrices, GpusAreThoseOfTheMachine) {
+  for (const char* gpu : {"h100", "a100", "l4"}) {
+    for (const int gpus : {1, 2, 4, 8}) {
+      const std::string number = std::to_string(gpus);
+      const Checked<Outcome> listed = call("prices", {gpu, "--gpus", number});
+      const Checked<Outcome> named = call("prices", {fmt::format("{}:{}", gpu, gpus)});
+      ASSERT_TRUE(listed && named);
+      Json rows, same;
+      listed->report.long_lists(rows), named->report.long_lists(same);
+      EXPECT_EQ(rows.find("prices")->items()->size(), same.find("prices")->items()->size());
+      for (const Json& row : *rows.find("prices")->items()) EXPECT_EQ(number_at(row, "gpus"), gpus);
+    }
+  }
+}
+
 // The first offer has the lowest printed cost per GPU, regardless of machine size.
 TEST(PlanOnSpot, OffersAreRankedByThePrintedCostPerGpu) {
   for (const std::vector<std::string>& words :

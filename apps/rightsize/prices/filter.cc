@@ -91,6 +91,7 @@ Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog:
     for (const Gpu* gpu : matched) filter.gpus.push_back(gpu->name);
     filter.machine_gpus = wanted.count.value_or(filter.machine_gpus);
   }
+  if (filter.machine_gpus == 0) filter.machine_gpus = flags.machine_gpus;
   if (filter.max_price && flags.machine_limit && filter.machine_gpus > 1) *filter.max_price /= filter.machine_gpus;
   RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, catalog::known_providers(catalog)));
   RIGHTSIZE_TRY(filter.regions, catalog::match_regions(flags.region, catalog::known_regions(catalog)));

@@ -568,8 +568,11 @@ Checked<Outcome> list_prices(const PricesFlags& typed) {
   const auto book = std::make_shared<const market::PriceBook>(std::move(opened_book));
   RIGHTSIZE_TRY(const SortKey* key, find_sort_key(flags.sort));
   flags.sort = key->name;
-  if (flags.gpus && !flags.hours)
-    return fail(bad_input("--gpus needs --hours").with_hint("add --hours 720: one month"));
+  if (flags.gpus && !flags.hours) {
+    flags.machine_gpus = *flags.gpus;
+    note(fmt::format("machines with {} GPU{}; --hours 730h adds their cost in a month", *flags.gpus,
+                     *flags.gpus == 1 ? "" : "s"));
+  }
   RIGHTSIZE_TRY(std::vector<PricedOffer> offers, select(flags, *book));
   if (flags.max_price) {
     const bool machine = flags.machine_limit && catalog::split_gpu_count(flags.gpu).count.value_or(1) > 1;

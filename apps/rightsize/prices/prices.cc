@@ -127,7 +127,8 @@ Run add_prices(FlagSet& command) {
   command.add("community", flags->community);
   add_price_flag(command, flags->price);
   command.add("hours", flags->hours);
-  command.add("gpus", flags->gpus)->meaning("with --hours: also what this many GPUs cost in all; buy: the GPUs that are needed");
+  command.add("gpus", flags->gpus)
+      ->meaning("only machines with this many GPUs; with --hours: what they cost in all; buy: the GPUs that are needed");
   command.add("machines", flags->machines);
   command.add("on-prem", flags->on_prem)
       ->meaning("buy: the machine and its price, e.g. 8xh100-sxm=280000USD; a price alone is for eight GPUs of --gpu");

@@ -23,9 +23,9 @@ struct PricesFlags {
   std::string feed, store, instance, exclude, zone, url, write_to, currency;
   std::optional<Date> date, from, to, before;
   bool dry_run = false;
-  std::optional<Seconds> hours;  // of work
-  std::optional<int> gpus;       // for `list`: GPUs during those hours
-  int machines = 1;
+  std::optional<Seconds> hours;        // of work
+  std::optional<int> gpus;             // for `list`: GPUs during those hours
+  int machines = 1, machine_gpus = 0;  // machines together; only machines with this many GPUs
   Seconds save, restart, checkpoint_every;
   std::optional<double> interruptions;  // per hour and machine
   std::string on_prem;                  // `buy`
