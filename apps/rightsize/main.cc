@@ -22,6 +22,7 @@
 #include "base/long_work.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "base/trial_time.h"
 #include "report/report.h"
 #include "rightsize/call.h"
 #include "rightsize/command.h"
@@ -34,7 +35,6 @@
 #include "rightsize/typed/file_kind.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/repair.h"
-#include "rightsize/typed/trial_time.h"
 #include "rightsize/typed/typed.h"
 #include "rightsize/typed/work.h"
 
@@ -231,15 +231,15 @@ Error unknown_flag(const std::string& flag, const CommandInfo& command) {
   const std::string hint = fmt::format("'rightsize {} --help' lists the flags", command.name);
   // Another command may have the flag, under its own name or another tool's.
   std::vector<std::string> others = commands_with(flag);
-  for (const FlagAlias& alias : flag_aliases()) {
-    const std::vector<std::string_view> typed = split_list(alias.typed, ' ');
-    if (others.empty() && std::find(typed.begin(), typed.end(), to_lower(flag)) != typed.end())
+  for (const NameRow& alias : names_of("flag"))
+    if (others.empty() && lists_word(alias.names, to_lower(flag)))
       others = commands_with(std::string(alias.meant.substr(0, alias.meant.find('='))));
-  }
   std::erase(others, fmt::format("'{}'", command.name));
-  if (constexpr std::size_t kShown = 3; others.size() > kShown) others.resize(kShown), others.emplace_back("others");
+  const bool more = others.size() > 3;
+  if (more) others.resize(3);
   if (!others.empty()) {
-    return bad_input(fmt::format("'{}' takes no {}: that belongs to {}", command.name, flag, fmt::join(others, ", ")))
+    return bad_input(fmt::format("'{}' has no {}: {}{} {} it", command.name, flag, fmt::join(others, ", "),
+                                 more ? " and others" : "", others.size() == 1 ? "takes" : "take"))
         .with_hint(hint);
   }
   std::vector<std::string> known;

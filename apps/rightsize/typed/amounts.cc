@@ -1,38 +1,24 @@
 #include "rightsize/typed/amounts.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "rightsize/typed/aliases.h"
 #include "rightsize/typed/lists.h"
 
 namespace rightsize::app {
 namespace {
 
-// Singular nouns; plurals are derived.
-struct Nouns {
-  Thing thing;
-  std::string_view words;
-};
-constexpr Nouns kNouns[] = {
-    {Thing::kItem,
-     "doc document text passage chunk page article email mail ticket sentence paragraph record row file line "
-     "transcript "
-     "review message comment summary summarie item sample example sequence pair candidate video clip song abstract "
-     "paper product job task entry entrie string snippet contract note post tweet"},
-    {Thing::kRequest,
-     "request req query querie prompt call completion generation inference question answer conversation chat "
-     "prediction invocation hit lookup search searche turn stream"},
-    {Thing::kToken, "token tok"},
-    {Thing::kImage, "image img photo picture frame"},
-    {Thing::kUser, "user client person people customer seat employee developer agent"},
-};
+constexpr std::pair<Thing, std::string_view> kThings[] = {{Thing::kItem, "item"},
+                                                          {Thing::kRequest, "request"},
+                                                          {Thing::kToken, "token"},
+                                                          {Thing::kImage, "image"},
+                                                          {Thing::kUser, "user"}};
 
 // Words that do not tell what is counted.
-constexpr std::string_view kAmountFillers =
-    "num number of n total target expected train training avg average mean max peak count concurrent "
-    "simultaneous active input offline batch rate throughput volume";
 
 // The time of "second", "day" or "daily".
 std::optional<Seconds> time_named(std::string_view word) {
@@ -40,42 +26,15 @@ std::optional<Seconds> time_named(std::string_view word) {
   return once ? once->per : std::nullopt;
 }
 
-struct JobWords {
-  std::string_view job, words;  // folded: without case, '-' and '_'
-};
-constexpr JobWords kJobWords[] = {
-    {"train", "train training pretrain pretraining continuedpretraining cpt scratch"},
-    {"finetune", "finetune finetuning lora qlora sft tune tuning posttrain posttraining instructiontuning"},
-    {"dpo", "dpo ipo kto orpo simpo cpo preferencetuning preferenceoptimization directpreferenceoptimization"},
-    {"serve",
-     "serve serving inference infer textgeneration rag chat online realtime chatbot api deploy deployment host hosting "
-     "llm "
-     "completion generation generate production decode prefill"},
-    {"batch",
-     "batch offline batchinference offlineinference bulk batchprocessing processing summarize summarization "
-     "classify classification labeling labelling annotate annotation synthetic syntheticdata textclassification "
-     "datagen extraction translate ocr "
-     "translation"},
-    {"embed",
-     "embed embedding embeddings vectorize vectorization indexing encode encoding featureextraction sentencesimilarity "
-     "textembedding"},
-    {"rerank", "rerank reranking reranker rank ranking"},
-    {"image", "image images imagegeneration imagegen txt2img text2image texttoimage diffusion"},
-    {"video", "video videos videogeneration videogen txt2video text2video texttovideo"},
-    {"transcribe", "transcribe transcription automaticspeechrecognition asr stt speechtotext speech audio"},
-    {"rl", "rl rlhf grpo ppo dapo rloo reinforcement reinforcementlearning"},
-};
-
 }  // namespace
 
 Thing thing_of(std::string_view noun) {
   const std::string lower = to_lower(noun);
-  for (const Nouns& row : kNouns) {
-    if (lists_word(row.words, lower)) return row.thing;
-    if (lower.size() > 3 && lower.ends_with('s') &&
-        lists_word(row.words, std::string_view(lower).substr(0, lower.size() - 1)))
-      return row.thing;
-  }
+  const NameRow* row = row_of("noun", lower);
+  if (row == nullptr && lower.size() > 3 && lower.ends_with('s'))
+    row = row_of("noun", std::string_view(lower).substr(0, lower.size() - 1));
+  for (const auto& [thing, name] : kThings)
+    if (row != nullptr && row->meant == name) return thing;
   return Thing::kNone;
 }
 
@@ -111,7 +70,7 @@ std::optional<WorkFlag> read_work_flag(std::string_view flag) {
       if (work.thing != Thing::kNone) return std::nullopt;
       work.thing = thing;
       plural = word.ends_with('s') || word == "people" || word == "tok";
-    } else if (!lists_word(kAmountFillers, word)) {
+    } else if (!lists_word(listed("amount fillers"), word)) {
       return std::nullopt;
     }
     rate |= word == "rate" || word == "throughput";
@@ -135,11 +94,8 @@ std::optional<WorkFlag> read_work_flag(std::string_view flag) {
 }
 
 std::string job_of(std::string_view word) {
-  const std::string folded = fold_name(word);
-  for (const JobWords& row : kJobWords) {
-    if (lists_word(row.words, folded)) return std::string(row.job);
-  }
-  return {};
+  const NameRow* row = row_of("job", fold_name(word));
+  return row == nullptr ? std::string() : std::string(row->meant);
 }
 
 }  // namespace rightsize::app

@@ -54,6 +54,7 @@ class Combiner {
     if (has("--match") && has("--prometheus")) put_matcher();
     if (has("--disaggregated")) drop_switch();
     if (has("--hours-per-day")) put_hours();
+    if (has("--accumulate") || has("--global-batch")) drop_mfu();
   }
 
  private:
@@ -96,6 +97,13 @@ class Combiner {
     if (value) put(flag, *value), say(fmt::format("{} is {}", names.substr(0, names.find(' ')), flag));
   }
 
+  void put_both(const char* one, bool has_one, const char* other, bool has_other, const char* flag,
+                const std::string& value) {
+    say(has_one && has_other ? fmt::format("{} and {} are {} {}", one, other, flag, value)
+                             : fmt::format("{} is {} {}", has_one ? one : other, flag, value));
+    put(flag, value);
+  }
+
   void put_resolution() {
     const auto height = take("--height"), width = take("--width");
     if (!height && !width) return;
@@ -104,13 +112,7 @@ class Combiner {
       size = meant_value("--resolution", size + "p").find('x') == std::string::npos
                  ? size
                  : meant_value("--resolution", size + "p");
-    const bool both = width && height;
-    say(fmt::format("{} --resolution {}",
-                    both    ? "--width and --height are"
-                    : width ? "--width is"
-                            : "--height is",
-                    size));
-    put("--resolution", size);
+    put_both("--width", width.has_value(), "--height", height.has_value(), "--resolution", size);
   }
 
   // A peak is the maximum of a curve: a constant load leaves nothing to scale.
@@ -132,9 +134,7 @@ class Combiner {
     const auto host = take("--host --bind --address"), port = take("--port -p");
     if (!host && !port) return;
     const std::string address = host.value_or("127.0.0.1") + ":" + port.value_or("8080");
-    const bool both = host && port;
-    say(fmt::format("{} --listen {}", both ? "--host and --port are" : host ? "--host is" : "--port is", address));
-    put("--listen", address);
+    put_both("--host", host.has_value(), "--port", port.has_value(), "--listen", address);
   }
 
   void put_peak() {
@@ -179,10 +179,7 @@ class Combiner {
       put("--train-batch", fmt::format("{:.0f}", std::atof(prompts->c_str()) * std::max(1.0, samples)));
     }
     // A limit on the length of an answer is not its mean.
-    constexpr std::string_view kLimits =
-        "--max-response-length --max-completion-length --max-new-tokens --max-response-len --response-length "
-        "--max-output-tokens --rollout-len --rollout-length";
-    if (const auto most = take(kLimits)) put_longest(*most);
+    if (const auto most = take(listed("limits of answers"))) put_longest(*most);
     std::vector<std::string>& words = typed_.words;
     for (std::size_t i = 1; i < words.size(); ++i) {
       const bool number = i + 1 < words.size() && words[i + 1].find_first_not_of("0123456789.") == std::string::npos;
@@ -294,6 +291,7 @@ class Combiner {
 
   // prices --history 90d: the verb, and the time it looks back.
   void put_verb() {
+    rename("--min-gpus --gpus-per-node --gpus-per-machine --gpus-per-instance", "--gpus");
     const bool bare = take_switch("--history");
     const auto time = take("--history");
     if (!time && !bare) return;
@@ -441,6 +439,16 @@ class Combiner {
       put(flag, file);
       say(fmt::format("{} is {} {}", file, flag, file));
     }
+  }
+
+  // The share of the peak is an answer here, not a setting.
+  void drop_mfu() {
+    const auto share = take("--mfu --target-mfu --assumed-mfu --hfu");
+    if (share)
+      typed_.notes.push_back(
+          fmt::format("--mfu {0} is not used: the speed is estimated for this GPU and stack, and 'estimate' states its "
+                      "MFU; at {0}, the time changes by the ratio of the two",
+                      *share));
   }
 
   // Savings are always shown by decision and by team; --by names a person.

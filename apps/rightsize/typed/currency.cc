@@ -1,5 +1,3 @@
-#include "rightsize/typed/currency.h"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -10,6 +8,7 @@
 #include "base/date.h"
 #include "base/text.h"
 #include "rightsize/typed/lists.h"
+#include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
 namespace {

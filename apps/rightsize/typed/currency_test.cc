@@ -1,5 +1,3 @@
-#include "rightsize/typed/currency.h"
-
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,6 +6,7 @@
 #include "base/amount.h"
 #include "base/date.h"
 #include "base/random.h"
+#include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
 namespace {

@@ -13,36 +13,6 @@
 namespace rightsize::app {
 namespace {
 
-// Words with the same meaning in flag names; the first one represents the group.
-constexpr std::string_view kSynonyms[] = {
-    "price cost usd dollar",
-    "power watt wattage",
-    "kwh energy electricity",
-    "cap limit max maximum ceiling most",
-    "min minimum least",
-    "memory mem vram ram",
-    "host cpu",
-    "gpu accelerator device card",
-    "region location geo country",
-    "provider cloud",
-    "input prompt",
-    "output response completion answer generated",
-    "length len",
-    "startup start boot launch",
-    "window history lookback period duration",
-    "recompute checkpointing remat",
-    "parallel parallelism degree",
-    "deadline due",
-    "year yr",
-    "hour hr",
-    "second sec",
-    "request query",
-    "concurrency concurrent inflight",
-};
-constexpr std::string_view kSayNothing =
-    "peak avg average mean monthly total target my num number of the desired expected overall size time value for with "
-    "use using enable cold";
-
 using Words = std::set<std::string>;
 
 // The meanings of a flag's words. `limits`: whether "max" counts.
@@ -50,42 +20,28 @@ Words meanings(std::string_view flag, bool limits) {
   Words found;
   for (const std::string_view part : split_list(flag, '-')) {
     std::string word = to_lower(part);
-    if (word.empty() || lists_word(kSayNothing, word)) continue;
-    for (const std::string_view group : kSynonyms) {
-      const bool plural = word.size() > 3 && word.ends_with('s') && lists_word(group, word.substr(0, word.size() - 1));
-      if (plural || lists_word(group, word)) word = std::string(group.substr(0, group.find(' ')));
-    }
+    if (word.empty() || lists_word(listed("flag fillers"), word)) continue;
+    const NameRow* group = row_of("synonym", word);
+    if (group == nullptr && word.size() > 3 && word.ends_with('s'))
+      group = row_of("synonym", word.substr(0, word.size() - 1));
+    if (group != nullptr) word = group->meant;
     if (word.size() > 3 && word.ends_with('s') && !word.ends_with("ss")) word.pop_back();
     if (limits || word != "cap") found.insert(word);
   }
   return found;
 }
 
-// A unit or a period in a name: --deadline-hours 24 is --deadline 24h, budget_per_day 100 is --budget 100/d.
-constexpr std::pair<std::string_view, std::string_view> kUnits[] = {
-    {"month months monthly", ""},
-    {"week weeks weekly", "week"},
-    {"day days daily", "d"},
-    {"hour hours hourly hr hrs", "h"},
-    {"minute minutes", "min"},
-    {"second seconds sec secs s", "s"},
-    {"ms msec millisecond milliseconds", "ms"},
-    {"mb mib", "MiB"},
-    {"gb", "GB"},
-    {"gib", "GiB"},
-    {"usd dollar dollars", ""},
-};
-
 }  // namespace
 
+// --deadline-hours 24 is --deadline 24h, budget_per_day 100 is --budget 100/d.
 std::pair<std::string, std::string> split_unit(std::string_view typed) {
   std::string name = "-", found;
   bool per = false;
   for (const std::string_view part : split_list(typed, '-')) {
-    const auto unit = std::ranges::find_if(kUnits, [&](const auto& row) { return lists_word(row.first, part); });
-    if (unit == std::end(kUnits) && part != "per") name += "-" + std::string(part);
-    if (unit != std::end(kUnits) && !unit->second.empty())
-      found = (per || part.ends_with("ly") ? "/" : "") + std::string(unit->second);
+    const NameRow* unit = row_of("unit", part);
+    if (unit == nullptr && part != "per") name += "-" + std::string(part);
+    if (unit != nullptr && !unit->meant.empty())
+      found = (per || part.ends_with("ly") ? "/" : "") + std::string(unit->meant);
     per = part == "per";
   }
   return {name, found};
@@ -113,8 +69,8 @@ std::string by_meaning(const std::string& typed, const std::string& value, const
     for (const FlagInfo& flag : declared) {
       if (flag.name.starts_with("--") && meanings_of_ours(flag.name) == wanted) found.insert(flag.name);
     }
-    for (const FlagAlias& alias : flag_aliases()) {
-      for (const std::string_view name : split_list(alias.typed, ' ')) {
+    for (const NameRow& alias : names_of("flag")) {
+      for (const std::string_view name : split_list(alias.names, ' ')) {
         if (!name.starts_with("--") || meanings_of_ours(name) != wanted) continue;
         const std::string meant = meant_flag(name, declared, serving);
         if (meant.starts_with("--")) found.insert(meant);

@@ -25,37 +25,6 @@
 namespace rightsize::app {
 namespace {
 
-// Keys by which a file is recognised as a workload of another tool.
-constexpr std::string_view kMarks =
-    "base-model model-name-or-path zero-optimization.stage micro-batch-size per-device-train-batch-size "
-    "train-micro-batch-size-per-gpu model.flavor resources.accelerators distributed-type tensor-parallel-size "
-    "gpu-memory-utilization max-num-seqs max-num-batched-tokens kv-cache-dtype mem-fraction-static "
-    "kv-cache-config.dtype "
-    "kv-cache-config.free-gpu-memory-fraction max-num-tokens num-generations algorithm.adv-estimator "
-    "actor-rollout-ref.model.path model-url model-id model-path finetuning-type instance-group.kind "
-    "instance-group.count "
-    "dynamic-batching.max-queue-delay-microseconds scale-target-ref.kind sbatch.nodes sbatch.gres sbatch.gpus "
-    "sbatch.gpus-per-node policy.model-name pretrain model.-component- pretrained-model-name-or-path";
-
-// What a tool does where its file is silent: the keys by which it is recognised, or a key and its value; the setting;
-// its value.
-struct Default {
-  std::string_view mark, key, value;
-};
-constexpr Default kDefaults[] = {
-    {"finetuning-type", "gradient-checkpointing", "true"},  // LLaMA-Factory
-    {"finetuning-type", "cutoff-len", "2048"},
-    {"finetuning-type=lora", "lora-rank", "8"},
-    {"distributed-type=fsdp", "fsdp-sharding-strategy", "FULL_SHARD"},                   // Accelerate
-    {"parallelism.data-parallel-shard-degree=1", "fsdp-sharding-strategy", "NO_SHARD"},  // torchtitan
-    {"model.flavor", "fsdp-sharding-strategy", "FULL_SHARD"},
-    {"model.flavor", "stack", "torchtitan"},
-    {"kv-cache-config.free-gpu-memory-fraction max-num-tokens", "stack", "trtllm"},
-    {"grpo.num-prompts-per-step", "stack", "nemo-rl"},
-    {"algorithm.adv-estimator", "use-kl-loss", "false"},  // verl: no reference model
-    {"num-generations", "stack", "trl"},
-};
-
 // ---- files
 
 // A file, and those it names: `deepspeed: ds_z3.json`. A setting of the first file wins.
@@ -67,6 +36,8 @@ Entries read_with_named(const std::string& path, int depth) {
   const Result<std::string> text = read_file(path);
   if (!text || text->find('\0') != std::string::npos) return {};
   Entries entries = read_entries(path, *text);
+  if (const std::size_t end = text->find('\n'); text->starts_with("# ") && !entries.empty())
+    entries.emplace_back("file.comment", text->substr(2, std::min(end, text->size()) - 2));
   const Entries own = entries;
   for (const auto& [key, value] : own) {
     const std::string kind = to_lower(std::filesystem::path(value).extension().string());
@@ -87,14 +58,11 @@ bool is_workload(const Entries& entries) {
   if (is_model_config(entries)) return false;
   const bool launched = find(entries, "stack") != nullptr && find(entries, "file.program") != nullptr;
   const bool toml = text_of(entries, "file.format") == "toml" && find(entries, "model") != nullptr;
-  return launched || toml || find(entries, kMarks) != nullptr;
+  return launched || toml || find(entries, listed("workload")) != nullptr;
 }
 
 bool is_rl(const Entries& entries) {
-  return text_of(entries, "job") == "rl" ||
-         find(entries,
-              "num-generations max-completion-length algorithm.adv-estimator rollout.n n-samples-per-prompt "
-              "grpo.num-prompts-per-step") != nullptr;
+  return text_of(entries, "job") == "rl" || find(entries, listed("rl")) != nullptr;
 }
 
 // ---- facts that several keys tell together
@@ -155,12 +123,13 @@ class Reader {
   }
 
   void add_defaults() {
-    for (const Default& row : kDefaults) {
-      const bool disabled = !is_off(value(fmt::format("disable-{}", row.key)));
-      const std::size_t equals = row.mark.find('=');
-      const std::string* mark = find(entries_, row.mark.substr(0, equals));
-      const bool said = mark != nullptr && (equals == row.mark.npos || to_lower(*mark) == row.mark.substr(equals + 1));
-      if (said && find(entries_, row.key) == nullptr && !disabled) entries_.emplace_back(row.key, row.value);
+    for (const NameRow& row : names_of("default")) {
+      const bool disabled = !is_off(value(fmt::format("disable-{}", row.meant)));
+      const std::size_t equals = row.names.find('=');
+      const std::string* mark = find(entries_, row.names.substr(0, equals));
+      const bool said =
+          mark != nullptr && (equals == row.names.npos || to_lower(*mark) == row.names.substr(equals + 1));
+      if (said && find(entries_, row.meant) == nullptr && !disabled) entries_.emplace_back(row.meant, row.more);
     }
     // A DeepSpeed file that is not here is often named by its stage: ds_z3_config.json.
     const std::string file = to_lower(value("deepspeed"));
@@ -177,12 +146,7 @@ class Reader {
   // The model: a Hub id or a known name wins over a label.
   void put_model() {
     std::vector<std::string> named;
-    for (const std::string_view name :
-         split_list("model-id model-path model-url storage-uri model-uri model-name-or-path "
-                    "pretrained-model-name-or-path base-model hf-model-id pretrain "
-                    "model model.path policy.model-name envs.model envs.model-name env.model env.model-name model-name "
-                    "model.name",
-                    ' ')) {
+    for (const std::string_view name : split_list(listed("model"), ' ')) {
       for (const auto& [key, text] : entries_) {
         const bool label = lists_word("model model-name", name) && !is_setting_of_job(key);  // of a Kubernetes object
         if (text.empty() || label || !ends_with_name(key, name) || text.find('$') != std::string::npos) continue;
@@ -226,15 +190,10 @@ class Reader {
 
   void put_job() {
     job_ = is_rl(entries_) ? "rl" : job_of(value("job task"));
-    const bool engine =
-        find(entries_,
-             "tensor-parallel-size gpu-memory-utilization max-num-seqs kv-cache-dtype "
-             "max-num-tokens mem-fraction-static max-num-batched-tokens model-url vllm-config") != nullptr;
-    const bool trains =
-        find(entries_,
-             "per-device-train-batch-size micro-batch-size zero-optimization.stage base-model "
-             "finetuning-type model.flavor train-micro-batch-size-per-gpu distributed-type network-module") != nullptr;
+    const bool engine = find(entries_, listed("engine")) != nullptr;
+    const bool trains = find(entries_, listed("trainer")) != nullptr;
     if (job_.empty()) job_ = trains ? "train" : engine || find(entries_, "model-id") != nullptr ? "serve" : "";
+    if (job_ == "train") job_ = method_in_names();
     if (job_ == "dpo" && has("--preference")) put("--preference=yes");
     if (lists_word("finetune dpo pretrain", job_)) job_ = "train";
     if (has("--job") && !job_.empty()) put("--job=" + job_);
@@ -244,6 +203,24 @@ class Reader {
     }
   }
 
+  // TRL's files have no key for DPO: their names, the run's and the data set's say it, or a comment at the top.
+  std::string method_in_names() {
+    const std::string file = std::filesystem::path(path_).filename().string();
+    for (const std::string& text :
+         {file, value("run-name"), value("output-dir"), value("file.comment"), value("dataset-name dataset")}) {
+      std::string words = to_lower(text);
+      const bool pairs = words.find("binarized") != words.npos || words.find("preference") != words.npos;
+      std::ranges::replace_if(
+          words, [](unsigned char c) { return std::isalnum(c) == 0; }, ' ');
+      const auto names = split_list(words, ' ');
+      if (!pairs && std::ranges::none_of(names, [](std::string_view word) { return job_of(word) == "dpo"; })) continue;
+      notes.push_back(fmt::format("{}: read as training on preferences (DPO), as '{}' says; --preference no: without",
+                                  path_, text));
+      return "dpo";
+    }
+    return job_;
+  }
+
   // GPUs: a name and a number for each machine, times the machines.
   void put_machines() {
     std::string gpu;
@@ -251,13 +228,7 @@ class Reader {
     for (const auto& [key, text] : entries_) {
       constexpr std::string_view kSky = "resources.accelerators.";
       std::string said = key.starts_with(kSky) ? key.substr(kSky.size()) + ":" + text : text;
-      const bool holds_gpus =
-          key.starts_with(kSky) ||
-          ends_with_name(
-              key,
-              "resources.accelerators nvidia.com/gpu amd.com/gpu devices.count nproc-per-node n-gpus-per-node "
-              "gpus-per-node sbatch.gres sbatch.gpus sbatch.gpus-per-node num-gpus num-processes "
-              "actor-num-gpus-per-node");
+      const bool holds_gpus = key.starts_with(kSky) || ends_with_name(key, listed("gpus"));
       if (ends_with_name(key, "nnodes num-nodes sbatch.nodes actor-num-nodes"))
         nodes = std::max(nodes, std::atof(text.c_str()));
       if (ends_with_name(key, "worker.replicas master.replicas")) pods += std::atof(text.c_str());  // Kubeflow

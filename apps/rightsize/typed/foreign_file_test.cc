@@ -42,6 +42,24 @@ class ForeignFiles : public testing::Test {
   Random random_{7};
 };
 
+// TRL's files have no key for the method: their names, folders, data sets or first comment say it.
+TEST_F(ForeignFiles, PreferencesAreFoundInNames) {
+  const std::string trainer = "model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 2\n";
+  for (const auto& [name, text] : {std::pair<std::string, std::string>{"dpo.yaml", ""},
+                                   {"qwen-kto-v2.yml", ""},
+                                   {"a.yaml", "run_name: orpo-7b\n"},
+                                   {"b.yaml", "output_dir: out/qwen_dpo\n"},
+                                   {"c.yaml", "dataset_name: trl-lib/ultrafeedback_binarized\n"}}) {
+    const Typed typed = meant_words({"memory", write(trainer + text, name)});
+    EXPECT_EQ(typed_value(typed, "--preference"), "yes") << name;
+    EXPECT_THAT(typed.notes, Contains(HasSubstr("preferences"))) << name;
+  }
+  const std::string comment = write("# trl dpo --config d.yaml\n" + trainer, "d.yaml");
+  EXPECT_EQ(typed_value(meant_words({"memory", comment}), "--preference"), "yes");
+  const std::string plain = write(trainer + "output_dir: out/sft\n", "sft.yaml");
+  EXPECT_EQ(typed_value(meant_words({"memory", plain}), "--preference"), "");
+}
+
 TEST_F(ForeignFiles, AModelfileOfOllama) {
   for (const char* model : {"llama3.1:8b", "qwen2.5:14b-instruct-q4_K_M", "mistral"}) {
     const int tokens = 1024 * number(2, 30);

@@ -16,96 +16,7 @@
 namespace rightsize::app {
 namespace {
 
-// The meaning of a key, given by the end of its path. Any other key means the flag of the same name, ours or another
-// tool's (aliases.cc), unless its group has another purpose. An empty meaning: handled elsewhere, or without effect.
-struct Key {
-  std::string_view names, meant;
-};
-constexpr Key kKeys[] = {
-    // DeepSpeed, Accelerate, FSDP.
-    {"zero-optimization.stage deepspeed-config.zero-stage", "zero"},
-    {"fsdp-sharding-strategy", "sharding-strategy"},
-    {"zero-optimization.offload-optimizer.device deepspeed-config.offload-optimizer-device", "offload-optimizer"},
-    {"zero-optimization.offload-param.device deepspeed-config.offload-param-device fsdp-offload-params",
-     "offload-params"},
-    {"bf16.enabled", "bf16"},
-    {"fp16.enabled", "fp16"},
-    {"optimizer.type optimizer.name", "optimizer"},
-    {"train-micro-batch-size-per-gpu training.local-batch-size batch-size", "batch"},
-    {"deepspeed-config.gradient-accumulation-steps", "accumulate"},
-    {"fsdp-activation-checkpointing enable-gradient-checkpointing enable-activation-checkpointing",
-     "gradient-checkpointing"},
-    // torchtitan, torchtune.
-    {"training.global-batch-size", "global-batch"},
-    {"training.seq-len dataset.max-seq-len tokenizer.max-seq-len block-size cutoff-len", "seq"},
-    {"training.steps max-steps", "steps"},
-    {"parallelism.tensor-parallel-degree", "tp"},
-    {"parallelism.pipeline-parallel-degree", "pp"},
-    {"parallelism.context-parallel-degree", "cp"},
-    {"parallelism.expert-parallel-degree", "ep"},
-    {"activation-checkpoint.mode", "recompute"},
-    {"compile.enable", "torch-compile"},
-    {"parallelism.data-parallel-shard-degree parallelism.data-parallel-replicate-degree model.flavor", ""},
-    // Files that are read too, and keys that the reader combines.
-    {"deepspeed config config-file deepspeed-config-file distributed-type quantization-bit job task stack file.format "
-     "file.program",
-     ""},
-    {"max-samples", "dataset-samples"},
-    // kohya's sd-scripts.
-    {"network-module", "method=lora"},
-    {"network-dim", "lora-rank"},
-    {"training-arguments.train-batch-size", "batch"},
-    {"optimizer-type", "optimizer"},
-    {"max-train-steps", "steps"},
-    {"pretrained-model-name-or-path", ""},
-    // Engines.
-    {"kv-cache-config.free-gpu-memory-fraction", "memory-share"},
-    {"kv-cache-config.dtype", "kv-precision"},
-    {"max-num-tokens", "max-tokens"},
-    {"sampling-params.max-tokens", "osl"},
-    {"max-total-tokens", "max-model-len"},
-    {"dynamic-batching.max-queue-delay-microseconds", "max-delay=*us"},
-    {"instance-group.count", "instances"},
-    {"input.dims", "isl"},
-    // Models.
-    {"model-url model-uri storage-uri model-id model-path model-name-or-path base-model hf-model-id pretrain "
-     "policy.model-name model.path model.name envs.model envs.model-name env.model env.model-name environment.model "
-     "model model-name",
-     ""},
-    // Reinforcement learning: verl, OpenRLHF, NeMo-RL, TRL.
-    {"data.train-batch-size grpo.num-prompts-per-step", "prompts"},
-    {"data.max-response-length max-completion-length generate-max-len", "max-response-length"},
-    {"rollout.n n-samples-per-prompt grpo.num-generations-per-prompt num-generations", "samples"},
-    {"rollout.tensor-model-parallel-size", "rollout-tp"},
-    {"actor.ppo-mini-batch-size", "ppo-mini-batch-size"},
-    {"algorithm.adv-estimator", "algorithm"},
-    {"use-kl-loss use-kl-in-reward", "reference"},
-    {"trainer.total-training-steps grpo.max-num-steps", "steps"},
-    // Machines: put_machines() reads these.
-    {"resources.accelerators nvidia.com/gpu amd.com/gpu request-gpu devices.count nproc-per-node n-gpus-per-node "
-     "gpus-per-node sbatch.gres sbatch.gpus sbatch.gpus-per-node sbatch.gpus-per-task num-gpus num-processes nnodes "
-     "actor-num-gpus-per-node actor-num-nodes worker.replicas master.replicas accelerator-type "
-     "num-nodes num-machines sbatch.nodes sbatch.n trainer.nnodes gpu.product gpu.product-name gke-accelerator "
-     "instance-type sbatch.time sbatch.t sbatch.ntasks-per-node",
-     ""},
-    {"resources.use-spot", "spot"},
-    {"resources.cloud", "provider"},
-    {"resources.region", "region"},
-    {"resources.infra", "infra"},
-    // Autoscaling: put_policy() reads these.
-    {"min-replicas min-replica-count", "min-replicas"},
-    {"max-replicas max-replica-count", "max-replicas"},
-    {"scale-target scale-metric average-value stabilization-window-seconds", ""},
-    // Without effect on memory, speed and cost.
-    {"rollout.name model-type tokenizer-type kind api-version model-format.name name trust-remote-code do-train "
-     "do-eval setup workdir platform backend compute-environment dataset-name",
-     ""},
-};
 // Groups with settings of the job. Keys of other groups describe something else: a port, a probe, a logger.
-constexpr std::string_view kGroups =
-    "vllm-config engine engine-args engine-kwargs config training training-args train trainer model-args data-args "
-    "lora peft env envs environment model data policy args server-args parameters training-arguments "
-    "dataset-arguments optimizer-arguments model-arguments";
 
 std::string last_of(const std::string& path) { return path.substr(path.rfind('.') + 1); }
 
@@ -145,7 +56,7 @@ std::string text_of(const Entries& entries, std::string_view names) {
 
 bool is_setting_of_job(const std::string& key) {
   const std::size_t dot = key.rfind('.');
-  return dot == std::string::npos || lists_word(kGroups, last_of(key.substr(0, dot)));
+  return dot == std::string::npos || lists_word(listed("groups"), last_of(key.substr(0, dot)));
 }
 
 Meaning flag_for(const std::string& name, const std::string& value, const std::deque<FlagInfo>& declared,
@@ -173,8 +84,9 @@ Meaning flag_for(const std::string& name, const std::string& value, const std::d
 Meaning meaning_of(const std::string& key, const std::string& value, const std::deque<FlagInfo>& declared,
                    bool serving) {
   using Kind = Meaning::Kind;
-  const auto row = std::ranges::find_if(kKeys, [&](const Key& each) { return ends_with_name(key, each.names); });
-  if (row == std::end(kKeys)) {
+  const auto row =
+      std::ranges::find_if(names_of("key"), [&](const NameRow& each) { return ends_with_name(key, each.names); });
+  if (row == names_of("key").end()) {
     if (!is_setting_of_job(key)) return {};
     const std::string name = last_of(key), flag = "--" + name;
     const Meaning meaning = flag_for(name, value, declared, serving);

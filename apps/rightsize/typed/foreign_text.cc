@@ -56,34 +56,12 @@ Words shell_words(std::string_view line) {
   return words;
 }
 
-constexpr Program kPrograms[] = {
-    {"main_ppo", "verl", "rl"},
-    {"main_grpo", "verl", "rl"},
-    {"openrlhf", "openrlhf", "rl"},
-    {"grpo", "trl", "rl"},
-    {"dpotrainer", "", "dpo"},
-    {"sfttrainer", "", "train"},
-    {"rloo", "trl", "rl"},
-    {"sglang", "sglang", "serve"},
-    {"trtllm", "trtllm", "serve"},
-    {"tensorrt_llm", "trtllm", "serve"},
-    {"vllm", "vllm", "serve"},
-    {"text-generation", "", "serve"},
-    {"torchtitan", "torchtitan", "train"},
-    {"pretrain_gpt", "megatron", "train"},
-    {"run_clm", "", "train"},
-    {"llamafactory-cli", "", "train"},
-    {"axolotl", "", "train"},
-    {"full_finetune", "", "train"},
-    {"lora_finetune", "", "train"},
-};
-
 void name_program(const std::string& word, Entries& entries) {
-  const Program* program = program_named(word);
+  const NameRow* program = program_named(word);
   if (program == nullptr) return;
-  entries.emplace_back("job", program->job);
-  if (!program->stack.empty()) entries.emplace_back("stack", program->stack);
-  entries.emplace_back("file.program", program->text);
+  entries.emplace_back("job", program->meant);
+  if (!program->more.empty()) entries.emplace_back("stack", program->more);
+  entries.emplace_back("file.program", program->names);
 }
 
 // "vllm serve X --tensor-parallel-size 2", "torchrun train.py --bf16", "main_ppo data.train_batch_size=1024": the
@@ -139,12 +117,9 @@ std::string with_values(std::string_view line, const std::map<std::string, std::
 }
 
 bool launches(const Words& words) {
-  constexpr std::string_view kLaunchers =
-      "torchrun accelerate deepspeed vllm sglang trtllm-serve tune trl llamafactory-cli axolotl srun mpirun "
-      "text-generation-launcher docker podman";
   return std::ranges::any_of(words, [&](const std::string& word) {
     const std::string name = word.substr(word.rfind('/') + 1);
-    return lists_word(kLaunchers, name) || name.starts_with("python") || name.ends_with(".py");
+    return lists_word(listed("launchers"), name) || name.starts_with("python") || name.ends_with(".py");
   });
 }
 
@@ -406,12 +381,12 @@ LineForms count_lines(std::string_view text) {
 
 }  // namespace
 
-const Program* program_named(std::string_view word) {
+const NameRow* program_named(std::string_view word) {
   if (word.starts_with('-') || word.find('=') != word.npos) return nullptr;
   const std::string name = to_lower(word);
   const auto found =
-      std::ranges::find_if(kPrograms, [&](const Program& one) { return name.find(one.text) != name.npos; });
-  return found == std::end(kPrograms) ? nullptr : &*found;
+      std::ranges::find_if(names_of("program"), [&](const NameRow& one) { return name.find(one.names) != name.npos; });
+  return found == names_of("program").end() ? nullptr : &*found;
 }
 
 std::string plain_key(std::string_view key) {

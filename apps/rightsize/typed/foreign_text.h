@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "rightsize/typed/aliases.h"
+
 namespace rightsize::app {
 
 // Keys in lower case with hyphens, those of nested groups joined by dots: vllmConfig: {maxModelLen: 8192} has the key
@@ -18,10 +20,7 @@ using Entries = std::vector<std::pair<std::string, std::string>>;
 Entries read_entries(const std::string& file, const std::string& text);
 
 // The engine or trainer that a word of a command line or an image's name contains; nullptr if there is none.
-struct Program {
-  std::string_view text, stack, job;
-};
-const Program* program_named(std::string_view word);
+const NameRow* program_named(std::string_view word);
 
 // "maxModelLen" and "MAX_MODEL_LEN" as "max-model-len".
 std::string plain_key(std::string_view key);

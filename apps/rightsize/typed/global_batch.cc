@@ -1,5 +1,3 @@
-#include "rightsize/typed/global_batch.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -9,6 +7,7 @@
 #include "base/format.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/lists.h"
+#include "rightsize/typed/work_writer.h"
 
 namespace rightsize::app {
 namespace {

@@ -1,5 +1,3 @@
-#include "rightsize/typed/join_names.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include "presets/presets.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/lists.h"
+#include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
 namespace {
@@ -82,7 +81,7 @@ void join_names(Typed& typed) {
       (bare.size() == 2 && !gpu_by_flag && model::is_known_name(bare[0]) && kind_of_word(bare[1]) == WordKind::kGpu))
     return;
   for (std::size_t at = 0; at < bare.size();) {
-    std::size_t many = std::min<std::size_t>(4, bare.size() - at);
+    std::size_t many = std::min<std::size_t>(6, bare.size() - at);  // deepseek r1 distill qwen 32b
     std::string name;
     for (; many > 0; --many) {
       const auto first = bare.begin() + static_cast<std::ptrdiff_t>(at);

@@ -1,30 +1,19 @@
 #include "rightsize/typed/limits.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "rightsize/typed/aliases.h"
 #include "rightsize/typed/lists.h"
 
 namespace rightsize::app {
 namespace {
 
-struct LatencyWords {
-  LatencyMetric metric;
-  std::string_view names;  // longest first: time-per-output-token is not a latency
-};
-constexpr LatencyWords kLatencyMetrics[] = {
-    {LatencyMetric::kTtft, "time-to-first-token first-token-latency first-token-time first-token ttft"},
-    {LatencyMetric::kTpot,
-     "time-per-output-token inter-token-latency time-per-token per-token-latency token-latency per-token inter-token "
-     "tpot itl"},
-    {LatencyMetric::kLatency,
-     "end-to-end-latency request-latency response-latency total-latency response-time e2e-latency end-to-end latency "
-     "e2el e2e"},
-};
-constexpr std::string_view kLimitFillers =
-    "slo sla max maximum limit target under within below goal at most time budget "
-    "the of percentile objective threshold";
+// The lists of their names have the longest first: time-per-output-token is not a latency.
+constexpr std::pair<LatencyMetric, std::string_view> kLatencyMetrics[] = {
+    {LatencyMetric::kTtft, "ttft"}, {LatencyMetric::kTpot, "tpot"}, {LatencyMetric::kLatency, "latency"}};
 
 // "p95", "95th", "p99.9", "median"; "mean" has no percentile, and the median is close to it.
 std::optional<double> percentile_of(std::string_view word) {
@@ -50,11 +39,11 @@ std::optional<LatencyLimitName> read_limit_name(std::string_view name) {
       rest.begin(), rest.end(), [](char c) { return c == '_' || c == ' ' || c == '@'; }, '-');
   rest = "-" + rest + "-";
   LatencyLimitName limit;
-  for (const LatencyWords& row : kLatencyMetrics) {
-    for (const std::string_view metric : split_list(row.names, ' ')) {
+  for (const auto& [measured, list] : kLatencyMetrics) {
+    for (const std::string_view metric : split_list(listed(list), ' ')) {
       const std::size_t at = limit.metric ? std::string::npos : rest.find("-" + std::string(metric) + "-");
       if (at == std::string::npos) continue;
-      limit.metric = row.metric;
+      limit.metric = measured;
       rest.replace(at, metric.size() + 2, "-");
     }
   }
@@ -64,7 +53,7 @@ std::optional<LatencyLimitName> read_limit_name(std::string_view name) {
     else if (word == "ms" || word == "s" || word == "sec" || word == "seconds" || word == "millis" ||
              word == "milliseconds")
       limit.unit = word.starts_with('m') ? "ms" : "s";
-    else if (!lists_word(kLimitFillers, word))
+    else if (!lists_word(listed("limit fillers"), word))
       return std::nullopt;
   }
   return limit.metric || limit.percentile ? std::optional(limit) : std::nullopt;

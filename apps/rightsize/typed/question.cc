@@ -11,29 +11,19 @@
 #include "catalog/words.h"
 #include "presets/presets.h"
 #include "rightsize/call.h"
+#include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/file_kind.h"
-#include "rightsize/typed/join_names.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question_kinds.h"
 #include "rightsize/typed/said_words.h"
 #include "rightsize/typed/sentence.h"
+#include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
 namespace {
 
-// Words of questions that are no part of their answers.
-constexpr std::string_view kAsking =
-    "how can could will would does do is are should what what's whats which i we my our me you give tell show many "
-    "much the a an it s be to for run runs running need needed want use using take takes enough there have fast long "
-    "big large size fit fits fitting cost costs price prices cheap cheaper cheapest best gpu gpus gpu's memory vram "
-    "ram speed throughput please get buy rent if or room expect mfu co2 carbon emit emits emissions that them when "
-    "gives give make makes stay sit render renders produce produces create creates";
-constexpr std::string_view kWeighing =
-    "worth overpaying each per hour hourly save saves savings risky good too instead by nightly job money used";
-constexpr std::string_view kLoadWords =
-    "concurrent simultaneous parallel active handle handles serve support sustain per second minute hour day at once "
-    "streams sessions maximum max most peak";
+constexpr std::string_view kCommitted = "commitment commitments reservation reserved contract term plan";
 constexpr std::string_view kMachines = "node nodes machine machines server servers box boxes dgx hgx";
 
 // Whether the word at `at` is part of a model's name: "large" in "whisper large v3".
@@ -51,7 +41,7 @@ struct Sentence {
   std::string memory;                           // of each: "80GB"
   unsigned has = 0;
 
-  explicit Sentence(const std::vector<std::string>& typed) {
+  Sentence(const std::vector<std::string>& typed, bool quoted) {
     bool model = false, job = false, work = false, amount = false, gpu = false, several = false;
     for (std::size_t i = 0; i < typed.size(); ++i) {
       if (typed[i].starts_with('-')) {
@@ -86,6 +76,10 @@ struct Sentence {
         if (!counted.count && is_digits(before) && words.back().size() <= before.size() + 1) {
           count = std::atof(before.c_str());
           words.pop_back();
+        } else if (const std::size_t end = words.size(); !counted.count && end > 1 && is_digits(words[end - 2]) &&
+                                                         describes(words.back())) {  // "12 always-on A10Gs"
+          count = std::atof(words[end - 2].c_str());
+          words.resize(end - 2);
         }
         several |= count > 1;
         word = counted.name;
@@ -101,6 +95,7 @@ struct Sentence {
     constexpr std::string_view kFirst =
         "how can could will would does do is are should what what's whats which when i we rent buy";
     set(kAsks, (!words.empty() && lists_word(kFirst, words.front())) || says("how what which when should"));
+    set(kPhrase, quoted || (has & kAsks));
     set(kShare, std::ranges::any_of(words, [](const std::string& word) { return word.find('%') != word.npos; }));
     set(model ? kModel : kNoModel, true);
     set(gpus.empty() ? kNoGpu : kGpu, true);
@@ -115,6 +110,13 @@ struct Sentence {
     set(kMoney, says("dollars dollar usd") ||
                     std::ranges::any_of(words, [](const std::string& word) { return word.starts_with('$'); }));
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+      set(kTimed, is_digits(words[i]) && parse_duration(words[i] + " " + words[i + 1]));
+      // "tokens per second of llama-3.1-8b": a rate without a number is asked for.
+      const bool rate = lists_word("per a an each", words[i + 1]) && continues_amount(this->at(i + 2)) &&
+                        !(i > 0 && (words[i - 1] == "of" || parse_amount(words[i - 1])));
+      const Thing thing_made = thing_of(words[i]);
+      const bool load_made = thing_made == Thing::kUser || thing_made == Thing::kRequest;
+      set(kSpeed, rate && !load_made && (thing_made != Thing::kNone || !job_of(words[i]).empty()));
       for (std::size_t at = i + 1; at < std::min(i + 3, words.size()); ++at) {
         const Thing thing = thing_of(words[at]);
         const bool load = thing == Thing::kUser || thing == Thing::kRequest;
@@ -124,13 +126,10 @@ struct Sentence {
           set(kLongest, !is_length(i - 1) && !is_length(at + 1) && !is_length(at + 2) && !is_length(at + 3));
         if (lists_word("what which", words[i])) set(kWhichGpu, lists_word("gpu gpus card cards hardware", words[at]));
       }
-      // "how many SDXL 1024x1024 images per hour"
+      // "how many SDXL 1024x1024 images"
       for (std::size_t at = i + 1; words[i] == "many" && at < words.size() && !holds(gpus, words[at]); ++at) {
-        const Thing thing = thing_of(words[at]);
-        const bool rate =
-            (thing == Thing::kItem || thing == Thing::kImage) && lists_word("per a an each", this->at(at + 1));
-        set(kSpeed, rate || lists_word("seconds minutes tokens images samples videos", words[at]));
-        if (lists_word(kAsking, words[at])) break;
+        set(kSpeed, lists_word("seconds minutes tokens images samples videos", words[at]));
+        if (lists_word(listed("asking"), words[at])) break;
       }
     }
     set(kSpeed, says("mfu"));
@@ -148,12 +147,17 @@ struct Sentence {
   std::string at(std::size_t index) const { return index < words.size() ? words[index] : std::string(); }
 
  private:
+  static bool describes(const std::string& word) {
+    return kind_of_word(word) == WordKind::kOther && !is_link(word) && !is_size(word) &&
+           !is_digits(word.substr(0, 1)) && thing_of(word) == Thing::kNone && job_of(word).empty() &&
+           !lists_word(listed("asking"), word) && !lists_word("times hours days weeks months years", word);
+  }
   // "20 requests per second", "500 concurrent users", "1B tokens".
   static bool counts_work(const std::vector<std::string>& typed, std::size_t at) {
     const std::optional<Amount> amount = is_size(typed[at]) ? std::nullopt : parse_amount(typed[at]);
     if (!amount || amount->per) return amount.has_value();
-    if (at + 1 < typed.size() && parse_duration(typed[at] + " " + bare_word(typed[at + 1])))
-      return false;  // "3 day job"
+    const std::string next = at + 1 < typed.size() ? bare_word(typed[at + 1]) : "";
+    if (is_size(next) || parse_duration(typed[at] + " " + next)) return false;  // "llama 3.3 70B", "3 day job"
     for (std::size_t i = at + 1; i < std::min(at + 4, typed.size()) && !is_link(typed[i]); ++i) {
       if (thing_of(bare_word(typed[i])) != Thing::kNone || lists_word("rps qps", bare_word(typed[i]))) return true;
       if (is_digits(typed[i]) || kind_of_word(typed[i]) != WordKind::kOther) return false;
@@ -218,6 +222,11 @@ struct Offer {
       if (pays && said.words.begin() + static_cast<std::ptrdiff_t>(i) < asks && is_vendor_or_provider(word)) continue;
       const std::string next = said.at(i + 1);
       const bool term = kind.command != "prices buy" && catalog::read_purchase(word);  // "3y" is also a time
+      if (is_digits(word) && lists_word("year years", next) && lists_word(kCommitted, said.at(i + 2))) {
+        terms += (terms.empty() ? "" : ",") + word + "y";
+        i += 2;
+        continue;
+      }
       if ((!term && take_time(said, i)) || take_money(said, i) || take_share(said, i)) {
         name_figures(said, first, i);
         continue;
@@ -228,9 +237,9 @@ struct Offer {
       } else if (const bool two = word + "-" + next == "on-demand"; two || catalog::read_purchase(word)) {
         terms += (terms.empty() ? "" : ",") + (two ? std::string("on-demand") : word);
         i += two;
-      } else if (!holds(said.gpus, word) && !lists_word(kAsking, word) && !lists_word(kWeighing, word) &&
-                 !lists_word(kMachines, word) && !is_asked(kind, said, word) && job_of(word).empty() &&
-                 !is_size(word)) {
+      } else if (!holds(said.gpus, word) && !lists_word(listed("asking"), word) &&
+                 !lists_word(listed("weighing"), word) && !lists_word(kMachines, word) && !is_asked(kind, said, word) &&
+                 job_of(word).empty() && !is_size(word)) {
         (is_digits(word) ? ignored : words).push_back(word);
       }
     }
@@ -387,6 +396,10 @@ std::vector<std::string> offer_words(const Kind& kind, const Sentence& said, Off
     offer.put_count(gpus, "730h", notes);
   } else if (command == "prices spot") {
     offer.put_count(gpus, "", notes);
+  } else if ((kind.needs & kMoney) && (kind.needs & kNoGpu) && offer.money) {
+    const double hours = offer.hourly ? 1 : offer.hours().value_or(in_hours(kMonth));
+    offer.words.push_back(fmt::format("--max-price={:.4g}", *offer.money / hours));
+    notes.emplace_back("the memory of a GPU limits the model: 'rightsize models --gpu NAME' lists those that fit");
   } else if (command == "gpus" && said.says(kPower)) {
     offer.words = {said.gpus.back(), fmt::format("--gpus={:g}", std::max(gpus, 1.0))};
     if (const auto hours = offer.hours()) offer.words.push_back(fmt::format("--hours={:.6g}h", *hours));
@@ -395,7 +408,8 @@ std::vector<std::string> offer_words(const Kind& kind, const Sentence& said, Off
   } else if (command == "prices compare" || (command == "gpus" && !said.gpus.empty())) {
     return said.gpus;
   } else {
-    offer.put_count(gpus, command == "gpus" ? "" : "730h", notes);
+    // "an 8x H100 node" without a time names the machine.
+    offer.put_count(gpus, command == "gpus" || (said.says(kMachines) && said.count > 1) ? "" : "730h", notes);
   }
   return offer.words;
 }
@@ -410,14 +424,20 @@ std::vector<std::string> mig_words(const Sentence& said, const std::vector<std::
   names.words.insert(names.words.end(), typed.begin(), typed.end());
   join_names(names);
   std::string model;
-  for (const std::string& word : names.words) {
+  double copies = 1;  // "three 7B models"
+  for (std::size_t i = 0; i < names.words.size() && model.empty(); ++i) {
+    const std::string& word = names.words[i];
     const bool guessed = model::note_on_name(word).find("by its name") != std::string::npos;
-    if (model.empty() && is_size(word)) model = word + " like llama";
+    if (is_size(word)) model = word + " like llama";
     if (model.empty() && !guessed && kind_of_word(word) == WordKind::kModel) model = word;
+    const std::string before = i == 0 ? "" : digits_of(names.words[i - 1]) + names.words[i - 1];
+    if (!model.empty() && is_digits(before.substr(0, 1))) copies = std::max(1.0, std::atof(before.c_str()));
   }
+  constexpr double kMost = 56;  // slices of eight GPUs
+  const std::vector<std::string> all(static_cast<std::size_t>(std::min(copies, kMost)), model);
   if (slices && model.empty()) return {fmt::format("{}", fmt::join(typed, " "))};
   std::vector<std::string> words{"--gpu=" + said.gpus.front()};
-  if (!model.empty()) words.push_back("--models=" + model);
+  if (!model.empty()) words.push_back(fmt::format("--models={}", fmt::join(all, ",")));
   return words;
 }
 
@@ -426,8 +446,9 @@ std::vector<std::string> job_words(const Kind& kind, const Sentence& said, const
                                    bool load) {
   const auto is_question = [&](const std::string& word) {
     const Thing thing = thing_of(word);
-    const bool of_load = lists_word(kLoadWords, word) || thing == Thing::kUser || thing == Thing::kRequest;
-    return lists_word(kAsking, word) || (job_of(word).empty() && is_asked(kind, said, word)) || (load && of_load);
+    const bool of_load = lists_word(listed("load"), word) || thing == Thing::kUser || thing == Thing::kRequest;
+    return lists_word(listed("asking"), word) || (job_of(word).empty() && is_asked(kind, said, word)) ||
+           (load && of_load);
   };
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -448,6 +469,10 @@ std::vector<std::string> job_words(const Kind& kind, const Sentence& said, const
                       thing_of(words[i - 1]) != Thing::kNone && continues_amount(bare_word(words[i + 1]));
     if (each) word = "per";  // "3 questions a day"
     word = word.substr(0, bare_word(word).size());
+    const bool computes = lists_word("memory estimate", kind.command);
+    if (const std::string inside = gpus_of_instance(word); computes && !inside.empty()) word = inside;
+    // "p99 latency" of an estimate, which has no percentiles.
+    if (computes && word.size() < 4 && word.starts_with('p') && is_digits(word.substr(1))) continue;
     const bool counted =
         lists_word("gpu gpus", bare_word(word)) && !kept.empty() && is_digits(kept.back());  // "4 GPUs"
     const bool pronoun =
@@ -461,20 +486,21 @@ std::vector<std::string> job_words(const Kind& kind, const Sentence& said, const
 
 }  // namespace
 
-bool answer_question(Typed& typed) {
+bool answer_question(Typed& typed, bool quoted) {
   std::vector<std::string>& words = typed.words;
   const bool command_named = holds(command_names(), words.front());
-  if (words.size() < 2 || (command_named && !lists_word("gpus prices", words.front()))) return false;
+  if (words.size() < 2 || (command_named && !quoted && !lists_word("gpus prices", words.front()))) return false;
   const bool file = std::ranges::any_of(words, [](const auto& word) { return !command_for_file(word).empty(); });
-  const Sentence said(words);
+  const Sentence said(words, quoted);
   const auto found = std::ranges::find_if(kKinds, [&](const Kind& one) { return applies(one, said); });
   const bool known = found != std::end(kKinds);
   // A symptom is a question in any form: "training is slow", "slow training".
   const bool worded = words.size() > 2 && job_of(words.front()).empty();
   if (file || (!worded && !(known && found->command == "profile")) ||
-      (command_named && !(said.flags.empty() && said.gpus.empty())))
+      (command_named && !quoted && !(said.flags.empty() && said.gpus.empty())))
     return false;
-  if (!known && (said.has & kAsks) == 0) return false;
+  const unsigned enough = kPhrase | kModel;  // "monthly bill for serving llama-3.1-70b at 3 requests per second"
+  if (!known && (command_named || ((said.has & kAsks) == 0 && (said.has & enough) != enough))) return false;
   Kind kind = known ? *found : Kind{"recommend", "", ""};
   if (!known && (said.has & kGpu) && (said.has & kNoModel) && (said.has & kNoWork)) kind.command = "prices";
   const std::string command(kind.command), first = command.substr(0, command.find(' '));
@@ -492,7 +518,7 @@ bool answer_question(Typed& typed) {
     std::erase_if(numbers, [](const std::string& word) { return !is_digits(word.substr(0, 1)); });
     if (!numbers.empty()) typed.notes.push_back(fmt::format("ignored: {}", fmt::join(numbers, ", ")));
   } else {
-    const bool load = command == "recommend" && (kind.needs & kModel) && !(said.has & kTwoGpus);
+    const bool load = command == "recommend" && (kind.needs & kModel) && (kind.needs & kGpu) && !(said.has & kTwoGpus);
     kept = job_words(kind, said, words, load || (kind.needs & kSpeed));
     if (load) kept.insert(kept.end(), {fmt::format("--gpus={:g}", std::max(said.count, 1.0)), "--job=serve"});
     const bool no_job = std::ranges::all_of(kept, [](const auto& word) { return job_of(word).empty(); });
@@ -500,6 +526,15 @@ bool answer_question(Typed& typed) {
     constexpr std::size_t kModelFlag = 2;
     if (lists_word("memory estimate", first) && no_job && (first == "memory" || said.flags.size() <= kModelFlag))
       kept.emplace_back(trained ? "--job=train" : "--job=serve");
+    // "embeddings per second at 512 tokens": the length of each.
+    const bool trains = std::ranges::any_of(kept, [](const auto& word) { return job_of(word) == "train"; });
+    for (std::size_t i = 0; (kind.needs & kSpeed) && !trains && i + 1 < kept.size(); ++i) {
+      if (!parse_amount(kept[i]) || !lists_word("token tokens", kept[i + 1]) ||
+          (i + 2 < kept.size() && lists_word("in out per", kept[i + 2])))
+        continue;
+      kept[i] = "--isl=" + kept[i];
+      kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i + 1));
+    }
     for (const char* unit : {"minute", "hour", "day", "month"})
       if ((kind.needs & kSpeed) && said.says(fmt::format("per-{0} a-{0} an-{0} each-{0} {0}ly", unit)))
         kept.push_back(fmt::format("--per={}", unit));
@@ -521,7 +556,8 @@ bool answer_question(Typed& typed) {
   // An answer that ignores what is asked for is none.
   const bool named = (said.has & kNoModel) && std::ranges::any_of(words, is_unknown_name);  // its error names it
   for (std::size_t i = 0; !known && !named && i < words.size() && typed.object.empty(); ++i) {
-    if (!lists_word(kAsking, bare_word(words[i])) && !is_link(bare_word(words[i]))) typed.object = bare_word(words[i]);
+    if (!lists_word(listed("asking"), bare_word(words[i])) && !is_link(bare_word(words[i])))
+      typed.object = bare_word(words[i]);
   }
   std::ptrdiff_t verbs = 0;  // "prices spot"; flags follow the words, which together may be a name
   for (const std::string_view word : split_list(command, ' '))

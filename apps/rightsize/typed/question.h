@@ -11,8 +11,9 @@
 namespace rightsize::app {
 
 // Finds the command that answers a question and drops the question words: `how many h100 for llama 70b` becomes
-// `recommend h100 for llama 70b`. What is asked for decides the command. False if this is not a question.
-bool answer_question(Typed& typed);
+// `recommend h100 for llama 70b`. What is asked for decides the command. A sentence in quotes may also be a phrase:
+// "latency of flux on a 4090". False if this is not a question.
+bool answer_question(Typed& typed, bool quoted = false);
 
 // Our flag with its value for a choice in a flag's name: --no-amd is --exclude=amd, --spot-only is --purchase=spot.
 // --not-provider takes the value that follows and is --exclude. Empty if the name is not a choice.

@@ -25,12 +25,15 @@ enum Has : unsigned {
   kCounted = 32768,   // several GPUs, some with a number: "2x H100 or 4x A100"
   kTogether = 65536,  // "32 concurrent users at 8k context"
   kPiece = 131072,    // a size apart from that of the GPU: "10 GB each"
+  kPhrase = 262144,   // a question, or a sentence in quotes: "latency of flux on a 4090"
+  kTimed = 524288,    // "for 2 weeks"
 };
 
 inline constexpr std::string_view kCosts = "cheap cheaper cheapest price prices cost costs expensive pricing";
 inline constexpr std::string_view kCompared =
     "faster slower better best worse difference differ differs compare compared comparison vs versus or than between "
-    "against cheaper per-dollar per-token per-million per-1m";
+    "against cheaper per-dollar per-token per-million per-1m move moving switch switching migrate migrating upgrade "
+    "upgrading replace replacing";
 inline constexpr std::string_view kPower = "electricity power energy kwh watt watts consumption";
 inline constexpr std::string_view kTrainParts = "optimizer-states optimizer gradients activations";
 
@@ -52,15 +55,19 @@ inline constexpr Kind kKinds[] = {
     {"mig", "split share", "models", kGpu | kNoModel},
     {"mig", "how-many", "fit fits", kGpu | kNoModel | kPiece},
     {"gpus", kPower, "", kGpu | kNoModel},
+    {"gpus", kPower, "", kGpu | kModel | kNoAmount | kTimed},
     {"prices buy", "buy buying bought purchase purchasing own owning", "rent renting lease leasing cloud break-even",
      kGpu},
     {"prices spot", "spot preemptible",
-     "worth cheaper save saves saving savings risk risky vs versus than should better instead difference on-demand",
+     "worth cheaper save saves saving savings risk risky vs versus than should better instead difference on-demand "
+     "switching moving",
      kGpu | kNoModel | kNoAmount},
     {"prices", "pay pays paying paid charged charges", "", kGpu | kNoModel | kMoney},
     {"commit", "reserve reserving reserved reservation commit committing commitment savings-plan",
-     "should worth better cheaper save saves saving switch switching", kGpu | kNoModel | kNoAmount},
+     "should worth better cheaper save saves saving switch switching move moving happens", kGpu | kNoModel | kNoAmount},
     {"models", "largest biggest", "model models llm llms", kGpu},
+    {"prices --best-per=gpu --exclude=tpu,trainium,gaudi", "largest biggest", "model models llm llms",
+     kMoney | kNoGpu | kNoModel},
     {"models", "what-can which-models what-models which-model which-llm which-llms", "", kGpu | kNoModel},
     {"estimate", kCompared, "", kCounted | kModel | kNoAmount},
     {"estimate", "faster speed latency per-token tok/s tokens/s", kCompared, kTwoGpus | kModel | kNoAmount},
@@ -76,7 +83,7 @@ inline constexpr Kind kKinds[] = {
     {"memory", "can could will would is are", "", kTogether | kGpu | kModel},
     {"recommend", "throughput rps qps tokens", "maximum max most peak handle handles serve support sustain",
      kAsks | kGpu | kModel | kNoAmount},
-    {"estimate", "", "", kSpeed | kAsks},
+    {"estimate", "", "", kSpeed | kPhrase},
     {"estimate", "how-long", "per-image per-video per-clip per-step per-token", kGpu | kModel | kNoAmount},
     {"prices --best-per=gpu --exclude=tpu,trainium,gaudi", kCosts, "", kSized | kNoGpu | kNoModel | kNoWork},
     {"gpus", "", "", kSized | kNoGpu | kNoModel | kNoWork},
@@ -85,13 +92,16 @@ inline constexpr Kind kKinds[] = {
      kAsks | kGpu | kNoModel | kNoWork},
     {"estimate", "nvlink interconnect infiniband ethernet network bandwidth roce", "", kAsks | kGpu | kModel},
     {"memory", "fit fits fitting memory vram ram oom room enough batch-size context-length", "", kAsks},
+    {"memory", "fit fits fitting memory vram batch-size context-length", "", kPhrase | kModel | kNoAmount},
     {"memory", "ollama llama.cpp llamacpp lm-studio lmstudio gguf locally home pc desktop laptop gaming", "",
      kAsks | kModel | kNoAmount},
     {"memory", "need run use", "", kAsks | kWhichGpu | kModel | kNoAmount},
     {"memory", "can could will would", "run use train fine-tune finetune host", kAsks | kModel | kGpu | kNoAmount},
     {"memory", "can could", "run", kAsks | kModel | kNoAmount},
     {"recommend", "cost costs cheap cheapest cheaper many buy rent best", "", kAsks},
+    {"recommend", kCosts, "", kPhrase | kModel},
     {"estimate", "fast speed throughput latency slow slower faster quick tokens/s tok/s mfu", "", kAsks},
+    {"estimate", "speed throughput latency tokens/s tok/s mfu", "", kPhrase | kModel | kNoAmount},
 };
 
 }  // namespace rightsize::app

@@ -11,8 +11,8 @@
 #include "catalog/hardware.h"
 #include "catalog/words.h"
 #include "presets/presets.h"
-#include "rightsize/typed/join_names.h"
 #include "rightsize/typed/sentence.h"
+#include "rightsize/typed/typed.h"
 #include "rightsize/typed/typed_testing.h"
 
 namespace rightsize::app {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/amount.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/url.h"
@@ -41,12 +42,16 @@ WordParts parts_of(const std::vector<std::string>& words, const std::deque<FlagI
     const FlagInfo* flag = find_flag(declared, word.substr(0, equals));
     const bool follows = i + 1 < words.size() && !is_flag_word(words[i + 1]);
     const bool takes_next = equals == std::string::npos && follows && (flag == nullptr || !flag->values.empty());
-    if (equals != std::string::npos)
+    if (equals != std::string::npos) {
       parts.push_back({word.substr(0, equals), word.substr(equals + 1)});
-    else if (takes_next)
+    } else if (takes_next) {
       parts.push_back({word, words[++i]});
-    else
+      // A unit belongs to its number, also where the value is refused: --since 3 fortnights.
+      while (i + 1 < words.size() && is_digits(*parts.back().value) && continues_amount(words[i + 1]))
+        *parts.back().value += " " + words[++i];
+    } else {
       parts.push_back({word, std::nullopt});
+    }
   }
   return parts;
 }

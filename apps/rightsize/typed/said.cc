@@ -167,12 +167,10 @@ class SaidReader : WordReader {
 
   // A model that is known only by its size.
   bool take_size(const std::string& name, const std::string& value) {
-    constexpr std::array kSizes = {"--params",         "--parameters", "--num-params",
-                                   "--num-parameters", "--model-size", "--param-count"};
     if (!has("--model") || has(name)) return false;
     if (name == "--like" || name == "--similar-to")
       out_.like = value;
-    else if (holds(kSizes, name) && parse_amount(value))
+    else if (lists_word(listed("sizes of models"), name) && parse_amount(value))
       out_.parameters = value;
     else
       return false;
@@ -182,11 +180,8 @@ class SaidReader : WordReader {
 
   // The longest request that an engine accepts.
   bool take_length(const std::string& name, const std::string& value) {
-    constexpr std::array kNames = {"--max-model-len",  "--max-model-length", "--max-total-tokens",
-                                   "--context-window", "--ctx-size",         "--num-ctx",
-                                   "--n-ctx",          "--max-context",      "--ctx"};
     const auto tokens = parse_amount(value);
-    if (!has("--isl") || !holds(kNames, name) || !tokens || tokens->per) return false;
+    if (!has("--isl") || !lists_word(listed("longest request"), name) || !tokens || tokens->per) return false;
     keep_longest(value);
     skip_value();
     return true;

@@ -129,17 +129,20 @@ bool WordReader::take_money(const std::string& typed) {
   std::size_t at = at_;
   // "$0.60 per million tokens": the unit price of an API, never a budget.
   for (std::size_t i = at_ + 1; i < in_.size() && i <= at_ + 4 && has("--api-price"); ++i) {
-    if (!lists_word("tokens token tok mtok", lower_at(i))) continue;
+    if (!lists_word("tokens token tok mtok million 1m", lower_at(i))) continue;
     keep("--api-price=" + word.substr(1));
-    at_ = i;
+    at_ = i + lists_word("tokens token", lower_at(i + 1));
     return true;
   }
   if (lists_word("per a", lower_at(at + 1)) && continues_amount(lower_at(at + 2)))
     text += "/" + lower_at(at + 2), at += 2;
   else if (lists_word("monthly month", lower_at(at + 1)))
     text += "/month", at += 1;
-  if (!parse_amount(std::string_view(text).substr(1))) return false;
-  keep("--budget=" + text);
+  const std::optional<Amount> money = parse_amount(std::string_view(text).substr(1));
+  if (!money) return false;
+  // "under $1/hour": rented GPUs are priced by the hour.
+  const bool hourly = money->per && *money->per == hours(1) && has("--max-price");
+  keep(hourly ? fmt::format("--max-price={:g}", money->count) : "--budget=" + text);
   at_ = at;
   return true;
 }

@@ -27,15 +27,7 @@ bool names_thing(const std::string& word) { return thing_of(word) != Thing::kNon
 
 }  // namespace
 
-bool is_link(std::string_view word) {
-  constexpr std::string_view kLinks =
-      "for on with using of at the a an model models and vs gpu gpus how many much do i need to is my me in run can "
-      "could would should will we our it its that this be have has want like please about around roughly each per "
-      "from by some only under over below than less more most max at least cheapest best cheap low cost costs which "
-      "what if or single tokens token concurrent machine machines node nodes better faster slower fast slow good great "
-      "just own between than";
-  return lists_word(kLinks, to_lower(word));
-}
+bool is_link(std::string_view word) { return lists_word(listed("links"), to_lower(word)); }
 
 bool is_unit_word(const std::string& word) {
   return !word.starts_with('-') && (continues_amount(word) || names_thing(word));
@@ -68,10 +60,7 @@ std::string* WordReader::kept(std::string_view beginning) {
 void WordReader::ignore(const std::string& word) {
   constexpr std::string_view kBefore = "in on at for with by from to of my our the a an during around under";
   // What every answer has needs no note.
-  constexpr std::string_view kAnswered =
-      "energy time first throughput latency speed dollars usd month monthly way right now today currently starts "
-      "answering please thanks";
-  if (lists_word(kAnswered, to_lower(word))) return;
+  if (lists_word(listed("answered"), to_lower(word))) return;
   std::size_t from = at_;
   while (from > std::max<std::size_t>(1, ignored_end_) && lists_word(kBefore, lower_at(from - 1))) --from;
   const bool adjacent = ignored_end_ > 0 && from == ignored_end_;

@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "catalog/words.h"
 #include "rightsize/typed/amounts.h"
-#include "rightsize/typed/join_names.h"
 #include "rightsize/typed/lists.h"
+#include "rightsize/typed/question.h"
 #include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
@@ -150,6 +150,30 @@ std::vector<std::string> split_sentences(std::vector<std::string> words) {
     if (is_digits(unit.substr(0, 1)) || catalog::read_purchase(out[i]) || !parse_duration("1 " + unit)) continue;
     out[i].resize(dash);
     out.insert(out.begin() + static_cast<std::ptrdiff_t>(i + 1), unit);
+  }
+  for (std::size_t i = 0; i + 2 < out.size(); ++i) {  // "4 x A6000"
+    if (!is_digits(out[i]) || !lists_word("x \u00d7", to_lower(out[i + 1])) || gpu_words(out, i + 2) == 0) continue;
+    out[i] += "x" + out[i + 2];
+    out.erase(out.begin() + static_cast<std::ptrdiff_t>(i + 1), out.begin() + static_cast<std::ptrdiff_t>(i + 3));
+  }
+  // "fine tune", "text generation": a job of two words; the size of a batch is none.
+  for (std::size_t i = 0; i + 1 < out.size(); ++i) {
+    const std::string both = out[i] + "-" + out[i + 1];
+    const bool job = !is_flag_word(out[i]) && job_of(out[i]).empty() && !job_of(both).empty();
+    if (is_flag_word(out[i + 1]) || !(job || to_lower(both) == "batch-size")) continue;
+    out[i] = both;
+    out.erase(out.begin() + static_cast<std::ptrdiff_t>(i + 1));
+  }
+  // "fine tune", "pre training": the words of one job.
+  for (std::size_t i = 0; i + 1 < out.size(); ++i) {
+    if (is_flag_word(out[i + 1]) || !job_of(out[i]).empty() || job_of(out[i] + out[i + 1]).empty()) continue;
+    out[i] += "-" + out[i + 1];
+    out.erase(out.begin() + static_cast<std::ptrdiff_t>(i + 1));
+  }
+  // "70b inference" is a model, not a number of inferences.
+  for (std::size_t i = 0; i + 1 < out.size(); ++i) {
+    if (is_size(out[i]) && !job_of(out[i + 1]).empty() && !out[i + 1].ends_with('s'))
+      out.insert(out.begin() + static_cast<std::ptrdiff_t>(i + 1), "model");
   }
   write_digits(out);
   // "100k SDXL images": the model, then the amount.

@@ -13,12 +13,10 @@
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/combined.h"
-#include "rightsize/typed/currency.h"
 #include "rightsize/typed/file_kind.h"
 #include "rightsize/typed/flag_words.h"
 #include "rightsize/typed/foreign_file.h"
 #include "rightsize/typed/foreign_text.h"
-#include "rightsize/typed/join_names.h"
 #include "rightsize/typed/limits.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
@@ -35,10 +33,8 @@ std::string our_command(std::string_view typed, std::span<const std::string> com
   for (const std::string& ours : commands) {
     if (name == ours || name + "s" == ours || name == ours + "s") return ours;
   }
-  for (const CommandAlias& alias : command_aliases()) {
-    if (alias.note.empty() && holds(split_list(alias.typed, ' '), name)) return std::string(alias.meant);
-  }
-  return {};
+  const NameRow* alias = row_of("command", name);
+  return alias != nullptr && alias->more.empty() ? std::string(alias->meant) : std::string();
 }
 
 // Moves flags that precede the command after it.
@@ -85,12 +81,12 @@ void read_start_command(std::vector<std::string>& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const bool module = lists_word("python python3", words[i]) && i + 2 < words.size() && words[i + 1] == "-m";
     const bool verb = i + 1 < words.size() && words[i + 1] == "serve";
-    const Program* program = program_named(words[module ? i + 2 : i]);
-    if (program == nullptr || program->job != "serve" || !(module || verb || words[i].ends_with("-serve"))) continue;
+    const NameRow* program = program_named(words[module ? i + 2 : i]);
+    if (program == nullptr || program->meant != "serve" || !(module || verb || words[i].ends_with("-serve"))) continue;
     const auto from = words.begin() + static_cast<std::ptrdiff_t>(i);
     words.erase(from, from + (module ? 3 : verb ? 2 : 1));
     words.push_back("--job=serve");
-    if (!program->stack.empty()) words.push_back(fmt::format("--stack={}", program->stack));
+    if (!program->more.empty()) words.push_back(fmt::format("--stack={}", program->more));
     return;
   }
 }
@@ -158,7 +154,13 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   put_command_first(all);
   if (all.size() > 1 && all.front() == "rightsize" && !all[1].starts_with('-')) all.erase(all.begin());
   if (all.empty()) return typed;
-  question |= answer_question(typed);
+  // `sky show-gpus H100`; `vllm serve X --gpu h100`, pasted: whether it fits.
+  if (all.size() > 1 && lists_word("sky skypilot", all.front()) && !our_command(all[1], commands).empty())
+    all.erase(all.begin());
+  const bool starts = all.size() > 2 && all[1] == "serve" && program_named(all[0]) != nullptr;
+  if (starts || (all.size() > 2 && lists_word("python python3", all[0]) && all[1] == "-m" && program_named(all[2])))
+    all.insert(all.begin(), "memory");
+  question |= answer_question(typed, question);
   // `memory "can I run mixtral on a 4090?"`: the question, and the command that was named.
   if (Typed about{.words = {all.begin() + 1, all.end()}, .notes = typed.notes};
       lists_word("memory estimate recommend prices models", all.front()) && !about.words.empty() &&
@@ -288,11 +290,8 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
 }
 
 std::string suggested_command(std::string_view typed) {
-  for (const CommandAlias& alias : command_aliases()) {
-    if (!alias.note.empty() && holds(split_list(alias.typed, ' '), tidied(typed)))
-      return fmt::format("'rightsize {}' {}", alias.meant, alias.note);
-  }
-  return {};
+  const NameRow* alias = row_of("command", tidied(typed));
+  return alias != nullptr && !alias->more.empty() ? fmt::format("'rightsize {}' {}", alias->meant, alias->more) : "";
 }
 
 }  // namespace rightsize::app

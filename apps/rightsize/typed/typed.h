@@ -33,6 +33,15 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
 // `--format json`. Words after -- and the command line that `profile` runs stay as they are.
 Typed meant_flags(Typed typed, const std::deque<FlagInfo>& declared);
 
+// Converts money to dollars at the latest rate on file, with a note: "3000 euros", "2.10EUR/h", "8xh100=€260k" and
+// "EUR 500". Words after -- and the name of a currency without an amount stay as they are.
+void convert_money(Typed& typed);
+// Joins names of several words: `RTX 4090`, `llama 3.1 8b on h100`. A GPU after the model of a plan becomes --gpu; an
+// incomplete name becomes that of the newest matching model.
+void join_names(Typed& typed);
+// How many words from this one on name a GPU together, "H100 PCIe", or alone; 0 if they name none.
+std::size_t gpu_words(const std::vector<std::string>& words, std::size_t at);
+
 // The built-in hardware, read once.
 const Checked<catalog::Catalog>& word_facts();
 

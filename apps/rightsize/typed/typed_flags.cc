@@ -39,12 +39,7 @@ const FlagInfo* find_alike(const std::deque<FlagInfo>& declared, const std::stri
 }
 
 // Flags that only engines have.
-bool is_of_engine(std::string_view flag) {
-  return lists_word(
-      "--max-model-len --max-num-seqs --max-num-batched-tokens --gpu-memory-utilization --mem-fraction-static "
-      "--kv-cache-dtype --num-ctx --ctx-size --n-ctx -ngl --n-gpu-layers --enable-lora --max-loras --max-lora-rank",
-      flag);
-}
+bool is_of_engine(std::string_view flag) { return lists_word(listed("engine flags"), flag); }
 
 class Rewriter {
  public:
@@ -349,8 +344,13 @@ class Rewriter {
                                                       thing_of(next()) != Thing::kNone && job_of(next()).empty()));
       const bool day = flag.name == "--deadline" && holds(std::array{"by", "next", "in", "end", "this", "of", "before"},
                                                           to_lower(text.substr(text.rfind(' ') + 1)));
-      const std::string joined = text + (unit || day ? " " : "-") + next();
-      if (!unit && !day && !(gpu && kind_of_word(joined) == WordKind::kGpu)) break;
+      using enum settings::Kind;  // --last 3 months, --since last week
+      const settings::Kind kind = flag.setting->kind;
+      const bool time = kind == kDate || kind == kMoment || kind == kDuration;
+      const bool whole =
+          time && !settings::read(*flag.setting, text) && settings::read(*flag.setting, text + " " + next());
+      const std::string joined = text + (unit || day || whole ? " " : "-") + next();
+      if (!unit && !day && !whole && !(gpu && kind_of_word(joined) == WordKind::kGpu)) break;
       text = joined;
       ++at_;
     }
@@ -388,8 +388,8 @@ std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& decla
   const bool has_argument = std::any_of(declared.begin(), declared.end(), [](const FlagInfo& flag) {
     return !flag.name.starts_with('-') || (flag.name == "--model" && !flag.argument.empty());
   });
-  for (const FlagAlias& alias : flag_aliases()) {
-    if (alias.when == When::kServing && !serving) continue;
+  for (const NameRow& alias : names_of("flag")) {
+    if (!alias.more.empty() && !serving) continue;
     const std::string_view flag = alias.meant.substr(0, alias.meant.find('='));
     const bool has = flag == "argument"  ? has_argument
                      : flag == "default" ? true
@@ -397,7 +397,7 @@ std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& decla
                          ? find_flag(declared, "--model") != nullptr || find_flag(declared, "--region") != nullptr ||
                                find_flag(declared, "--fail-over") != nullptr
                          : find_flag(declared, flag) != nullptr;
-    if (has && holds(split_list(alias.typed, ' '), typed)) return std::string(alias.meant);
+    if (has && lists_word(alias.names, typed)) return std::string(alias.meant);
   }
   // --tokens-per-item and the like: the length of each.
   constexpr std::string_view kPer = "--tokens-per-", kEach = "--tokens-per-doc";

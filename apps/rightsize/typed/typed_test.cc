@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "rightsize/typed/aliases.h"
+#include "rightsize/typed/repair.h"
 #include "rightsize/typed/typed_testing.h"
 
 namespace rightsize::app {
@@ -31,12 +32,12 @@ bool has(const CommandInfo& command, std::string_view flag) { return find_flag(c
 // Every spelling of every row, in every command: a flag of the command is left alone, and any other becomes one.
 TEST(Aliases, EverySpellingNamesAFlagOfTheCommand) {
   for (const CommandInfo& command : all_commands()) {
-    for (const FlagAlias& alias : flag_aliases()) {
+    for (const NameRow& alias : names_of("flag")) {
       const std::string flag(alias.meant.substr(0, alias.meant.find('=')));
       if (flag == "argument" || flag == "default" || flag == "ignored" || !has(command, flag)) continue;
-      for (const std::string_view typed : split_list(alias.typed, ' ')) {
+      for (const std::string_view typed : split_list(alias.names, ' ')) {
         if (has(command, typed)) continue;
-        const std::string found = meant_flag(typed, command.flags, alias.when == When::kServing);
+        const std::string found = meant_flag(typed, command.flags, alias.more == "serving");
         ASSERT_FALSE(found.empty()) << command.name << " " << typed;
         EXPECT_TRUE(found == "argument" || found == "default" || found == "ignored" ||
                     has(command, found.substr(0, found.find('='))))
@@ -47,7 +48,7 @@ TEST(Aliases, EverySpellingNamesAFlagOfTheCommand) {
 }
 
 TEST(Aliases, EveryRowNamesASetting) {
-  for (const FlagAlias& alias : flag_aliases()) {
+  for (const NameRow& alias : names_of("flag")) {
     if (alias.meant == "argument" || alias.meant == "default" || alias.meant == "ignored") continue;
     const std::string_view flag = alias.meant.substr(2, alias.meant.find('=') - 2);
     const settings::Setting* row = settings::find(flag);
@@ -56,7 +57,7 @@ TEST(Aliases, EveryRowNamesASetting) {
     if (equals == std::string_view::npos || alias.meant.find('*') != std::string_view::npos) continue;
     EXPECT_TRUE(settings::read_list(*row, alias.meant.substr(equals + 1))) << alias.meant;
   }
-  for (const CommandAlias& alias : command_aliases()) {
+  for (const NameRow& alias : names_of("command")) {
     const std::string command(alias.meant.substr(0, alias.meant.find(' ')));
     EXPECT_TRUE(describe_command(command) || command == "manual" || command == "completion" || command == "help")
         << alias.meant;
@@ -120,15 +121,39 @@ TEST(Typed, StartCommandsNameTheEngine) {
 // Flags that change no answer go, with their values, and nothing else changes.
 TEST(Typed, OtherToolsFlagsThatChangeNothingAreLeftOut) {
   const std::string plain = meant("memory llama-3.1-8b --job serve --gpu h100");
-  for (const FlagAlias& alias : flag_aliases()) {
+  for (const NameRow& alias : names_of("flag")) {
     if (alias.meant != "ignored" && alias.meant != "default") continue;
-    for (const std::string_view flag : split_list(alias.typed, ' ')) {
+    for (const std::string_view flag : split_list(alias.names, ' ')) {
       if (describe_command("memory")->flags.empty() || has(*describe_command("memory"), flag)) continue;
       const std::string typed = std::string(flag) + (alias.meant == "ignored" ? " 7" : "");
       if (meant_flag(flag, describe_command("memory")->flags, true).starts_with("--")) continue;
       EXPECT_EQ(meant("memory llama-3.1-8b " + typed + " --job serve --gpu h100"), plain) << typed;
     }
   }
+}
+
+// A number and its unit are one value of every flag that takes a time, and a suggestion never keeps one without the
+// other.
+TEST(Typed, ANumberAndItsUnitAreOneValue) {
+  using enum settings::Kind;
+  int tried = 0;
+  for (const CommandInfo& command : all_commands()) {
+    for (const FlagInfo& flag : command.flags) {
+      const settings::Kind kind = flag.setting->kind;
+      const bool time = kind == kDate || kind == kMoment || kind == kDuration;
+      if (!time || !flag.name.starts_with("--") || command.name == "profile") continue;
+      for (const char* typed : {"3 months", "2 weeks", "30 days"}) {
+        if (!settings::read(*flag.setting, typed)) continue;
+        EXPECT_THAT(meant(fmt::format("{} {} {}", command.name, flag.name, typed)),
+                    testing::AnyOf(HasSubstr(fmt::format("{}={}", flag.name, typed)),
+                                   HasSubstr(fmt::format("{} {}", flag.name, typed))));
+        ++tried;
+      }
+    }
+    const std::vector<std::string> words = words_in(command.name + " --no-such-flag 3 months");
+    EXPECT_EQ(with_known_flags(words, command.flags), std::vector<std::string>{command.name});
+  }
+  EXPECT_GT(tried, 20);
 }
 
 TEST(Typed, UnknownWordsAreKept) {

@@ -12,6 +12,7 @@
 #include "catalog/hardware.h"
 #include "catalog/words.h"
 #include "presets/presets.h"
+#include "rightsize/typed/aliases.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
 #include "rightsize/typed/typed.h"
@@ -149,12 +150,7 @@ std::string offer_named(std::string_view word, const std::deque<FlagInfo>& decla
   if (find_flag(declared, "--purchase") != nullptr && catalog::read_purchase(lower)) return "--purchase=" + lower;
   // A region of each place that is asked for by its name; codes of two letters are mostly words.
   static const std::set<std::string> kPlaces = [] {
-    constexpr std::string_view kNames =
-        "us-x eu-x ap-x ca-x au-x me-x af-x sa-x ie nl be se fi no dk is pl it es ch at jp kr in sg hk tw id br il "
-        "ap-northeast-1 ap-northeast-2 ap-northeast-3 ap-south-1 ap-southeast-2 ca-central-1 eu-central-1 eu-central-2 "
-        "eu-north-1 eu-south-1 eu-south-2 eu-west-1 eu-west-2 eu-west-3 europe-central2 europe-west10 europe-west4 "
-        "northamerica-northeast2 sa-east-1 us-central1 us-east-1 us-east-2 us-south1 us-west-1 us-west-2";
-    const std::vector<std::string_view> names = split_list(kNames, ' ');
+    const std::vector<std::string_view> names = split_list(listed("places"), ' ');
     return std::set<std::string>(names.begin(), names.end());
   }();
   const bool place = lower.size() > 3 || lists_word("us usa eu uk", lower);

@@ -12,7 +12,6 @@
 #include "catalog/words.h"
 #include "presets/hub_names.h"
 #include "presets/presets.h"
-#include "rightsize/typed/global_batch.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/work_writer.h"
 
@@ -58,6 +57,7 @@ Typed WorkWriter::run() {
     put_other();
   put_limits();
   put_budget();
+  note_limits();
   note_paid_machines();
   put_compared_gpus();
   if (said_.command == "recommend" || said_.command == "checklist") assume_work();
@@ -111,6 +111,13 @@ bool WorkWriter::is_offline_job() const {
 
 bool WorkWriter::trains() const { return said_.job == "train" || said_.job == "finetune" || said_.job == "dpo"; }
 
+void WorkWriter::note_limits() {
+  const std::string price = given("--max-price");
+  if (plans_ && price.find("/h") != price.npos && to_lower(price).find("gpu") == price.npos)
+    out_.notes.push_back(fmt::format("at most {}{} for each GPU (--max-price); --budget limits the cost of all",
+                                     price.starts_with('$') ? "" : "$", price));
+}
+
 void WorkWriter::put_job() {
   if (plans_) infer_job();
   // Adapters on weights of 4 bits: the copies of unsloth and bitsandbytes.
@@ -128,7 +135,7 @@ void WorkWriter::put_job() {
     return out_.words.push_back("--job=rl");
   }
   const bool all_weights =
-      (said_.job == "finetune" || said_.job == "dpo") && given("--method").empty() && has("--method");
+      (said_.job == "finetune" || said_.job == "dpo") && given("--method").empty() && given("--lora-rank").empty() && has("--method");
   if (all_weights) out_.notes.emplace_back("fine-tuning trains all weights; --method lora trains adapters only");
   out_.words.push_back(trains() ? "--job=train" : "--job=serve");
   if (said_.job == "dpo" && has("--preference") && given("--preference").empty()) {
@@ -161,6 +168,19 @@ void WorkWriter::put_model() {
     if (is_size(word)) out_.words[at] = "--model=" + word + " like llama";
   }
   assume_model();
+  // "llama 8b and whisper on one L40S": one model is answered, and a note tells how to add the others.
+  const std::string first = model_among(out_.words);
+  std::erase_if(out_.words, [&](const std::string& word) {
+    if (out_.asked.empty() || !lists_word("memory estimate", said_.command) || is_flag_word(word) || word == first ||
+        kind_of_word(word) != WordKind::kModel)
+      return false;
+    out_.notes.push_back(fmt::format(
+        "the answer is for {0}; 'rightsize {1} {2}{3}' shows {2}. Models share a GPU if the "
+        "sum of their memory fits",
+        first, said_.command, word,
+        (given("--gpu").empty() ? "" : " --gpu " + given("--gpu")) + (said_.job == "serve" ? " --job serve" : "")));
+    return true;
+  });
   if (const std::string said = model::note_on_name(model_among(out_.words)); !said.empty()) out_.notes.push_back(said);
 }
 
@@ -211,6 +231,11 @@ void WorkWriter::put_gpu_list() {
   std::erase(out_.words, "--gpu=" + text);
   put("--gpu", fmt::format("{}", fmt::join(names, ",")));
   if (same && count && given("--gpus").empty()) put("--gpus", std::to_string(*count));
+  if (!same && plans_)
+    out_.notes.push_back(
+        fmt::format("the work decides how many GPUs are needed, not '{}'; for the cost of some: "
+                    "'rightsize prices {} --gpus N --hours 730h'",
+                    text, names.front()));
 }
 
 void WorkWriter::put_nodes() {

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "presets/hub_names.h"
 #include "presets/presets.h"
-#include "rightsize/typed/global_batch.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/work_writer.h"
 

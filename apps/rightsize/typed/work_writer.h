@@ -71,6 +71,7 @@ class WorkWriter {
   void note_paid_machines();
   // A service's budget is per month: --budget 2000/month, --budget 3/h.
   void put_budget();
+  void note_limits();
   // Turns several GPUs into a sweep in commands that estimate one.
   void put_compared_gpus();
   void assume(const std::string& flag, const std::string& value, const std::string& why);
@@ -81,6 +82,13 @@ class WorkWriter {
   Typed& out_;
   bool plans_ = false, job_inferred_ = false;
 };
+
+// `--global-batch 4M` of a language model is tokens: training with 100,000 sequences per step is not realistic. If a
+// command takes accumulation passes instead, the global batch is the batch per GPU x data-parallel copies x passes.
+void put_global_batch(Typed& typed, const std::deque<FlagInfo>& declared, bool language_model);
+// Hugging Face's Trainer in a plan: the samples of a pass and the passes of a step are its --global-batch, and the
+// steps an amount of data, unless one was given.
+void put_trainer(Typed& typed, bool work_given);
 
 // A whole number, rounded up; a rate as a setting takes it.
 std::string whole(double number);

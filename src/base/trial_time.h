@@ -5,7 +5,7 @@
 
 #include "base/cancel.h"
 
-namespace rightsize::app {
+namespace rightsize {
 
 // Cancels the work of this thread once the process has used `seconds` more of processor time. Processor time makes
 // suggestions independent of the load of the machine.
@@ -24,4 +24,4 @@ class TrialTime {
   CancelScope scope_;
 };
 
-}  // namespace rightsize::app
+}  // namespace rightsize

@@ -1,4 +1,4 @@
-#include "rightsize/typed/trial_time.h"
+#include "base/trial_time.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -7,7 +7,7 @@
 #include <system_error>
 #include <thread>
 
-namespace rightsize::app {
+namespace rightsize {
 namespace {
 
 double processor_seconds() {
@@ -54,4 +54,4 @@ TrialTime::~TrialTime() = default;
 
 bool TrialTime::is_over() const { return processor_seconds() > watch_->end; }
 
-}  // namespace rightsize::app
+}  // namespace rightsize

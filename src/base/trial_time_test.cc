@@ -1,8 +1,8 @@
-#include "rightsize/typed/trial_time.h"
+#include "base/trial_time.h"
 
 #include <gtest/gtest.h>
 
-namespace rightsize::app {
+namespace rightsize {
 namespace {
 
 TEST(TrialTime, CancelsWorkThatTakesTooLongAndNothingElse) {
@@ -20,4 +20,4 @@ TEST(TrialTime, CancelsWorkThatTakesTooLongAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace rightsize::app
+}  // namespace rightsize
