@@ -117,7 +117,7 @@ void read_measured(RowReader& reader, Measurement& m) {
   } else if (perf::serves_batches(m.work)) {
     m.batch = time("batch_ms");
     if (auto rate = reader.measured("samples_per_second_per_gpu"); rate && !m.batch)
-      m.batch = seconds(static_cast<double>(m.job.batch) / *rate);
+      m.batch = seconds(static_cast<double>(m.job.batch) / m.job.parallel.tensor / *rate);
   } else {
     m.ttft = time("ttft_ms");
     m.tpot = time("tpot_ms");

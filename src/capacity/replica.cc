@@ -119,7 +119,7 @@ Result<Replica> batch_replica(const Predictor& p, const model::Job& job, const c
   }
   const sim::TableTime table(std::move(rows), pad);
   Replica replica = measured_replica(table, table.largest_batch(), overhead);
-  replica.gpu = gpu.name;
+  replica.gpu = gpu.name, replica.gpus = job.parallel.tensor;
   replica.interval = interval, replica.basis = basis;
   return replica;
 }

@@ -182,7 +182,10 @@ std::vector<Facts> inputs_of(const Request& request, const Plan& plan, std::stri
   } else if (request.work.kind == WorkKind::kOffline) {
     add_offline_inputs(inputs, request, plan, folder);
   } else if (needs_code(request)) {
-    inputs.push_back(input("SERVE_SCRIPT", "serve.py", "your server: gathers requests into batches, answers /health"));
+    const int gpus = plan.job.parallel.tensor;
+    const std::string splits = gpus > 1 ? fmt::format(", splits each item over {} GPUs (xDiT)", gpus) : "";
+    inputs.push_back(
+        input("SERVE_SCRIPT", "serve.py", "your server: gathers requests into batches" + splits + ", answers /health"));
   }
   return inputs;
 }

@@ -124,6 +124,7 @@ void add_stages(Facts& facts, const Request& request, const model::Job& job) {
 
 void add_parallelism(Facts& facts, const model::Job& job) {
   facts.set("tensor", job.parallel.tensor)
+      .set("several_tensor", job.parallel.tensor > 1)
       .set("attention_tensor", job.parallel.attention_tensor())
       .set("attention_data", job.parallel.attention_data > 1 ? job.parallel.attention_data : 0)
       .set("pipeline", job.parallel.pipeline)

@@ -86,6 +86,13 @@ double most_bytes(const model::ModelShape& model, const model::Job& job) {
   return kWidest * together * (real(model.layers + model.encoder_layers) * layer + length * real(model.vocabulary));
 }
 
+// Whether GPUs can share one item: sequence parallelism splits attention over all latents by its heads.
+bool splits_items(const model::ModelShape& model) {
+  if (!model.pipeline || model.kind != model::ModelKind::kDiffusionTransformer || !model.forward) return false;
+  return std::ranges::any_of(model.forward->attentions,
+                             [](const model::AttentionOp& a) { return a.query_tokens == a.key_tokens; });
+}
+
 }  // namespace
 
 MemoryNeed estimate_memory(const model::ModelShape& model, const model::Job& job, const catalog::Gpu* gpu) {
@@ -166,13 +173,21 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
         too_long(model, fmt::format("a sequence of {} tokens", format_count(static_cast<double>(job.sequence))),
                  fmt::format("use at most --seq {0}{1}", context, serves ? fmt::format(" or --isl {}", context) : "")));
   }
-  if (p.tensor > 1 && model.heads > 0 && model.heads % p.attention_tensor() != 0) {
-    wrong(fmt::format("tensor parallelism of {} does not divide the {} attention heads of {}", p.attention_tensor(),
-                      model.heads, model.name),
+  const bool batches = serves && model.kind != model::ModelKind::kDecoder;
+  constexpr int kMostShared = 8;  // published runs
+  if (batches && (p.pipeline > 1 || (p.tensor > 1 && !splits_items(model)))) {
+    wrong(fmt::format("splitting one pass of {} over several GPUs is not modelled", model.name),
+          "use --tp 1 --pp 1; --gpus adds replicas");
+  } else if (batches && p.tensor > kMostShared) {
+    wrong(fmt::format("one item on {} GPUs is not modelled: published runs use up to {}", p.tensor, kMostShared),
+          fmt::format("use --tp {} or less; --gpus adds replicas", kMostShared));
+  } else if (p.tensor > 1 && model.heads > 0 && model.heads % p.attention_tensor() != 0) {
+    wrong(fmt::format("{} parallelism of {} does not divide the {} attention heads of {}",
+                      batches ? "sequence" : "tensor", p.attention_tensor(), model.heads, model.name),
           "use a divisor of the heads");
-  }
-  if (p.tensor > 1 && model.heads == 0)
+  } else if (p.tensor > 1 && model.heads == 0) {
     wrong(fmt::format("{} has no attention heads to split", model.name), "use --tp 1");
+  }
   // Embeddings and loss may take the place of a layer at each end of a pipeline (405B: 126 layers in 16 x 8 stages).
   constexpr int kEnds = 2;
   if (p.pipeline * p.pipeline_interleave > std::max(1, model.layers + model.encoder_layers) + kEnds)

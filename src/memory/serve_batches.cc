@@ -106,9 +106,10 @@ double cached_elements(const ModelShape& model, const Job& job) {
   return 2.0 * model.layers * model.kv_heads * model.head_dim * (encoded + own);
 }
 
+// GPUs that share an item by sequence parallelism each hold all weights.
 Bytes all_weights(const ModelShape& model, const Job& job) {
   auto one = [&](const ModelShape& shape) {
-    return model_weight_bytes(shape, job.precision, job.parallel, job.serve.quantize_embeddings);
+    return model_weight_bytes(shape, job.precision, {}, job.serve.quantize_embeddings);
   };
   Bytes sum = one(model);
   if (!model.pipeline) return sum;
@@ -123,9 +124,10 @@ MemoryNeed estimate_batches(const ModelShape& model, const Job& job, const catal
   const bool generates = model.kind == ModelKind::kEncoderDecoder;
   const double batch = static_cast<double>(generates ? std::max(job.batch, job.serve.concurrency) : job.batch);
   const double tokens = static_cast<double>(generates ? job.serve.isl : std::max<std::int64_t>(1, job.sequence));
-  // With guidance a step is two parallel passes. Pixels are decoded one image at a time.
+  // With guidance a step is two parallel passes. GPUs that share an item each hold a part of its tokens. Pixels are
+  // decoded one image at a time, on one GPU.
   const bool guided = model.pipeline && job.image.guidance.value_or(model.pipeline->guidance);
-  double live = pass_elements(model, batch * (guided ? 2 : 1), tokens);
+  double live = pass_elements(model, batch * (guided ? 2 : 1) / job.parallel.tensor, tokens);
   if (model.pipeline && model.pipeline->decoder_shape)
     live = std::max(live, pass_elements(*model.pipeline->decoder_shape, 1, 1));
   const double width = job.precision == model::Precision::kFp32 ? 4 : 2;

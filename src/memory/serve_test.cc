@@ -177,5 +177,41 @@ RC_GTEST_PROP(CheapestFit, FewerRequestsAloneComeFirst, ()) {
   RC_ASSERT(found->job.serve.concurrency == *room);
 }
 
+// Each of the GPUs that share an item holds all weights and its part of the tokens.
+TEST(SharedItems, WeightsStayWholeAndActivationsDoNotGrow) {
+  for (const char* name : {"flux.1-dev", "wan2.1-t2v-14b", "hunyuanvideo", "cogvideox1.5-5b"}) {
+    Job job = serving();
+    job.stack = Stack::kHf;
+    MemoryNeed before = estimate_memory(model(name), job, nullptr);
+    for (int gpus : {2, 4, 8}) {
+      job.parallel.tensor = job.parallel.gpus = gpus;
+      ASSERT_TRUE(check_job(model(name), job).empty()) << name;
+      const MemoryNeed need = estimate_memory(model(name), job, nullptr);
+      EXPECT_EQ(need.parts[Part::kWeights], before.parts[Part::kWeights]) << name;
+      EXPECT_LE(need.parts[Part::kActivations], before.parts[Part::kActivations]) << name;
+      EXPECT_GE(need.device, need.parts[Part::kWeights]) << name;
+      before = need;
+    }
+  }
+}
+
+// A split that changes neither time nor memory is refused.
+TEST(SharedItems, SplitsWithoutAModelAreRefused) {
+  const auto refused = [](const char* name, int tensor, int pipeline) {
+    Job job = serving();
+    job.serve.isl = 4, job.serve.osl = 100;  // within Whisper's context
+    job.parallel.tensor = tensor, job.parallel.pipeline = pipeline, job.parallel.gpus = tensor * pipeline;
+    return !check_job(model(name), job).empty();
+  };
+  for (const char* name : {"bert-large", "vit-l-16", "resnet-50", "sdxl", "sana-1.5-1.6b", "whisper-large-v3"}) {
+    EXPECT_FALSE(refused(name, 1, 1)) << name;
+    EXPECT_TRUE(refused(name, 2, 1)) << name;
+    EXPECT_TRUE(refused(name, 1, 2)) << name;
+  }
+  EXPECT_TRUE(refused("wan2.1-t2v-14b", 16, 1));
+  EXPECT_TRUE(refused("wan2.1-t2v-14b", 3, 1));
+  EXPECT_TRUE(refused("flux.1-dev", 2, 2));
+}
+
 }  // namespace
 }  // namespace rightsize::memory

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "memory/memory.h"
 #include "model/serve_settings.h"
 #include "plan/layouts.h"
 #include "plan/read_parts.h"
@@ -49,6 +50,23 @@ std::vector<int> usual_groups(const Request& request) {
   return powers.size() < kFew ? all : powers;
 }
 
+Errors check_split(const Request& request, int tensor, int pipeline) {
+  Job job = request.job;
+  job.parallel.tensor = tensor, job.parallel.pipeline = pipeline, job.parallel.gpus = tensor * pipeline;
+  return memory::check_job(request.model, job);
+}
+
+// GPUs that share one copy of the model, or one image or video.
+std::vector<int> usual_splits(const Request& request) {
+  const Stack stack = request.job.stack;
+  const bool train = request.job.kind == JobKind::kTrain;
+  if (train && (request.model.image_size > 0 || (stack != Stack::kMegatron && stack != Stack::kTorchTitan))) return {1};
+  std::vector<int> splits = {1, 2, 4, 8};
+  if (train || request.model.kind == model::ModelKind::kDecoder) return splits;
+  std::erase_if(splits, [&](int gpus) { return !check_split(request, gpus, 1).empty(); });
+  return splits;
+}
+
 }  // namespace
 
 void fill_choices(Request& request) {
@@ -68,7 +86,7 @@ void fill_choices(Request& request) {
   }
   constexpr std::int64_t kLargestPass = 512;
   if (c.batches.empty()) c.batches = doubling(train ? std::min(request.global_batch, kLargestPass) : 256);
-  if (c.tensor.empty()) c.tensor = (train && !split_stack) || image ? std::vector{1} : std::vector{1, 2, 4, 8};
+  if (c.tensor.empty()) c.tensor = usual_splits(request);
   if (c.pipeline.empty()) c.pipeline = train && split_stack ? usual_stages(request.model.layers) : std::vector{1};
   if (train && c.expert.empty()) c.expert = split_stack ? usual_groups(request) : std::vector{1};
   if (c.zero.empty()) {
@@ -130,6 +148,13 @@ bool is_usual(const Request& request, const Job& job) {
 }
 
 Result<> check_experts(const Request& request) {
+  const bool batches = request.job.kind == JobKind::kServe && request.model.kind != model::ModelKind::kDecoder;
+  for (int tensor : batches ? request.choices.tensor : std::vector<int>{}) {
+    if (Errors wrong = check_split(request, tensor, 1); !wrong.empty()) return fail(std::move(wrong.front()));
+  }
+  for (int pipeline : batches ? request.choices.pipeline : std::vector<int>{}) {
+    if (Errors wrong = check_split(request, 1, pipeline); !wrong.empty()) return fail(std::move(wrong.front()));
+  }
   const std::vector<int>& asked = request.choices.expert;
   const auto most = std::max_element(asked.begin(), asked.end());
   if (most == asked.end() || *most <= 1) return {};

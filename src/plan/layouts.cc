@@ -54,7 +54,8 @@ std::string serving_settings(const Request& request, const Plan& plan) {
   std::string text =
       fmt::format("{} in {} with {}", plural(plan.replicas, "replica"), fp16 ? "fp16" : model::name_of(job.precision),
                   model::name_of(runs_with(request, plan)));
-  if (job.parallel.tensor > 1) text += fmt::format(", tensor parallel {}", job.parallel.tensor);
+  if (job.parallel.tensor > 1)
+    text += fmt::format(", {} parallel {}", request.model.pipeline ? "sequence" : "tensor", job.parallel.tensor);
   if (job.parallel.pipeline > 1) {
     text += fmt::format(", pipeline {}", job.parallel.pipeline);
     if (plan.machines > plan.replicas)

@@ -130,7 +130,7 @@ class OfflineSearch {
       if (need.high > machines.gpu->capacity()) {
         none(machines, job, RejectionStage::kMemory, need.high / machines.gpu->capacity(),
              {.kind = Shortfall::Kind::kMemory,
-              .need_gpus = 1,
+              .need_gpus = job.parallel.tensor,
               .need_bytes = need.high,
               .have_bytes = machines.gpu->capacity()});
         break;
@@ -140,7 +140,8 @@ class OfflineSearch {
       if (!e)
         return none(machines, job, RejectionStage::kFormat, 1,
                     {.kind = Shortfall::Kind::kFormat, .reason = e.error().message});
-      if (e->samples_per_second > best.requests_per_second) best = {e->samples_per_second, sized};
+      const double rate = e->samples_per_second * job.parallel.tensor;
+      if (rate > best.requests_per_second) best = {rate, sized};
     }
     return best;
   }

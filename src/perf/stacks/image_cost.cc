@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "perf/kernels/collectives.h"
+
 namespace rightsize::perf {
 namespace {
 
@@ -14,9 +16,10 @@ class ImageWalk {
       : c_(constants),
         gpu_(gpu),
         work_(work),
-        b_(batch),
+        b_(batch / mode.gpus),
         mode_(mode),
         narrow_(mode.wide ? 4 : 2),
+        loss_(mode.denoising ? denoising_loss(constants, gpu) : 1),
         speed_(gpu.bandwidth * constants.bandwidth) {}
 
   ImageCost cost() {
@@ -69,8 +72,8 @@ class ImageWalk {
     sum_.kernels += forward * repeats_;
     sum_.kernels_backward += backward * repeats_;
   }
-  void products(Seconds forward, Seconds backward, double flops) {
-    sum_.products += forward * repeats_;
+  void products(Seconds forward, Seconds backward, double flops, double loss) {
+    sum_.products += forward * (repeats_ * loss);
     sum_.products_backward += backward * repeats_;
     sum_.flops += flop(flops * repeats_);
   }
@@ -96,7 +99,7 @@ class ImageWalk {
     products(roofline(flops, traffic, rate) + cast,
              roofline(flops, traffic, rate * c_.channels_last_weight_gradient) +
                  (first ? Seconds{} : roofline(flops, traffic, rate * c_.conv_input_gradient)) + cast,
-             flops);
+             flops, loss_);
     kernels(1 + cast_kernels(), 2 + cast_kernels());
   }
 
@@ -134,22 +137,46 @@ class ImageWalk {
   void linear(const WorkOp& op) {
     const double rows = at(op.rows), i = op.inputs, o = op.outputs;
     const Linear& time = kept_linear(rows, i, o);
-    products(time.forward, time.backward, 2 * rows * i * o);
+    products(time.forward, time.backward, 2 * rows * i * o, loss_);
     kernels(1 + cast_kernels(), 3 + cast_kernels());
     if (mode_.autocast && bytes_of(op.in) == 4)
       traffic(6 * rows * i, 6 * rows * i);  // the input is cast down, its gradient up
   }
 
   void attention(const model::AttentionOp& how) {
+    const double head = static_cast<double>(how.head_dim);
     const double scores = b_ * static_cast<double>(how.heads * how.query_tokens * how.key_tokens);
+    const Flops work = flop(4 * scores * head);
     const FlopsPerSecond rate =
         mode_.wide ? gpu_.fp32 * c_.fp32_attention : gpu_.half * (c_.attention_rate * gpu_.attention_scale);
-    const double head = static_cast<double>(how.head_dim);
-    // Image generators attend over thousands of patches; there narrow heads cost more than wide ones.
-    const double slower = mode_.denoising ? c_.denoising_attention * std::pow(128 / head, c_.denoising_head_gamma) : 1;
-    const Seconds time = flop(4 * scores * head) / rate * slower + microseconds(4);
-    products(time, time * 3.25, 4 * scores * static_cast<double>(how.head_dim));
+    const Seconds time =
+        (mode_.denoising && !mode_.wide ? denoising_attention(work, head) : work / rate) + microseconds(4);
+    products(time, time * 3.25, 4 * scores * head, 1);
     kernels(3, 4);
+    if (mode_.gpus > 1 && how.query_tokens == how.key_tokens) exchange(how);
+  }
+
+  // FlashAttention 2 over thousands of patches. The softmax limits each multiprocessor as much as the tensor cores do,
+  // so a chip with half the products per multiprocessor is more than half as fast; narrow heads have more softmax. GPUs
+  // without FlashAttention 2 lose as much as in engines.
+  Seconds denoising_attention(Flops work, double head) const {
+    const FlopsPerSecond softmax = tflop_per_s(c_.denoising_attention) * gpu_.sms;
+    const double others = gpu_.has_bf16 && !gpu_.rocm ? 1 : std::min(1.0, gpu_.attention_scale);
+    return soft_max(work / (gpu_.half * kMostArithmetic), work / softmax, 2.0) *
+           (std::pow(128 / head, c_.denoising_head_gamma) / others);
+  }
+
+  // Ulysses: an all-to-all gathers all tokens of a GPU's heads for queries, keys and values, and another returns the
+  // result to the GPU's own tokens. Each is copied into and out of the order of the message. Cross-attention needs
+  // none: every GPU has the whole prompt.
+  void exchange(const model::AttentionOp& how) {
+    // The host needs as long for one as for ten kernels (torch.distributed, Python): FLUX on four H100 and eight A800.
+    constexpr double kTensors = 4, kCopies = 2, kCalls = 10;
+    const double sent = narrow_ * b_ * static_cast<double>(how.query_tokens * how.heads * how.head_dim);
+    sum_.exchange +=
+        collective_time(gpu_, Cluster{}, Collective::kAllToAll, mode_.gpus, bytes(sent)) * (kTensors * repeats_);
+    traffic(kTensors * kCopies * 2 * sent, 0);
+    kernels(kTensors * kCalls, 0);
   }
 
   // Unfused attention within windows: small batched products.
@@ -157,7 +184,7 @@ class ImageWalk {
     const FlopsPerSecond rate =
         mode_.wide ? gpu_.fp32 * c_.fp32_attention : gpu_.half * (c_.batched_rate * gpu_.rate_scale);
     const Seconds time = flop(2 * at(op.rows)) / rate;
-    products(time, time * 2.0, 2 * at(op.rows));
+    products(time, time * 2.0, 2 * at(op.rows), loss_);
     kernels(1, 2);
   }
 
@@ -234,6 +261,7 @@ class ImageWalk {
   double b_;
   const ImageMode& mode_;
   double narrow_;  // bytes per output element of products
+  double loss_;    // of products in a generator
   BytesPerSecond speed_;
   double repeats_ = 1;
   std::array<Linear, 8> linears_;
@@ -242,6 +270,10 @@ class ImageWalk {
 };
 
 }  // namespace
+
+double denoising_loss(const VisionConstants& constants, const GpuSpeed& gpu) {
+  return constants.denoising * (gpu.has_fp4 ? constants.denoising_blackwell : 1);
+}
 
 ImageCost image_cost(const VisionConstants& constants, const GpuSpeed& gpu, const ModelWork& work, double batch,
                      const ImageMode& mode) {

@@ -208,5 +208,34 @@ TEST(Physics, LongAnswersOfEagerModelsAreNotBoundByCompute) {
   }
 }
 
+// GPUs that share an image or a video divide the work of its steps and add traffic between them; text encoders and
+// decoder are not divided. So n of them are at most n times as fast, and a GPU makes at most as many items.
+TEST(Physics, GpusThatShareAnItemAreNotFasterThanTheirNumber) {
+  Draw draw(7);
+  const auto gpus = common_gpus();
+  for (int i = 0; i < 300; ++i) {
+    const char* name = draw.of({"flux.1-dev", "stable-diffusion-3.5-medium", "wan2.1-t2v-14b", "hunyuanvideo",
+                                "cogvideox1.5-5b", "pixart-sigma"});
+    const Gpu& chip = draw.gpu(gpus);
+    const GpuSpeed gpu = gpu_speed(built_in_constants(), chip);
+    const model::ModelShape shape = *model::find_model(name);
+    const ModelWork work = work_of(shape);
+    Job job;
+    job.kind = JobKind::kServe, job.stack = Stack::kHf;
+    job.batch = draw.of({1, 2, 4}), job.image.steps = static_cast<int>(draw.between(1, 50));
+    const auto one = estimate_batch(built_in_constants(), work, job, gpu);
+    const int n = job.parallel.tensor = job.parallel.gpus = draw.of({2, 4, 8});
+    const auto shared = estimate_batch(built_in_constants(), work, job, gpu);
+    ASSERT_TRUE(one && shared) << name;
+    const std::string where = std::string(name) + " on " + std::to_string(n) + " x " + chip.name;
+    EXPECT_GE(in_seconds(shared->batch) * n, in_seconds(one->batch)) << where;
+    EXPECT_LE(shared->samples_per_second, one->samples_per_second) << where;
+    EXPECT_GT(shared->parts.size(), one->parts.size()) << where;
+    Seconds sum;
+    for (const TimePart& part : shared->parts) sum += part.time;
+    EXPECT_NEAR(sum / shared->batch, 1, 1e-6) << where;
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::perf

@@ -40,27 +40,29 @@ BatchEstimate batch_images(const Constants& constants, const ModelWork& work, co
   const Calibration& own = calibration_of(gpu, slot_of(job.stack), JobKind::kServe);
   ImageMode mode = image_mode_of(job);
   mode.denoising = work.pipeline.has_value();
+  if (mode.denoising) mode.gpus = job.parallel.tensor;
   ImageCost cost = image_cost(c, gpu, work, static_cast<double>(job.batch), mode);
   const Activity activity = image_activity(c, gpu, cost, mode);  // of the operations, independent of their time
-  if (mode.denoising) {
-    const double factor = c.denoising * (gpu.has_fp4 ? c.denoising_blackwell : 1);
-    cost.products = cost.products * factor, cost.traffic = cost.traffic * factor;
-  }
+  if (mode.denoising) cost.traffic = cost.traffic * denoising_loss(c, gpu);
   const Seconds launches = c.kernel_launch * cost.kernels;
   BatchEstimate estimate;
-  estimate.device = (cost.products + cost.traffic + launches) * own.device;
+  estimate.device = (cost.products + cost.traffic + launches + cost.exchange) * own.device;
   estimate.host = c.host_infer * (cost.kernels * own.host);
   // Classifiers run in a CUDA graph, or with a batch large enough to hide the host; pipelines do not.
   estimate.batch = mode.denoising ? soft_max(estimate.device, estimate.host, c.host_overlap) : estimate.device;
   estimate.parts.push_back({"convolutions and products", cost.products * own.device});
   estimate.parts.push_back({"elementwise", cost.traffic * own.device});
   estimate.parts.push_back({"kernel launches", launches * own.device});
+  if (mode.gpus > 1) estimate.parts.push_back({kExchange, cost.exchange * own.device});
   if (mode.denoising) estimate.parts.push_back({"waiting for the host", estimate.batch - estimate.device});
-  estimate.bound = cost.products > cost.traffic ? Bound::kCompute : Bound::kMemory;
+  estimate.bound = cost.exchange > cost.products + cost.traffic ? Bound::kCommunication
+                   : cost.products > cost.traffic               ? Bound::kCompute
+                                                                : Bound::kMemory;
   estimate.power.activity = activity;
   estimate.power.activity.time = estimate.batch;
   estimate.power.activity.busy = std::min(estimate.batch, (cost.products + cost.traffic) * own.device);
-  estimate.power.activity.exchange = std::min(estimate.batch - estimate.power.activity.busy, launches * own.device);
+  estimate.power.activity.exchange =
+      std::min(estimate.batch - estimate.power.activity.busy, (launches + cost.exchange) * own.device);
   estimate.power.activity.host = estimate.batch - estimate.power.activity.busy - estimate.power.activity.exchange;
   state(estimate, own.known ? Confidence{Basis::kCalibrated, own.width}
                             : confidence_of(gpu, kVisionSlot, JobKind::kServe, c.width));
@@ -148,7 +150,8 @@ Result<BatchEstimate> batch_at(const Constants& constants, const ModelWork& work
   if (Result<> possible = check_batch(job, gpu); !possible) return fail(std::move(possible).error());
   RIGHTSIZE_TRY(BatchEstimate estimate, one_batch(constants, work, job, gpu));
   estimate.relative = gpu.relative;
-  estimate.samples_per_second = static_cast<double>(job.batch) / in_seconds(estimate.batch);
+  // Of one GPU: several may share an item.
+  estimate.samples_per_second = static_cast<double>(job.batch) / job.parallel.tensor / in_seconds(estimate.batch);
   note_hardware(job, gpu, Cluster{}, estimate.notes);
   return estimate;
 }

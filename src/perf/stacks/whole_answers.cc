@@ -1,5 +1,6 @@
 // Requests with several passes and one answer: an image generated in steps, a window of speech.
 #include "perf/stacks/estimate_parts.h"
+#include "perf/stacks/image_cost.h"
 
 namespace rightsize::perf {
 namespace {
@@ -17,10 +18,22 @@ void make_unsure(BatchEstimate& estimate, double width = kWidth) {
   estimate.interval.high = std::max(estimate.interval.high, least.high);
 }
 
+// A video's decoder convolves over neighbouring frames in overlapping tiles. What does not get faster with more GPUs in
+// the runs of HunyuanVideo in data/measurements/images-parallel.csv takes 80 to 130 s for 119 million pixels on an
+// H100, an H20 and an A800 alike.
+Seconds least_decoding(const ModelWork& decoder, double frames) {
+  constexpr Seconds kPerPixel = seconds(0.88e-6);
+  double pixels = 0;  // of a frame: those of the last convolution, which has three outputs
+  for (const WorkOp& op : decoder.ends)
+    if (op.kind == model::OpKind::kConvolution && op.outputs == 3) pixels = op.rows.at(1, 1);
+  return frames > 1 ? kPerPixel * (pixels * frames) : Seconds{};
+}
+
 }  // namespace
 
 // The prompt once, two passes per step with guidance (one without the prompt), and the pixel decoder once (for a video,
-// once per frame: its decoders reach over neighbouring frames, and none was measured).
+// once per frame). GPUs that share an item split the
+// steps; each of them runs the text encoders, and the decoder is not split.
 BatchEstimate generate_images(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
   const ImageWork& pipeline = *work.pipeline;
   const double steps = job.image.steps ? *job.image.steps : pipeline.steps;
@@ -41,10 +54,14 @@ BatchEstimate generate_images(const Constants& constants, const ModelWork& work,
   Seconds pixels;
   if (pipeline.decoder) {
     const BatchEstimate frame = batch_images(constants, *pipeline.decoder, job, gpu);
-    pixels = frame.batch * pipeline.frames;
+    const Seconds drawn = frame.batch * pipeline.frames;
+    pixels = std::max(drawn, least_decoding(*pipeline.decoder, pipeline.frames) * static_cast<double>(job.batch));
     activity += frame.power.activity * pipeline.frames;
+    activity.time += pixels - drawn, activity.host += pixels - drawn;
   }
 
+  Seconds exchange;
+  for (const TimePart& part : denoise.parts) exchange += part.name == kExchange ? part.time * steps : Seconds{};
   BatchEstimate estimate = denoise;
   estimate.batch = denoise.batch * steps + prompt + pixels;
   estimate.device = denoise.device * steps + prompt + pixels;
@@ -53,7 +70,8 @@ BatchEstimate generate_images(const Constants& constants, const ModelWork& work,
   estimate.parts = {};
   estimate.notes = {};  // notes of a single pass do not apply
   if (prompt > Seconds{}) estimate.parts.push_back({"text encoders", prompt});
-  estimate.parts.push_back({"denoising steps", denoise.batch * steps});
+  estimate.parts.push_back({"denoising steps", denoise.batch * steps - exchange});
+  if (exchange > Seconds{}) estimate.parts.push_back({kExchange, exchange});
   if (pixels > Seconds{}) estimate.parts.push_back({"decoding to pixels", pixels});
   make_unsure(estimate, constants.vision.denoising_width);
   return estimate;
