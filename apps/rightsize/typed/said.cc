@@ -137,22 +137,15 @@ class SaidReader : WordReader {
   // users with their messages are traffic.
   bool take_number(const std::string& name, const std::string& value) {
     static constexpr struct {
-      std::string_view names;
+      std::string_view list;
       std::optional<double> Said::*to;
       bool traffic;
     } kNumbers[] = {
-        {"--nodes --num-nodes --nnodes -N", &Said::nodes, false},
-        {"--gpus-per-node --ntasks-per-node --gpus-per-machine", &Said::per_node, false},
-        {"--dp --dp-size --data-parallel --data-parallel-size -dp", &Said::copies, false},
-        {"--turns --messages --messages-per-user --requests-per-user --turns-per-session --turns-per-user "
-         "--prompts-per-user",
-         &Said::turns, true},
-        {"--concurrency --max-concurrency --concurrent-requests --in-flight --parallel-requests "
-         "--simultaneous-requests",
-         &Said::concurrency, true},
-        {"--think --think-time --thinktime --pause", &Said::think, true},
+        {"nodes", &Said::nodes, false}, {"GPUs of a node", &Said::per_node, false}, {"copies", &Said::copies, false},
+        {"turns", &Said::turns, true},  {"in flight", &Said::concurrency, true},    {"think", &Said::think, true},
     };
-    const auto row = std::ranges::find_if(kNumbers, [&](const auto& one) { return lists_word(one.names, name); });
+    const auto row =
+        std::ranges::find_if(kNumbers, [&](const auto& one) { return lists_word(listed(one.list), name); });
     if (row == std::end(kNumbers) || !(row->traffic ? plans_ || has("--arrivals") : has("--gpus") && !has(name)))
       return false;
     const std::optional<Amount> amount = parse_amount(value);

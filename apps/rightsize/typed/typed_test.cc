@@ -118,6 +118,18 @@ TEST(Typed, StartCommandsNameTheEngine) {
   }
 }
 
+// A command line of another tool, pasted without one of ours.
+TEST(Typed, CommandLinesOfOtherToolsNameACommand) {
+  for (const auto& [typed, wanted] :
+       {std::pair{"vllm serve X/Y --gpu h200", "memory X/Y"},
+        {"python3 -m sglang.launch_server --model-path X/Y --gpu h200", "memory --model=X/Y"},
+        {"sky show-gpus H100:8 --cloud aws", "prices H100:8 --provider=aws"},
+        {"prices h100 --min-gpus 8", "prices h100 --gpus=8"},
+        {"prices h100 --gpus-per-node 8", "prices h100 --gpus=8"},
+        {"fine tune gemma 2 9b with lora on 30k rows", "recommend gemma-2-9b"}})
+    EXPECT_TRUE(meant(typed).starts_with(wanted)) << meant(typed);
+}
+
 // Flags that change no answer go, with their values, and nothing else changes.
 TEST(Typed, OtherToolsFlagsThatChangeNothingAreLeftOut) {
   const std::string plain = meant("memory llama-3.1-8b --job serve --gpu h100");
