@@ -11,7 +11,7 @@ namespace {
 using diagnose::Verdict;
 
 constexpr double kWorthAMove = 0.05;      // of the cost
-constexpr double kWorthAProvider = 0.25;  // of the cost, if the move has no other benefit
+constexpr double kWorthAProvider = 0.25;  // of the cost, if data and network move as well
 constexpr double kSameSpeed = 0.95;
 
 // Whether requests would become much slower, or the GPU too small more often than allowed at the upper bound.
@@ -78,9 +78,8 @@ class Finder {
   // Whether the saving could be worth a move.
   bool saves(const Alternative& there) const {
     if (!there.fits || !there.replaces || !there.saved) return false;
-    if (!fills_gpu(gpu_)) return *there.saved >= kWorthAMove;
-    return there.speed.likely >= kSameSpeed &&
-           *there.saved >= (there.offer->moves_provider ? kWorthAProvider : kWorthAMove);
+    return *there.saved >= (there.offer->moves_provider ? kWorthAProvider : kWorthAMove) &&
+           (!fills_gpu(gpu_) || there.speed.likely >= kSameSpeed);
   }
 
  private:

@@ -55,7 +55,9 @@ std::vector<std::string> stop_commands(const Owner& owner) {
   if (owner.instance.empty()) return {};
   if (orchestrator_of(owner) == Orchestrator::kSlurm) return {"scancel " + owner.instance};
   if (is_scalable(owner)) return {scale_command(owner, 0)};
-  return {fmt::format("kubectl {}delete {}", in_namespace(owner), kubernetes_object(owner))};
+  const std::string object = kubernetes_object(owner), space = in_namespace(owner);
+  return {fmt::format("kubectl {}get {} -o yaml > {}.yaml", space, object, owner.instance),
+          fmt::format("kubectl {}delete {}", space, object)};
 }
 
 std::vector<std::string> drain_commands(const std::string& host, Orchestrator orchestrator) {

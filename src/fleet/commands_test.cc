@@ -22,7 +22,9 @@ TEST(Commands, KubernetesObjectsAreReadFromThePodName) {
 TEST(Commands, StopCommandsMatchTheSchedulerAndKind) {
   EXPECT_THAT(stop_commands(pod("chat-7d4b9c6f5-x2x5z")),
               ElementsAre("kubectl -n team scale deployment/chat --replicas=0"));
-  EXPECT_THAT(stop_commands(pod("notebook-alice")), ElementsAre("kubectl -n team delete pod/notebook-alice"));
+  EXPECT_THAT(stop_commands(pod("notebook-alice")),
+              ElementsAre("kubectl -n team get pod/notebook-alice -o yaml > notebook-alice.yaml",
+                          "kubectl -n team delete pod/notebook-alice"));
   EXPECT_THAT(stop_commands({"acct", "train", "ann", "4001_3"}), ElementsAre("scancel 4001_3"));
   EXPECT_THAT(stop_commands({"acct", "train", "ann", "4001+0"}), ElementsAre("scancel 4001+0"));
   EXPECT_TRUE(stop_commands({}).empty());

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/parse_units.h"
 #include "fleet/commands.h"
 #include "fleet/remedies.h"
 
@@ -101,16 +102,23 @@ std::string broken_limit(const Forecast& f, const Thresholds& t) {
                      at_p95 ? "p95" : "the peak", t.most_slowdown);
 }
 
-// How many pods or jobs of the same workload run now in the whole fleet.
+// How many pods or jobs of the same workload run now in the whole fleet. The pods of a StatefulSet are numbered from 0,
+// so one with a high number has others before it, even if they report no GPU.
 std::size_t replicas_of(const Owner& owner, const RemedyInput& input) {
   std::set<std::string> instances;
+  const bool stateful = kubernetes_object(owner).starts_with("statefulset/");
+  std::size_t last = 1;
   for (const Running& running : input.running) {
     if (!running.here) continue;
     for (const Tenancy* t : running.owners) {
-      if (t->owner.team == owner.team && t->owner.workload == owner.workload) instances.insert(t->owner.instance);
+      if (t->owner.team != owner.team || t->owner.workload != owner.workload) continue;
+      const std::string& name = t->owner.instance;
+      instances.insert(name);
+      const Result<std::int64_t> number = parse_integer(std::string_view(name).substr(name.rfind('-') + 1));
+      if (stateful && number && *number >= 0) last = std::max(last, static_cast<std::size_t>(*number) + 1);
     }
   }
-  return std::max<std::size_t>(1, instances.size());
+  return std::max(instances.size(), last);
 }
 
 constexpr const char* kLastFirst =
@@ -119,6 +127,7 @@ constexpr const char* kLastFirst =
 // Scales workloads down by the pods that leave, and marks these pods to be removed first.
 void scale_down(FleetAction& action, const RemedyInput& input, bool idle) {
   std::map<Owner, std::set<std::string>> leaving;  // workload -> pods
+  std::string saved;
   for (const Move& move : action.moves) {
     if (move.to != "none" || move.owner.empty()) continue;
     Owner workload = move.owner;
@@ -132,6 +141,7 @@ void scale_down(FleetAction& action, const RemedyInput& input, bool idle) {
       for (const std::string& pod : pods) {
         owner.instance = pod;
         append(action.commands, stop_commands(owner));
+        if (orchestrator_of(owner) == Orchestrator::kKubernetes) saved += fmt::format(" -f {}.yaml", pod);
       }
       continue;
     }
@@ -145,6 +155,7 @@ void scale_down(FleetAction& action, const RemedyInput& input, bool idle) {
     action.commands.push_back(scale_command(owner, remaining));
     action.rollback = scale_command(owner, now);
   }
+  if (!saved.empty()) action.rollback = "kubectl apply" + saved;
 }
 
 // The orchestrator of a host: that of any of its owners, or else that of the rest of the fleet if it is the only one.
@@ -200,13 +211,15 @@ void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const Reme
   }
   const Owner& owner = input.running[remedies.front()->gpus.front()].owner();
   const std::size_t now = replicas_of(owner, input), parked = std::min(now, pods.size());
-  a.to = parked < now ? fmt::format("{} of {} replicas when idle", now - parked, now) : "scaled to zero when idle";
+  a.to = parked < now && parked > 0 ? fmt::format("{} of {} replicas when idle", now - parked, now)
+                                    : "scaled to zero when idle";
   const bool removable = removes_only(owner, pods, now - parked);
   if (removable) a.manifest = keda_schedule(owner, hours, {.always = now - parked, .in_hours = now});
   if (a.manifest.empty()) {
-    a.risk += !removable           ? kLastFirst
-              : is_scalable(owner) ? "; its idle hours do not fit one schedule: scale it on requests, not by the clock"
-                                   : "; no controller is known that could scale it";
+    if (!removable)
+      a.risk += kLastFirst;
+    else if (is_scalable(owner))
+      a.risk += "; its idle hours do not fit one schedule: scale it on requests, not by the clock";
     return;
   }
   if (parked < now) append(a.commands, mark_for_removal(owner, pods));
@@ -236,7 +249,8 @@ void move_workloads(FleetAction& a, const Replacement& to, const RemedyInput& in
     workloads[workload].insert(move.owner.instance);
   }
   if (to.moves_provider) {  // to another cluster: no command here can do it
-    a.risk += "; not at today's provider: data and network must move";
+    a.risk += fmt::format("; data and network must move, unless {} is your provider",
+                          to.machine != nullptr ? to.machine->provider : "it");
     return;
   }
   for (const auto& [workload, pods] : workloads) {
@@ -302,9 +316,11 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
     a.risk +=
         "; not in the total: " +
         (first.loses_link ? fmt::format("the work spans several GPUs, and {} has no NVLink", first.instead->gpu->name)
-         : a.forecast     ? broken_limit(*a.forecast, input.thresholds)
-         : first.speed    ? "the work fills its GPU and would change provider"
-                          : "too few working days to find regular hours");
+         : first.moves_provider ? fmt::format("a change of provider; if {0} is yours, pass --provider {0}",
+                                              first.instead->machine->provider)
+         : a.forecast           ? broken_limit(*a.forecast, input.thresholds)
+         : is_scalable(input.running[first.gpus.front()].owner()) ? "too few working days to find regular hours"
+                                                                  : "no controller is known that could scale it");
   switch (first.kind) {
     case RemedyKind::kReplicas:
     case RemedyKind::kBatch:

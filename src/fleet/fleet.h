@@ -44,7 +44,7 @@ struct Thresholds {
   double park_share = 0.25;        // ... if they make up this share of the time
   double stable_share = 0.95;      // a GPU present for this share of the time may be committed to
   double most_overload = 0.01;     // share of the recorded time for which a new GPU may be too small
-  double most_slowdown = 3;        // latency at p95 and at the peak on a smaller GPU, relative to today
+  double most_slowdown = 1.5;      // latency at p95 and at the peak on a smaller GPU, relative to today
   Seconds min_age = hours(24);     // no action on younger workloads, unless they existed when the window began; nothing
                                    // is stopped or parked before it was watched for as long
   bool across_teams = false;       // whether jobs of different or unknown teams may share a GPU without MIG

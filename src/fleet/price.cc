@@ -179,9 +179,10 @@ std::vector<KindOffers> DevicePrices::offers_instead_of(const GpuPrice& now, std
     const auto [at, is_new] = found[offer.gpu].try_emplace(provider);
     // As in every command, an unconfirmed price comes after the others.
     if (!is_new && std::pair(at->second.in_doubt, at->second.what.rate) <= std::pair(in_doubt_[i], rate)) continue;
-    at->second = {{offer.gpu, rate, market::describe(offer), offer.machine, provider != home},
-                  compared ? std::optional(rate / here[provider]) : std::nullopt,
-                  in_doubt_[i]};
+    at->second = {
+        {offer.gpu, rate, market::describe(offer), offer.machine, filter_.providers.empty() && provider != home},
+        compared ? std::optional(rate / here[provider]) : std::nullopt,
+        in_doubt_[i]};
   }
   std::vector<KindOffers> kinds;
   for (const catalog::Gpu& gpu : catalog().gpus) {

@@ -51,7 +51,7 @@ struct Replacement {
   UsdPerGpuSecond rate;
   std::string source;                         // "aws g6.xlarge, us-east-1, on-demand"
   const catalog::Machine* machine = nullptr;  // null: the user's own price
-  bool moves_provider = false;                // not at the GPU's provider, or that provider is unknown
+  bool moves_provider = false;                // neither the GPU's provider nor one that the user named
 };
 
 // The offers for one kind of GPU in place of another.

@@ -42,9 +42,10 @@ struct Remedy {
   std::optional<Replacement> instead = {};  // what is paid for afterwards, if it changes
   std::optional<double> speed = {};         // of work that fills its GPU, relative to today
   std::string manifest = {};
-  bool counted = true;      // FleetAction::counted
-  bool loses_link = false;  // a pod or job on several GPUs would lose NVLink
-  DailyHours hours = {};    // kPark: when it works
+  bool counted = true;          // FleetAction::counted
+  bool moves_provider = false;  // to another provider, or today's is unknown
+  bool loses_link = false;      // a pod or job on several GPUs would lose NVLink
+  DailyHours hours = {};        // kPark: when it works
 };
 
 struct RemedyInput {

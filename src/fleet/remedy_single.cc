@@ -134,7 +134,7 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   }
   park.saving = gpu.spend_rate() * share;
   park.confidence = gpu.confidence * 0.8;
-  park.counted = works_regularly(gpu, running);
+  park.counted = works_regularly(gpu, running) && is_scalable(running.owner());
   return park;
 }
 
@@ -183,7 +183,8 @@ std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std
   const bool spans = known.of_instance[{owner.team, owner.instance}] > 1 || (!is_scalable(owner) && together > 1);
   remedy.loses_link =
       !owner.instance.empty() && spans && gpu.price.gpu->nvlink_kind != "none" && other.gpu->nvlink_kind == "none";
-  remedy.counted = best->keeps_up && (has_room(gpu) || !other.moves_provider) && !remedy.loses_link;
+  remedy.moves_provider = best->keeps_up && other.moves_provider;
+  remedy.counted = best->keeps_up && !other.moves_provider && !remedy.loses_link;
   return remedy;
 }
 

@@ -220,7 +220,7 @@ class ObjectWalk {
     inner.base.units =
         count && inner.base.units ? std::optional(*inner.base.units * std::max(0.0, *count - 1)) : std::nullopt;
     if (below.find("containers") != nullptr || below.find("resources") != nullptr) return;
-    // Without containers of its own, a worker has those of the serving runtime, and a GPU for each tensor rank.
+    // A worker without containers has those of the serving runtime, and a GPU for each tensor rank.
     const YamlValue* ranks = below.find("tensorParallelSize");
     const YamlValue& source = ranks != nullptr ? *ranks : *stages;
     Amount each = amount_of(doc_, source, "tensorParallelSize", source);

@@ -78,9 +78,9 @@ constexpr Setting kRows[] = {
         .or_else("24h"),
     share("max-overload", "1%", 0, 1, "share of the recorded time for which a smaller GPU may be too small")
         .or_else("1%"),
-    number("max-slowdown", "3", 1, 1000,
+    number("max-slowdown", "1.5", 1, 1000,
            "largest factor on latency (p95 and peak) for a move to a smaller GPU to count")
-        .or_else("3"),
+        .or_else("1.5"),
     flag("across-teams", "let jobs of different or unknown teams share a GPU without MIG"),
 };
 

@@ -214,7 +214,7 @@ std::string reservations_about(const std::vector<FleetAction>& actions) {
   for (const FleetAction& action : actions) {
     if (action.counted) continue;
     reasons.insert(action.kind == fleet::ActionKind::kWatch  ? "only a longer recording would show it"
-                   : action.kind == fleet::ActionKind::kStop ? "the hours of work are irregular"
+                   : action.kind == fleet::ActionKind::kStop ? "the hours of work are irregular or nothing can scale it"
                                                              : "work would slow down or move to another provider");
   }
   return fmt::format("{}", fmt::join(reasons, ", or "));

@@ -88,13 +88,13 @@ const Fields<Alternative> kProjectionFields = {
     {"load_p95", "p95 load", "95th percentile of the load there, at the slow end of the interval",
      [](const Alternative& p) { return p.forecast.load_p95; }, percent},
     {"keeps_up", "keeps up",
-     "whether load and latency there are within the limits of 'fleet', and the work at most triples in time",
+     "whether load and latency there are within the limits of 'fleet', and the work takes at most 1.5x as long",
      &Alternative::keeps_up,
      [](const Alternative& p) { return p.keeps_up               ? "yes"
                                        : p.speed.likely < 0.995 ? "no"
                                                                 : "unsure"; }},
     {"fits", "the memory in use fits", &Alternative::fits},
-    {"replaces", "same vendor, and no GeForce card for a data-centre GPU", &Alternative::replaces},
+    {"replaces", "same vendor and host architecture; no GeForce card for a data-centre GPU", &Alternative::replaces},
     {"usd_per_gpu_hour", "$/GPU-h", "price; null: none known",
      [](const Alternative& p) { return p.offer ? std::optional(p.offer->rate) : std::nullopt; }},
     {"provider", "of the offer",
