@@ -11,6 +11,7 @@ match; `hint`: refused, and the error with its hints matches; `none`: exits 2, n
 
 Usage: hands_test.py PROGRAM [--all] [--seed N]; by default each rule runs a random sample of its variants."""
 import concurrent.futures
+import csv
 import json
 import os
 import pathlib
@@ -66,19 +67,17 @@ def example(flag):
     return {"TIME": "2h", "BYTES": "40GiB", "N/s": "5/s", "USD": "500", "0-1": "0.5", "GB/s": "400GB/s"}.get(shown, "2")
 
 
-def table(name):
-    """The rows of a table in aliases.cc, as lists of their strings and identifiers."""
-    text = (ROOT / "apps/rightsize/typed/aliases.cc").read_text()
-    body = re.search(name + r"\[\] = \{(.*?)\n\};", text, re.S).group(1)
-    for row in re.findall(r"\{((?:[^{}\"]|\"[^\"]*\")*)\}", re.sub(r"//[^\n]*", "", body)):
-        joined = re.sub(r'"\s*\n\s*"', "", row)
-        yield [quoted or word for quoted, word in re.findall(r'"([^"]*)"|(When::\w+)', joined)]
+def table(kind):
+    """The rows of a kind in data/other_names.csv: names, meaning, more."""
+    lines = (ROOT / "data/other_names.csv").read_text().splitlines()
+    rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+    return [(row["names"], row["meant"], row["more"]) for row in rows if row["kind"] == kind]
 
 
 def flag_aliases():
     """Another tool's flag has the effect of its equivalent."""
     taken = set()
-    for spellings, target, *when in table("kFlags"):
+    for spellings, target, when in table("flag"):
         name, _, value = target.partition("=")
         for spelling in spellings.split():
             for context in (SERVE,) if when else (TRAIN, SERVE, "prices " + ARGUMENTS["prices"], "gpus h100", PLAN):
@@ -93,7 +92,7 @@ def flag_aliases():
 
 def value_aliases():
     """Another tool's value of a flag is ours, in any case and with any separators."""
-    for name, pairs in table("kValues"):
+    for name, pairs, _ in table("value"):
         for typed, meant in (pair.split("=", 1) for pair in pairs.split()):
             for context in (TRAIN, SERVE):
                 if name in flags("memory"):
@@ -101,7 +100,7 @@ def value_aliases():
 
 
 def command_aliases():
-    for spellings, target, *_ in table("kCommands"):
+    for spellings, target, _ in table("command"):
         command = target.split()[0]
         for spelling in spellings.split():
             if command in ARGUMENTS and spelling not in COMMANDS:
