@@ -152,11 +152,11 @@ double width_of(const PricedOption& c) {
 // The score with what other merits are worth, in percent. Speeds and prices are not known more exactly than that.
 double weighted_score(const Request& request, const PricedOption& c) {
   const bool benchmarked = perf::has_benchmark(c.option->basis, c.machines->speed.relative);
-  double percent = may_miss(request, c) ? 1 : 0;
+  double percent = may_miss(request, c) ? 2 : 0;
   // The high end of an extrapolation already counts.
   if (!c.is_extrapolated()) percent += !benchmarked ? 1 : c.option->basis == perf::Basis::kTransferred ? 0.5 : 0;
-  // More than all the others together, so that more terms never cost more.
-  if (c.offer->price->purchase != catalog::Purchase::kOnDemand) percent += 2;
+  // More than any other merit, so that more terms do not cost more.
+  if (c.offer->price->purchase != catalog::Purchase::kOnDemand) percent += 3;
   if (c.price->age && *c.price->age > days(market::kAgedDays)) percent += 0.2;
   if (c.price->sources < 2) percent += 0.1;
   // One failed machine stops a whole training run, but only its own replicas of a service. Twice the machines for half

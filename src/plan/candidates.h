@@ -114,8 +114,8 @@ bool has_arm_host(const market::Offer& offer);
 using Kind = std::tuple<std::string_view, const catalog::Gpu*, catalog::Purchase, bool>;
 Kind kind_of(const PricedOption& option);
 
-// The best of each kind, best first. Other merits are worth at most 2 % of the cost: limits met even at the slow end of
-// the speed, evidence, a fresh price, less lost with one machine (training: fewer machines), an x86 host with CUDA.
+// The best of each kind, best first. Other merits are worth a few percent of the cost: limits met even at the slow end
+// of the speed, evidence, a fresh price, less lost with one machine (training: fewer machines), an x86 host with CUDA.
 // Half the time is worth 0.5 %.
 std::vector<PricedOption> best_of_each_kind(const Request& request, const std::vector<PricedOption>& candidates);
 

@@ -79,7 +79,7 @@ std::string why_lower(const plan::Request& request, const Plan& first, const Pla
   if (first.benchmarked && !cheaper.benchmarked) return "no benchmark";
   if (first.basis < cheaper.basis) return "its speed was not measured with this framework";
   if (first.offer.price->purchase == Purchase::kOnDemand && cheaper.offer.price->purchase != Purchase::kOnDemand)
-    return fmt::format("{} for at most 2 % less", catalog::name_of(cheaper.offer.price->purchase));
+    return fmt::format("{} for at most 3 % less", catalog::name_of(cheaper.offer.price->purchase));
   if (old(cheaper) > old(first)) return fmt::format("its price is {:.0f} days old", old(cheaper));
   if (cheaper.price.sources < 2 && first.price.sources > 1) return "its price has one source";
   if (first.machines != cheaper.machines && service == (first.machines > cheaper.machines))
@@ -90,16 +90,20 @@ std::string why_lower(const plan::Request& request, const Plan& first, const Pla
   if (service && first.latency < cheaper.latency) return "answers later";
   if (request.work.kind == WorkKind::kTraining && cheaper.memory.high > cheaper.fit.capacity * 0.95)
     return "memory is tight";
-  return request.objective == plan::Objective::kCost ? "within 2 %" : "less suited to the objective";
+  return request.objective == plan::Objective::kCost ? "within 3 %" : "less suited to the objective";
 }
 
 constexpr double kLess = 0.999;  // of the cost: less than the same
 
-// "gh200 costs 6.1 % less, but ranks lower (no benchmark)": the cheapest other GPU, if the verdict must name it.
+// "gh200 costs 6.1 % less, but ranks lower (latency at 96 % of its limit)": the cheapest other GPU, unless another
+// sentence asks to test it or to confirm its price.
 std::string cheaper_gpu(const plan::Request& request, const Recommendation& found) {
   const Plan &first = found.plans.front(), *next = found.next_gpu();
   if (next == nullptr || next->cost > first.cost * kLess || found.decision() == plan::Decision::kExtrapolation)
     return {};
+  const auto is_its = [&](const Plan& p) { return p.offer.gpu == next->offer.gpu; };
+  if (std::any_of(found.held_back.begin(), found.held_back.end(), is_its)) return {};
+  if (found.experiment && is_its(found.experiment->plan)) return {};
   return fmt::format("{} costs {}, but ranks lower ({})", next->offer.gpu->name, compare(next->cost / first.cost),
                      why_lower(request, first, *next));
 }
@@ -148,7 +152,7 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
     case plan::Decision::kClose: {
       std::vector<std::string> names;
       for (const Plan* plan : found.close_calls()) names.push_back(plan->offer.gpu->name);
-      const std::string cheaper = found.experiment ? std::string() : cheaper_gpu(request, found);
+      const std::string cheaper = cheaper_gpu(request, found);
       return fmt::format("Close call: {} {} within 5 %; choose by availability or {}.{}", list_of_names(names),
                          names.size() == 1 ? "is" : "are",
                          request.work.kind == WorkKind::kServing ? "latency" : "speed",
@@ -157,14 +161,18 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
     default:
       break;
   }
+  const std::string cheaper = cheaper_gpu(request, found);
   const Plan *next = found.next_gpu(), *rival = found.rival();
+  if (next != nullptr && next->cost < first.cost && cheaper.empty()) {
+    if (rival == nullptr) return {};
+    next = rival;
+  }
   if (next == nullptr) {
     const bool all_listed = found.plans.size() < static_cast<std::size_t>(request.top) && !request.plans_only;
     return all_listed && request.filter.gpus.size() != 1 ? no_other_gpu(found) : std::string();
   }
   const plan::Decision decision = found.decision();
   const double confidence = found.confidence.value_or(1);
-  const std::string cheaper = cheaper_gpu(request, found);
   const char* verdict = decision == plan::Decision::kUncertain  ? "Uncertain"
                         : !cheaper.empty()                      ? "Ahead"
                         : !found.confidence || rival == nullptr ? "Cheapest"
@@ -184,9 +192,10 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
                                          "; there is a {:.0f} % chance that this one needs more machines to meet "
                                          "your limits",
                                          100 * first.resizing)
-            : found.may_break_limits
-                ? "; at the high end of its range this one breaks a limit"
-                : fmt::format("; the price of this one is {:.0f} days old, with one source", in_days(*first.price.age));
+            : found.may_break_limits ? "; at the high end of its range this one breaks a limit"
+            : first.has_old_price()
+                ? fmt::format("; the price of this one is {:.0f} days old, with one source", in_days(*first.price.age))
+                : "";
   return text + ".";
 }
 
@@ -399,7 +408,7 @@ std::string experiment_sentence(const Recommendation& found) {
 
 std::string levers_sentence(const plan::Request& request, const Recommendation& found) {
   constexpr double kWorthALine = 0.9, kAnySaving = 0.99;
-  constexpr std::size_t kMost = 4;
+  constexpr std::size_t kMost = 3;
   const Plan& first = found.plans.front();
   const bool energy = request.objective == plan::Objective::kEnergy;
   const auto amount = [&](const Plan& p) { return energy ? p.energy_kwh() : in_usd(p.cost); };

@@ -310,19 +310,10 @@ std::string verdict_line(const RlPlansView& v) {
     return fmt::format(" The price is {:.0f} days old ({} source{}).", in_days(*first.priced.price->age),
                        first.priced.price->sources, first.priced.price->sources == 1 ? "" : "s");
   };
-  if (first.priced.is_extrapolated()) {
-    // Also those that the budget excludes.
-    Usd others = first.priced.cost_high;
-    for (const RlPlan& plan : v.found.plans)
-      if (!plan.priced.is_extrapolated()) others = std::min(others, plan.priced.cost);
-    for (const auto& [key, obstacle] : v.found.obstacles)
-      if (key.second == plan::RejectionStage::kBudget) others = std::min(others, obstacle.nearest.need_cost);
-    return fmt::format("Extrapolation: no benchmark for {}; its high end of {} {}.", gpu,
-                       format_usd(first.priced.cost_high),
-                       others < first.priced.cost_high ? fmt::format("is above other GPUs ({})", format_usd(others))
-                                                       : "costs less than the others") +
+  if (first.priced.is_extrapolated())
+    return fmt::format("Extrapolation: no benchmark for {}; at the high end of its range it costs {}.", gpu,
+                       format_usd(first.priced.cost_high)) +
            price();
-  }
   std::vector<std::string> near;
   for (const RlPlan& plan : v.found.plans) {
     const std::string text =
