@@ -157,6 +157,7 @@ struct Sentence {
     const std::optional<Amount> amount = is_size(typed[at]) ? std::nullopt : parse_amount(typed[at]);
     if (!amount || amount->per) return amount.has_value();
     const std::string next = at + 1 < typed.size() ? bare_word(typed[at + 1]) : "";
+    if (typed[at].ends_with('p')) return false;  // "480p"
     if (is_size(next) || parse_duration(typed[at] + " " + next)) return false;  // "llama 3.3 70B", "3 day job"
     for (std::size_t i = at + 1; i < std::min(at + 4, typed.size()) && !is_link(typed[i]); ++i) {
       if (thing_of(bare_word(typed[i])) != Thing::kNone || lists_word("rps qps", bare_word(typed[i]))) return true;
@@ -292,10 +293,11 @@ struct Offer {
                                  : is_digits(word.substr(0, 1)) ? parse_duration(word)
                                                                 : Result<Seconds>(fail(bad_input("")));
     if (lists_word("weekend weekends", word)) return horizon.value = 48, true;
-    const bool each_month = word == "monthly" || (lists_word("per each every", word) && next == "month");
-    if (each_month) {
-      if (!horizon) horizon.value = in_hours(kMonth);
-      i += word == "monthly" ? 0 : 1;
+    // "per month", "monthly", "per year".
+    const auto span = parse_duration("1 " + (word.ends_with("ly") ? word.substr(0, word.size() - 2) : next));
+    if (span && (lists_word("monthly yearly", word) || lists_word("per each every", word))) {
+      if (!horizon) horizon.value = in_hours(*span);
+      i += word.ends_with("ly") ? 0 : 1;
       return true;
     }
     if (!time || lists_word("per an", said.at(i - std::min<std::size_t>(i, 1)))) return false;
@@ -405,8 +407,10 @@ std::vector<std::string> offer_words(const Kind& kind, const Sentence& said, Off
     if (const auto hours = offer.hours()) offer.words.push_back(fmt::format("--hours={:.6g}h", *hours));
     if (offer.kwh) offer.words.push_back(fmt::format("--kwh-price={:g}", *offer.kwh));
     if (offer.share) offer.words.push_back(fmt::format("--busy-share={:g}", *offer.share));
-  } else if (command == "prices compare" || (command == "gpus" && !said.gpus.empty())) {
+  } else if (command == "gpus" && !said.gpus.empty()) {
     return said.gpus;
+  } else if (command == "prices compare") {
+    return offer.words;
   } else {
     // "an 8x H100 node" without a time names the machine.
     offer.put_count(gpus, command == "gpus" || (said.says(kMachines) && said.count > 1) ? "" : "730h", notes);
@@ -555,7 +559,8 @@ bool answer_question(Typed& typed, bool quoted) {
   }
   // An answer that ignores what is asked for is none.
   const bool named = (said.has & kNoModel) && std::ranges::any_of(words, is_unknown_name);  // its error names it
-  for (std::size_t i = 0; !known && !named && i < words.size() && typed.object.empty(); ++i) {
+  const bool plan = (said.has & (kAsks | kNoWork)) == 0;  // a phrase with a model and its work needs no more
+  for (std::size_t i = 0; !known && !named && !plan && i < words.size() && typed.object.empty(); ++i) {
     if (!lists_word(listed("asking"), bare_word(words[i])) && !is_link(bare_word(words[i])))
       typed.object = bare_word(words[i]);
   }

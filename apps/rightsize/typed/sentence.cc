@@ -15,6 +15,7 @@
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
+#include "rightsize/typed/said_words.h"
 #include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
@@ -35,7 +36,8 @@ bool is_sentence(const std::string& text) {
   const std::vector<std::string> words = split_words(text);
   if (words.size() == 3 && words[1] == "like") return false;
   constexpr std::size_t kLongestName = 4;
-  const bool is_name = words.size() <= kLongestName && !text.ends_with('?') &&
+  const bool links = std::ranges::any_of(words, [](const std::string& word) { return is_link(word); });
+  const bool is_name = words.size() <= kLongestName && !text.ends_with('?') && !links &&
                        kind_of_word(fmt::format("{}", fmt::join(words, "-"))) != WordKind::kOther;
   if (is_name) return false;
   return words.size() >= kFewest || text.ends_with('?');
