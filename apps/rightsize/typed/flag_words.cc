@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/suggest.h"
 #include "base/text.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/lists.h"
@@ -28,6 +29,10 @@ Words meanings(std::string_view flag, bool limits) {
     if (word.size() > 3 && word.ends_with('s') && !word.ends_with("ss")) word.pop_back();
     if (limits || word != "cap") found.insert(word);
   }
+  // Inputs and outputs are lengths, in tokens.
+  if (found.contains("input") || found.contains("output")) std::erase_if(found, [](const std::string& word) {
+      return lists_word("length token", word);
+    });
   return found;
 }
 
@@ -82,6 +87,8 @@ std::string by_meaning(const std::string& typed, const std::string& value, const
       const bool takes_value = !flag->values.empty() && name.size() == meant.size();
       return takes_value && !settings::read_list(*flag->setting, meant_value(flag->name, value));
     });
+    for (const char* length : {"--isl", "--osl"})  // RL also has a number of answers
+      if (found.size() > 1 && found.contains(length)) return length;
     if (found.size() == 1) return *found.begin();
   }
   return {};
@@ -91,6 +98,16 @@ std::string by_meaning(const std::string& typed, const std::string& value, const
 
 std::string flag_by_words(const std::string& typed, const std::string& value, const std::deque<FlagInfo>& declared,
                           bool serving) {
+  // --seqlen, --batchsize: the same letters without dashes.
+  std::set<std::string> same;
+  for (const NameRow& alias : names_of("flag")) {
+    for (const std::string_view name : split_list(alias.names, ' ')) {
+      if (!name.starts_with("--") || fold_name(name) != fold_name(typed)) continue;
+      const std::string meant = meant_flag(name, declared, serving);
+      if (meant.starts_with("--")) same.insert(meant);
+    }
+  }
+  if (same.size() == 1) return *same.begin();
   const auto [name, unit] = split_unit(typed);
   const bool split = name != typed && name.size() > 2 && is_digits(value);
   const FlagInfo* own = split ? find_flag(declared, name) : nullptr;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/amount.h"
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "rightsize/typed/aliases.h"
@@ -37,8 +40,13 @@ std::optional<LatencyLimitName> read_limit_name(std::string_view name) {
   std::string rest = to_lower(trim(name));
   std::replace_if(
       rest.begin(), rest.end(), [](char c) { return c == '_' || c == ' ' || c == '@'; }, '-');
-  rest = "-" + rest + "-";
   LatencyLimitName limit;
+  if (lists_word(listed("least speed"), rest)) {
+    limit.metric = LatencyMetric::kTpot;
+    limit.unit = "/s";
+    return limit;
+  }
+  rest = "-" + rest + "-";
   for (const auto& [measured, list] : kLatencyMetrics) {
     for (const std::string_view metric : split_list(listed(list), ' ')) {
       const std::size_t at = limit.metric ? std::string::npos : rest.find("-" + std::string(metric) + "-");
@@ -66,7 +74,12 @@ std::optional<LatencyLimit> read_limit(const LatencyLimitName& name, std::string
   value = trim(value);
   while (value.starts_with('<') || value.starts_with('=')) value = trim(value.substr(1));
   limit.text = value;
-  Result<Seconds> time = parse_duration(value);
+  if (name.unit == "/s") {  // tokens per second of one user
+    const std::optional<Amount> speed = parse_amount(value);
+    if (!speed || !(speed->count > 0)) return std::nullopt;
+    limit.text = fmt::format("{:.4g}ms", 1000 / speed->count * (speed->per ? in_seconds(*speed->per) : 1));
+  }
+  Result<Seconds> time = parse_duration(limit.text);
   if (!time) {
     const Result<double> number = parse_number(value);
     if (!number) return std::nullopt;

@@ -311,6 +311,9 @@ class Rewriter {
         out_.words.emplace_back("--job=serve");
       return push(*find_flag(declared_, "--sweep"), fmt::format("{}={}", flag.name.substr(2), text));
     }
+    // Data sheets give memory in GB.
+    if (flag.setting->kind == settings::Kind::kBytes && is_digits(text) && flag.name.find("memory") != std::string::npos)
+      text += "GB";
     const std::string by_typed = meant_value(typed, text);
     text = by_typed != text ? by_typed : meant_value(flag.name, text);
     // A choice within a longer name: bitsandbytes-nf4.
