@@ -331,20 +331,23 @@ bool relaxes(RequestChangeKind kind) {
          kind == RequestChangeKind::kAnyProvider;
 }
 
-// "30.2d", "36h", "1.5s", "47ms": long deadlines are written in days.
+// "30.2d", "36h", "17min", "1.5s", "47ms": long deadlines are written in days.
 std::string duration_flag(Seconds time) {
   const double days = in_days(time), hours = in_hours(time), ms = in_milliseconds(time);
   if (days > kHourDays || (days >= 2 && days == std::round(days))) return fmt::format("{:.4g}d", days);
-  if (hours >= 0.5) return fmt::format("{:g}h", hours);
+  if (hours >= 4 || (hours >= 0.5 && hours * 10 == std::round(hours * 10))) return fmt::format("{:g}h", hours);
+  if (hours >= 0.1) return fmt::format("{:g}min", hours * 60);
   return ms < 1e3 ? fmt::format("{:g}ms", ms) : fmt::format("{:g}s", ms / 1e3);
 }
 
-// Two digits; deadlines in whole hours, and in tenths of days above four days.
+// Two digits; deadlines in minutes up to four hours, so that a plan's own time leads to this plan, then in whole hours,
+// and in tenths of days above four days.
 Seconds rounded_up(Seconds time, bool deadline) {
   const double exact = in_seconds(time), day = 86'400;
   const double unit = !deadline                 ? std::pow(10, std::floor(std::log10(exact)) - 1)
                       : exact > kHourDays * day ? day / 10
-                                                : 3'600.0;
+                      : exact > 4 * 3'600.0     ? 3'600.0
+                                                : 60.0;
   return seconds(std::ceil(exact / unit - 1e-9) * unit);
 }
 

@@ -413,6 +413,12 @@ TEST(Recommend, TheSoonestPlanIsNearestToADeadline) {
                                     [](const RequestChange& c) { return c.kind == RequestChangeKind::kNoDeadline; });
   ASSERT_NE(without, found.changes.end());
   EXPECT_LE(without->plan.time.total(), fastest.plans.at(0).time.total() * 1.01);
+  const std::string deadline = without->flags.substr(without->flags.find(' ') + 1);
+  const Recommendation applied =
+      recommend(request_of({{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"deadline", deadline}, {"gpu", "h100-sxm"}}),
+                built_in_prices(), built_in_constants());
+  ASSERT_FALSE(applied.plans.empty()) << deadline;
+  EXPECT_LE(applied.plans.front().time.total(), without->plan.time.total() + seconds(60)) << deadline;
 }
 
 // A mix is reported only if it is clearly cheaper than any single kind, and it carries the whole load.

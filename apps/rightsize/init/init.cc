@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "plan/write_workload_file.h"
+#include "launch/write_workload_file.h"
 #include "report/fields.h"
 #include "rightsize/init/interview.h"
 #include "rightsize/input/workload_input.h"
@@ -70,7 +70,7 @@ Checked<Outcome> run(const Flags& flags) {
   } else if (auto request = plan::read_request(settings, catalog); !request) {
     return fail(std::move(request).error());
   }
-  Written written{{}, plan::write_workload_file(settings)};
+  Written written{{}, launch::write_workload_file(settings)};
   Outcome outcome;
   if (flags.output.empty()) {
     outcome.report.blocks = {report::Verbatim{"", written.text}};

@@ -52,6 +52,8 @@ std::string list_of_names(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
+Usd new_money(const Plan& plan) { return plan.cost - market::sum_of(plan.draws); }
+
 // Why a cheaper plan of the table is not first.
 std::string why_lower(const plan::Request& request, const Plan& first, const Plan& cheaper) {
   const bool service = request.work.kind == WorkKind::kServing;
@@ -61,6 +63,8 @@ std::string why_lower(const plan::Request& request, const Plan& first, const Pla
     return p.price.age && *p.price.age > days(market::kAgedDays) ? in_days(*p.price.age) : 0;
   };
   if (!cheaper.price.may_lead()) return held_back(cheaper.price);
+  if (new_money(cheaper) > new_money(first))
+    return fmt::format("{} of new money instead of {}", short_usd(new_money(cheaper)), short_usd(new_money(first)));
   const double energy = first.power > Watts{} ? cheaper.energy_kwh() / first.energy_kwh() : 0;
   if (request.objective == plan::Objective::kEnergy && energy > 1.005)
     return fmt::format("uses {} energy", compare(energy));
@@ -411,7 +415,8 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
   constexpr std::size_t kMost = 3;
   const Plan& first = found.plans.front();
   const bool energy = request.objective == plan::Objective::kEnergy;
-  const auto amount = [&](const Plan& p) { return energy ? p.energy_kwh() : in_usd(p.cost); };
+  const auto amount = [&](const Plan& p) { return energy ? p.energy_kwh() : in_usd(new_money(p)); };
+  if (!(amount(first) > 0)) return {};  // drawn from a commitment
   // A commitment or spot machines that cost more than on-demand ones are a mistake, even by a small amount.
   const auto frees = [&](const Plan& p) {
     return first.offer.price->purchase != Purchase::kOnDemand && p.offer.price->purchase == Purchase::kOnDemand;

@@ -1,4 +1,4 @@
-#include "plan/write_workload_file.h"
+#include "launch/write_workload_file.h"
 
 #include <algorithm>
 
@@ -8,14 +8,14 @@
 
 #include "base/text.h"
 
-namespace rightsize::plan {
+namespace rightsize::launch {
 namespace {
 
 using model::Setting;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 Pairs read_back(const std::vector<Setting>& settings) {
-  auto read = read_workload_file("made", write_workload_file(settings));
+  auto read = plan::read_workload_file("made", write_workload_file(settings));
   EXPECT_TRUE(read) << describe(read.error());
   Pairs pairs;
   if (read) {
@@ -38,8 +38,8 @@ class RoundTrip : public ::testing::TestWithParam<std::vector<Setting>> {};
 TEST_P(RoundTrip, AWrittenFileReadsBackAsItsSettingsAndRequest) {
   EXPECT_EQ(read_back(GetParam()), pairs_of(GetParam()));
   static const catalog::Catalog kFacts = *catalog::load_catalog("");
-  const auto read = read_workload_file("made", write_workload_file(GetParam()));
-  const auto request = read_request(read->front(), kFacts);
+  const auto read = plan::read_workload_file("made", write_workload_file(GetParam()));
+  const auto request = plan::read_request(read->front(), kFacts);
   EXPECT_TRUE(request) << describe(request.error());
 }
 
@@ -85,4 +85,4 @@ RC_GTEST_PROP(WriteWorkloadFile, AnyNameReadsBack, (const std::vector<char>& let
 }
 
 }  // namespace
-}  // namespace rightsize::plan
+}  // namespace rightsize::launch

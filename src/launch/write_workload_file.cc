@@ -1,4 +1,4 @@
-#include "plan/write_workload_file.h"
+#include "launch/write_workload_file.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 #include "hand_over/template.h"
 #include "settings/setting.h"
 
-namespace rightsize::plan {
+namespace rightsize::launch {
 namespace {
 
 using model::Setting;
@@ -97,7 +97,7 @@ std::string line(const std::string& name, const Setting* given) {
 }  // namespace
 
 std::string write_workload_file(const std::vector<Setting>& settings) {
-  std::vector<std::string> left = request_settings();
+  std::vector<std::string> left = plan::request_settings();
   std::string out =
       "# A workload for rightsize: rightsize recommend THIS_FILE\n"
       "# Remove a '#' and add a value to set more. Flags of the command take precedence over this file.\n";
@@ -114,7 +114,7 @@ std::string write_workload_file(const std::vector<Setting>& settings) {
   }
   const std::size_t before = out.size();
   while (!left.empty()) take(std::string(left.front()), true);
-  const std::vector<std::string>& known = request_settings();
+  const std::vector<std::string>& known = plan::request_settings();
   for (const Setting& setting : settings) {  // settings of other jobs (rl)
     if (std::find(known.begin(), known.end(), setting.name) == known.end()) out += line(setting.name, &setting);
   }
@@ -123,4 +123,4 @@ std::string write_workload_file(const std::vector<Setting>& settings) {
   return out;
 }
 
-}  // namespace rightsize::plan
+}  // namespace rightsize::launch
