@@ -297,16 +297,38 @@ def check_abandoned_work(server):
     check(time.time() - begun < 20, f'abandoned work holds up the next request for {time.time() - begun:.1f} s')
 
 
-def check_calibration_while_running(folder):
-    """The user's catalogue can be created after the server has started."""
+def check_changes_while_running(folder):
+    """After every change of the user's files, the server answers as the command does, errors included."""
+    places = {'XDG_CONFIG_HOME': os.path.join(folder, 'config'), 'XDG_DATA_HOME': os.path.join(folder, 'data')}
     catalog = os.path.join(folder, 'config/rightsize/catalog')
-    with running(PROGRAM, XDG_CONFIG_HOME=os.path.join(folder, 'config')) as server:
-        asked = {'model': 'llama-3.2-1b', 'tokens': '1M', 'gpu': 'l4', 'plans-only': True}
-        check(server.ask('/api/recommend', asked)[0] == 200, 'without a catalogue')
-        os.makedirs(catalog)
-        shutil.copytree(os.path.join(ROOT, 'tests/fixtures/overlay'), catalog, dirs_exist_ok=True)
-        status, _, text = server.ask('/api/recommend', asked | {'top': 7})
-        check('cannot be read' not in text, f'a catalogue created later: {status} {text[:300]}')
+    fixtures = os.path.join(ROOT, 'tests/fixtures')
+
+    def cheaper(price):
+        with open(os.path.join(catalog, 'prices/acme.csv'), 'a') as file:
+            file.write(f'a100-x1,eu-west,on-demand,{price},2026-11-01\n')
+
+    changes = [
+        lambda: shutil.copytree(os.path.join(fixtures, 'overlay'), catalog),
+        lambda: cheaper('1.50USD/h'),
+        lambda: cheaper('nonsense'),
+        lambda: shutil.copytree(os.path.join(fixtures, 'overlay'), catalog, dirs_exist_ok=True),
+        lambda: subprocess.run([PROGRAM, 'prices', 'import', '--feed', 'skypilot', '--date', '2026-11-14', os.path.join(fixtures, 'feeds/aws_v8.csv')],
+                               env={**os.environ, **places}, capture_output=True, check=False),
+        lambda: shutil.rmtree(catalog),
+    ]
+    questions = [('prices', {'gpu': 'h100-sxm'}), ('prices', {'provider': 'acme'}), ('recommend', {'model': 'llama-3.2-1b', 'tokens': '1M', 'plans-only': True, 'top': 7})]
+    with running(PROGRAM, **places) as server:
+        seen = set()
+        for number, make in enumerate([lambda: None, *changes]):
+            make()
+            for name, asked in questions:
+                said = subprocess.run([PROGRAM, *words_of(name, asked), '--format', 'json'], capture_output=True, text=True, env={**os.environ, **places}).stdout
+                for _ in range(2):
+                    status, _, text = server.ask(f'/api/{name}', asked)
+                    same = timeless(json.loads(text)) == timeless(json.loads(said)) if status == 200 else said == ''
+                    check(same, f'change {number}, {name} {asked}: an outdated answer: {status} {text[:200]}')
+                seen.add((name, said))
+        check(len(seen) > 8, f'the changes change answers: {len(seen)}')
 
 
 def check_live():
@@ -395,7 +417,7 @@ check_silent_prometheus()
 with tempfile.TemporaryDirectory() as folder:
     check_token_and_tls(folder)
     check_decisions(folder)
-    check_calibration_while_running(folder)
+    check_changes_while_running(folder)
     check_stopping(folder)
 print('\n'.join(failures) or f'{len(CASES)} requests answered as the commands answer them; refusals, searches, tokens, TLS and stopping in order')
 sys.exit(1 if failures else 0)

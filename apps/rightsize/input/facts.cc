@@ -8,6 +8,8 @@
 #include <memory>
 #include <mutex>
 
+#include <fmt/format.h>
+
 #include "base/file.h"
 #include "catalog/hardware.h"
 #include "feeds/price_store.h"
@@ -17,7 +19,29 @@
 namespace rightsize::app {
 namespace {
 
+namespace fs = std::filesystem;
+
 std::atomic<bool> keeping = false;
+
+// Empty files are left out: readers of a database create an empty log.
+std::string file_version(const fs::path& file) {
+  std::error_code failed;
+  const auto size = fs::file_size(file, failed);
+  if (failed || size == 0) return {};
+  const auto changed = fs::last_write_time(file, failed).time_since_epoch().count();
+  return fmt::format("{}:{}:{}\n", file.string(), size, changed);
+}
+
+std::string overlay_version(const std::string& overlay) {
+  std::string version;
+  for (const char* folder : {"", "prices"}) {
+    std::error_code failed;
+    for (fs::directory_iterator each(fs::path(overlay) / folder, failed), end; !failed && each != end;
+         each.increment(failed))
+      version += file_version(each->path());
+  }
+  return version;
+}
 
 template <class Facts>
 class CachedFacts {
@@ -26,10 +50,10 @@ class CachedFacts {
     if (!keeping) return read(overlay);
     const std::lock_guard lock(mutex_);
     Entry& entry = entries_[overlay];
-    const auto now = std::chrono::steady_clock::now();
-    if (!entry.facts || now - entry.read_at > std::chrono::minutes(1)) {
+    std::string version = overlay.empty() ? std::string{} : overlay_version(overlay);
+    if (!entry.facts || entry.version != version) {
       RIGHTSIZE_TRY(Facts facts, read(overlay));
-      entry = {std::make_shared<const Facts>(std::move(facts)), now};
+      entry = {std::make_shared<const Facts>(std::move(facts)), std::move(version)};
     }
     return *entry.facts;
   }
@@ -37,7 +61,7 @@ class CachedFacts {
  private:
   struct Entry {
     std::shared_ptr<const Facts> facts;
-    std::chrono::steady_clock::time_point read_at;
+    std::string version;
   };
   std::mutex mutex_;
   std::map<std::string, Entry> entries_;
@@ -65,7 +89,7 @@ Checked<void> add_stored(catalog::Catalog& catalog, const std::string& url) {
 Checked<void> add_agreements(catalog::Catalog& catalog, const std::string& overlay) {
   const std::string file = overlay + "/agreements.csv";
   std::error_code ignored;
-  if (overlay.empty() || !std::filesystem::exists(file, ignored)) return {};
+  if (overlay.empty() || !fs::exists(file, ignored)) return {};
   RIGHTSIZE_TRY(std::string text, read_file(file));
   RIGHTSIZE_TRY(const std::vector<market::Agreement> agreements,
                 market::read_agreements(file, std::move(text), catalog));
@@ -81,7 +105,7 @@ void warn_about_empty_folder(const std::string& overlay, bool named) {
   if (overlay.empty() || !named) return;
   for (const char* name : {"gpus.csv", "machines.csv", "mig.csv", "sources.csv", "prices", "agreements.csv",
                            "efficiency.csv", "stacks.csv", perf::kCalibrationFile}) {
-    if (std::filesystem::exists(std::filesystem::path(overlay) / name, ignored)) return;
+    if (fs::exists(fs::path(overlay) / name, ignored)) return;
   }
   note(overlay + " holds none of gpus.csv, machines.csv, prices/*.csv, agreements.csv: the built-in facts are used");
 }
@@ -89,6 +113,15 @@ void warn_about_empty_folder(const std::string& overlay, bool named) {
 }  // namespace
 
 void keep_facts() { keeping = true; }
+
+std::string facts_version() {
+  const Result<std::string> overlay = catalog::overlay_directory("");
+  const std::string url = feeds::PriceStore::url("");
+  std::string version = !overlay ? overlay.error().message : overlay->empty() ? "" : overlay_version(*overlay);
+  if (!store::is_server(url)) return version + file_version(url) + file_version(url + "-wal");
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return version + fmt::format("{}", std::chrono::duration_cast<std::chrono::minutes>(now).count());
+}
 
 Checked<catalog::Catalog> open_hardware(const std::string& flag) {
   RIGHTSIZE_TRY(const std::string overlay, catalog::overlay_directory(flag));

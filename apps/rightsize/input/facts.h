@@ -14,8 +14,10 @@ struct Facts {
 Checked<Facts> open_facts(const std::string& catalog_flag);
 Checked<perf::Constants> open_constants(const std::string& catalog_flag);
 
-// Caches facts from now on, for programs that answer many questions. The cache expires after one minute, and changes to
-// the user's files then take effect.
+// Caches facts from now on, for programs that answer many questions. Changed files are read again.
 void keep_facts();
+
+// Changes when the user's catalogue, calibration or price store changes; with prices on a database server, every minute.
+std::string facts_version();
 
 }  // namespace rightsize::app

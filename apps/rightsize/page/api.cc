@@ -6,6 +6,7 @@
 
 #include "base/cancel.h"
 #include "decisions/ledger.h"
+#include "rightsize/input/facts.h"
 #include "rightsize/manual/schemas.h"
 #include "rightsize/page/site.h"
 
@@ -20,7 +21,7 @@ constexpr std::size_t kCacheBytes = 64U << 20;
 constexpr std::uint64_t kUploadBytes = 512U << 20;
 // Longer computations run as jobs, which show their progress.
 constexpr std::chrono::seconds kComputeTime{9};
-// Prices and the user's catalogue may change while the server runs.
+// Metrics of the fleet may change while the server runs.
 constexpr std::chrono::seconds kCacheTime{300};
 
 // Pages of other sites cannot POST this content type without a CORS preflight, which the server refuses.
@@ -36,6 +37,9 @@ Checked<ApiRequest> parse(const Endpoint& endpoint, const Request& request) {
 bool uses_ledger(const std::string& command) {
   return command == "decisions" || command == "verify" || command == "decide";
 }
+
+// Responses from before a change of prices, catalogue or calibration are not found again.
+std::string cache_key(const ApiRequest& request) { return request.cache_key() + "\n" + facts_version(); }
 
 std::string last_segment(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -91,7 +95,7 @@ http_server::Lane PageApi::lane_of(const Endpoint& endpoint) const {
 Response PageApi::respond(const ApiRequest& request, const Cancellation& work) {
   const CancelScope scope(work);
   if (!request.endpoint->cached) return run(request);
-  return cache_.find_or_compute(request.cache_key(), [&] { return run(request); });
+  return cache_.find_or_compute(cache_key(request), [&] { return run(request); });
 }
 
 void PageApi::add_command_routes(std::vector<Route>& routes) {
@@ -106,7 +110,7 @@ void PageApi::add_command_routes(std::vector<Route>& routes) {
       route.immediate = [this, &endpoint](const Request& request) -> std::optional<Response> {
         if (auto refused = check_content_type(request)) return refused;
         const Checked<ApiRequest> parsed = parse(endpoint, request);
-        return parsed ? cache_.find(parsed->cache_key()) : describe_errors(parsed.error());
+        return parsed ? cache_.find(cache_key(*parsed)) : describe_errors(parsed.error());
       };
       route.work = [this, &endpoint](const Request& request) {
         const Checked<ApiRequest> parsed = parse(endpoint, request);

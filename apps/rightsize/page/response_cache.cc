@@ -46,7 +46,7 @@ http_server::Response ResponseCache::find_or_compute(const std::string& key, con
     if (cancelled()) response = http_server::error_response(499, "cancelled");
     const std::lock_guard lock(mutex_);
     under_way_.erase(key);
-    if (response.status == 200 || response.status == 400) insert(key, response);
+    if (response.status == 200) insert(key, response);
     promise.set_value(response);
     return response;
   } catch (...) {

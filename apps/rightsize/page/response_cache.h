@@ -14,8 +14,8 @@
 
 namespace rightsize::app {
 
-// Least recently used responses go first when there are more than `max_bytes`; none is older than `lifetime`. Identical
-// requests at the same time share one computation.
+// Least recently used responses go first when there are more than `max_bytes`; none is older than `lifetime`, and
+// errors are not cached. Identical requests at the same time share one computation.
 class ResponseCache {
  public:
   using Compute = std::function<http_server::Response()>;

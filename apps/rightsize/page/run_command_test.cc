@@ -80,8 +80,10 @@ TEST(ResponseCache, ForgetsOldAndFailedResponses) {
   for (const char* key : {"b", "c", "d"}) old.find_or_compute(key, [] { return text("y"); });
   EXPECT_EQ(old.size(), 1U) << "what is too old goes when something new comes, asked for or not";
   ResponseCache store(100, std::chrono::seconds(60));
-  store.find_or_compute("a", [] { return http_server::error_response(502, "down"); });
-  EXPECT_FALSE(store.find("a"));
+  for (const int status : {400, 404, 500, 502, 503}) {
+    store.find_or_compute("a", [&] { return http_server::error_response(status, "down"); });
+    EXPECT_FALSE(store.find("a")) << status;
+  }
 }
 
 TEST(ResponseCache, IdenticalRequestsShareOneComputation) {
