@@ -79,6 +79,14 @@ std::vector<Rent> rents_of(const market::PriceBook& book, const market::OfferFil
   return rents;
 }
 
+// A rented machine is paid for while it works: the share of the time above which buying costs less.
+std::string break_even_use(const BuyRow* on_demand, double busy) {
+  if (on_demand == nullptr) return {};
+  const double share = on_demand->bought.over(on_demand->time) / on_demand->rent.over(on_demand->time) * busy;
+  return share < 1 ? fmt::format(" Against on-demand machines, buying costs less above {:.0f} % use.", 100 * share)
+                   : std::string();
+}
+
 std::string conclusion(const std::vector<BuyRow>& rows, const market::OwnHardware& own, double busy) {
   const BuyRow& row = *std::ranges::min_element(rows, {}, [](const BuyRow& r) { return r.rent.over(r.time); });
   const Usd rent = row.rent.over(row.time), bought = row.bought.over(row.time);
@@ -88,20 +96,28 @@ std::string conclusion(const std::vector<BuyRow>& rows, const market::OwnHardwar
   const std::string rented =
       fmt::format("{} ({} {}, {})", format_usd(rent), row.rent.offer.machine->provider,
                   row.rent.offer.machine->instance, catalog::name_of(row.rent.offer.price->purchase));
+  const auto is_on_demand = [](const BuyRow& r) { return r.rent.offer.price->purchase == Purchase::kOnDemand; };
+  const auto found = std::ranges::find_if(rows, is_on_demand);
+  const BuyRow* on_demand = found == rows.end() ? nullptr : &*found;
   if (own.price == usd(0)) {
     const Usd most = (rent - row.bought.electricity * (row.time / kMonth)) / own.machines;
-    return most > usd(0) ? fmt::format("Buy {} if a machine costs less than {}: renting costs {} over {}.", what,
-                                       format_usd(most), rented, time)
+    const Usd half = most - rent / 2 / own.machines;
+    return most > usd(0) ? fmt::format("Buy {} if a machine costs less than {}: renting costs {} over {}.{}", what,
+                                       format_usd(most), rented, time,
+                                       on_demand == nullptr || busy < 1 || !(half > usd(0))
+                                           ? ""
+                                           : fmt::format(" At 50 % use, it must cost less than {}.", format_usd(half)))
                          : fmt::format("Rent: {} over {} is less than the electricity of {}.", rented, time, what);
   }
   const std::optional<double> months = row.bought.pays_off(row.rent);
-  return fmt::format(
-      "{}: over {}, {} {} {} less than {}. {} and electricity cost {}, renting {}. {}", bought < rent ? "Buy" : "Rent",
-      time, bought < rent ? "buying" : "renting", "costs", format_usd(bought < rent ? rent - bought : bought - rent),
-      bought < rent ? "renting" : "buying", what, format_usd(bought), rented,
-      months
-          ? fmt::format("The purchase pays off after {:.1f} months{}.", *months, busy < 1 ? use : " of continuous use")
-          : "The purchase never pays off: electricity alone costs more than the rent.");
+  return fmt::format("{}: over {}, {} {} {} less than {}. {} and electricity cost {}, renting {}. {}",
+                     bought < rent ? "Buy" : "Rent", time, bought < rent ? "buying" : "renting", "costs",
+                     format_usd(bought < rent ? rent - bought : bought - rent), bought < rent ? "renting" : "buying",
+                     what, format_usd(bought), rented,
+                     months ? fmt::format("The purchase pays off after {:.1f} months{}.", *months,
+                                          busy < 1 ? use : " of continuous use")
+                            : "The purchase never pays off: electricity alone costs more than the rent.") +
+         break_even_use(on_demand, busy);
 }
 
 // A price alone belongs to the machine named with it, or to one with eight GPUs of --gpu.

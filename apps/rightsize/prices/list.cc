@@ -464,13 +464,18 @@ std::string paid_sentence(PricesFlags flags, const market::PriceBook& book) {
   if (here) flags.gpu = here->gpu->name;
   const std::optional<PricedOffer> best = best_of(flags);
   if (!best) return {};
+  const std::string total =
+      flags.hours
+          ? fmt::format("{} GPUs for {} at {}/GPU-h: {}. ", flags.gpus.value_or(1), format_duration(*flags.hours),
+                        usd_rate(paid), format_usd(usd(paid * flags.gpus.value_or(1) * in_hours(*flags.hours))))
+          : std::string();
   std::string text = usd_rate(paid) + "/GPU-h is a good price, " + against(*best, "the cheapest on file");
   if (const double saved = 1 - today_per_gpu(*best) / paid; saved > 0.01)
     text =
         fmt::format("You could pay {:.0f} % less than {}/GPU-h: {}", 100 * saved, usd_rate(paid), price_words(*best));
   if (here && here->price != best->price && !provider.empty())
     text += fmt::format(". At {} you pay {}", provider, against(*here, "the list price"));
-  return text + ".";
+  return total + text + ".";
 }
 
 // Whole machines for the time they are paid for: a commitment is paid for its full term.

@@ -11,6 +11,7 @@
 #include "base/date.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "catalog/words.h"
 #include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
@@ -31,7 +32,7 @@ class Combiner {
     put_foreign_files(typed_, declared_);
     if (has("--resolution")) put_resolution();
     if (has("--listen")) put_address();
-    if (has("--base")) put_peak();
+    if (has("--base")) put_instances(), put_peak();
     if (has("--speculate")) put_draft();
     if (has("--algorithm")) put_rl();
     if (has("--provider")) put_place();
@@ -135,6 +136,18 @@ class Combiner {
     if (!host && !port) return;
     const std::string address = host.value_or("127.0.0.1") + ":" + port.value_or("8080");
     put_both("--host", host.has_value(), "--port", port.has_value(), "--listen", address);
+  }
+
+  // --instance-type p5.48xlarge --instance-count 4: 32 GPUs.
+  void put_instances() {
+    const auto count = take("--instance-count --num-instances --machine-count --node-count");
+    if (!count) return;
+    double each = 1;
+    for (const std::string& word : typed_.words) {
+      const std::string gpus = gpus_of_instance(word.substr(word.find('=') + 1));
+      if (!gpus.empty()) each = catalog::split_gpu_count(gpus).count.value_or(1);
+    }
+    put("--base", fmt::format("{:g}", each * std::atof(count->c_str())));
   }
 
   void put_peak() {

@@ -36,6 +36,18 @@ TEST(CombinedFlags, SeveralFlagsAreOneSetting) {
               fmt::format("diurnal:{:.6g},1.8", a / 1.8));
     EXPECT_EQ(typed_value(meant_line(fmt::format("commit --base {} --peak {} --share 25% --gpu h100", a, b)), "--base"),
               fmt::format("{},peak={},share=0.25", a, b));
+    EXPECT_EQ(
+        typed_value(meant_line(fmt::format("commit --instance-type p5.48xlarge --instance-count {}", a)), "--base"),
+        fmt::format("{:g}", 8.0 * a));
+    EXPECT_EQ(typed_value(meant_line(fmt::format("memory llama-3.1-8b --cache-type-k q8_0 -ctv q8_0 -c {}", a + 1000)),
+                          "--kv-precision"),
+              "int8");
+    // Lengths by any name, and a least speed as a time per token.
+    const Typed lengths = meant_line(
+        fmt::format("recommend llama-3.1-8b --qps 3 --avg-input {} --mean_output_length {} --min-tps {}", a, b, a));
+    EXPECT_EQ(typed_value(lengths, "--isl"), std::to_string(a));
+    EXPECT_EQ(typed_value(lengths, "--osl"), std::to_string(b));
+    EXPECT_EQ(typed_value(lengths, "--tpot-slo"), fmt::format("{:.4g}ms", 1000.0 / a));
   }
   for (int i = 0; i < 40; ++i) {
     const int tp = 1 << static_cast<int>(random.uniform() * 4), pp = 1 + static_cast<int>(random.uniform() * 4);

@@ -30,9 +30,8 @@ Words meanings(std::string_view flag, bool limits) {
     if (limits || word != "cap") found.insert(word);
   }
   // Inputs and outputs are lengths, in tokens.
-  if (found.contains("input") || found.contains("output")) std::erase_if(found, [](const std::string& word) {
-      return lists_word("length token", word);
-    });
+  if (found.contains("input") || found.contains("output"))
+    std::erase_if(found, [](const std::string& word) { return lists_word("length token", word); });
   return found;
 }
 

@@ -95,7 +95,8 @@ struct Sentence {
     constexpr std::string_view kFirst =
         "how can could will would does do is are should what what's whats which when i we rent buy";
     set(kAsks, (!words.empty() && lists_word(kFirst, words.front())) || says("how what which when should"));
-    set(kPhrase, quoted || (has & kAsks));
+    constexpr std::size_t kPhraseWords = 4;
+    set(kPhrase, quoted || (has & kAsks) || (flags.empty() && words.size() >= kPhraseWords));
     set(kShare, std::ranges::any_of(words, [](const std::string& word) { return word.find('%') != word.npos; }));
     set(model ? kModel : kNoModel, true);
     set(gpus.empty() ? kNoGpu : kGpu, true);
@@ -157,7 +158,7 @@ struct Sentence {
     const std::optional<Amount> amount = is_size(typed[at]) ? std::nullopt : parse_amount(typed[at]);
     if (!amount || amount->per) return amount.has_value();
     const std::string next = at + 1 < typed.size() ? bare_word(typed[at + 1]) : "";
-    if (typed[at].ends_with('p')) return false;  // "480p"
+    if (typed[at].ends_with('p')) return false;                                 // "480p"
     if (is_size(next) || parse_duration(typed[at] + " " + next)) return false;  // "llama 3.3 70B", "3 day job"
     for (std::size_t i = at + 1; i < std::min(at + 4, typed.size()) && !is_link(typed[i]); ++i) {
       if (thing_of(bare_word(typed[i])) != Thing::kNone || lists_word("rps qps", bare_word(typed[i]))) return true;
@@ -339,7 +340,7 @@ struct Offer {
     }
     const bool priced = i > 0 && lists_word("at price cost costs for of", said.words[i - 1]);
     const std::string of = said.at(after + 1);  // "$3.90/h per H100"
-    each = each || lists_word("each apiece", said.at(after)) ||
+    each = each || lists_word("each apiece", said.at(after)) || said.says("for-each per-gpu per-gpu-hour") ||
            (said.at(after) == "per" && (lists_word("gpu gpu-hour", of) || holds(said.gpus, of)));
     constexpr double kLeast = 1000;  // a purchase; a smaller number alone may be anything
     if (!dollars && !named && !lists_word("each apiece", said.at(after)) && !(priced && amount->count >= kLeast))

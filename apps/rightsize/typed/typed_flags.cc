@@ -115,6 +115,8 @@ class Rewriter {
       return;
     }
     of_engine_ |= is_of_engine(tidy);
+    if (tidy == "-n" && find_flag(declared_, "--namespace") != nullptr && !is_digits(value.value_or(next())))
+      return put(*find_flag(declared_, "--namespace"), tidy, value, {});
     const std::string said = value.value_or(next());
     const std::optional<Amount> tokens = parse_amount(said);
     // llama.cpp's -c 8192 is a length: no engine has this many requests in flight.
@@ -136,7 +138,11 @@ class Rewriter {
     // An existing file in a command that takes files: diff --plan tfplan.json.
     if (std::error_code ignored; meant.empty() && takes_files() && std::filesystem::is_regular_file(said, ignored)) {
       out_.renamed.push_back(fmt::format("{} {} is {}", name, said, said));
-      if (value) out_.words.push_back(said);
+      // The old side of a comparison comes first.
+      if (lists_word("--compare-to --base --baseline --before --old --previous --from --main", tidy))
+        out_.words.insert(out_.words.begin() + 1, take_value(value));
+      else if (value)
+        out_.words.push_back(said);
       return;
     }
     if (meant.empty()) return out_.words.push_back(word);
@@ -312,7 +318,8 @@ class Rewriter {
       return push(*find_flag(declared_, "--sweep"), fmt::format("{}={}", flag.name.substr(2), text));
     }
     // Data sheets give memory in GB.
-    if (flag.setting->kind == settings::Kind::kBytes && is_digits(text) && flag.name.find("memory") != std::string::npos)
+    if (flag.setting->kind == settings::Kind::kBytes && is_digits(text) &&
+        flag.name.find("memory") != std::string::npos)
       text += "GB";
     const std::string by_typed = meant_value(typed, text);
     text = by_typed != text ? by_typed : meant_value(flag.name, text);
@@ -372,6 +379,8 @@ class Rewriter {
                                     [&](const std::string& word) { return word.starts_with(flag.name + "="); });
     if (list && !flag.repeatable && given != out_.words.end())
       *given += "," + value;
+    else if (given != out_.words.end() && *given == flag.name + "=" + value)
+      return;  // llama.cpp: one format for keys, one for values
     else if (flag.repeatable)
       out_.words.insert(out_.words.end(), {flag.name, value});  // further words may be values too: --from *.csv
     else

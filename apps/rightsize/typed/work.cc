@@ -126,6 +126,11 @@ void WorkWriter::put_job() {
     std::replace(out_.words.begin(), out_.words.end(), std::string("--method=lora"), std::string("--method=qlora"));
     out_.notes.emplace_back("the weights have 4 bits: --method qlora");
   }
+  if ((said_.sentence || !out_.asked.empty()) && !plans_ && given("--method") == "qlora" &&
+      given("--recompute").empty() && has("--recompute")) {
+    put("--recompute", "full");
+    out_.notes.emplace_back("assumed: --recompute full, which PEFT turns on for QLoRA");
+  }
   if (said_.job.empty() || job_inferred_) return;
   if (said_.job == "rl") {
     // The length of a response is its limit, as in the settings of trainers.
@@ -134,8 +139,8 @@ void WorkWriter::put_job() {
     }
     return out_.words.push_back("--job=rl");
   }
-  const bool all_weights =
-      (said_.job == "finetune" || said_.job == "dpo") && given("--method").empty() && given("--lora-rank").empty() && has("--method");
+  const bool all_weights = (said_.job == "finetune" || said_.job == "dpo") && given("--method").empty() &&
+                           given("--lora-rank").empty() && has("--method");
   if (all_weights) out_.notes.emplace_back("fine-tuning trains all weights; --method lora trains adapters only");
   out_.words.push_back(trains() ? "--job=train" : "--job=serve");
   if (said_.job == "dpo" && has("--preference") && given("--preference").empty()) {
