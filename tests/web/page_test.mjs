@@ -145,6 +145,7 @@ await visit('/', 'recommend', async (page) => {
 await visit('/recommend?job=serve&rate=20', 'recommend-serve', async (page) => {
   const first = await answer(page);
   check(/\/month/.test(first), `a service costs by the month: ${first}`);
+  await page.getByText('Other terms and availability').click();
   await page.getByText(/^(Commitment: |No reserved price)/).waitFor();
   await page.getByRole('button', { name: 'Paste a config.json' }).click();
   await page.getByLabel('config.json').fill('{"model_type": "llama", "hidden_size": "wrong"}');
@@ -281,6 +282,46 @@ await visit('/mig', 'mig', async (page) => {
   await page.getByLabel('Replicas of intent').blur();
   await page.getByText('6 replicas of 5').waitFor();
 });
+
+// The answer to an earlier question is marked as such, and its counts are its own.
+await visit('/mig', 'mig-refused', async (page) => {
+  await page.getByText('8 replicas of 5').waitFor();
+  await page.getByLabel('Replicas of intent').fill('99999999');
+  await page.getByLabel('Replicas of intent').blur();
+  await page.getByRole('alert').waitFor();
+  check(await page.locator('.stale', { hasText: '8 replicas of 5' }).isVisible(), 'mig: the old plan is grey, with its own count');
+  await page.getByLabel('Replicas of intent').fill('4');
+  await page.getByLabel('Replicas of intent').blur();
+  await page.getByRole('alert').waitFor({ state: 'detached' });
+  page.problems.length = 0; // the browser reports the refused request
+});
+await visit('/fleet?price=abc', 'fleet-refused', async (page) => {
+  await page.getByRole('alert').waitFor();
+  await page.getByLabel('Your price').fill('2.5');
+  await page.getByLabel('Your price').press('Enter');
+  await page.getByTestId('summary').waitFor();
+  page.problems.length = 0; // the browser reports the refused request
+});
+
+// A change that the page proposes leads to the plan of its row.
+await visit('/recommend?deadline=60&tab=changes', 'apply', async (page) => {
+  const row = page.getByRole('row').filter({ hasText: /a deadline of/ }).first();
+  const then = (await row.innerText()).match(/\d+ × [\w-]+/)?.[0];
+  await row.getByRole('button', { name: 'Apply' }).click();
+  await page.getByTestId('answer').filter({ hasText: '×' }).waitFor();
+  await settled(page);
+  check((await answer(page)).startsWith(`${then} `), `a change to ${then} leads to ${await answer(page)}`);
+});
+
+// One plan has one figure for its memory.
+for (const job of ['', '?job=serve']) {
+  await visit(`/recommend${job}`, `memory${job.replace(/[^a-z]/g, '-')}`, async (page) => {
+    await page.getByText(/^confidence /).waitFor();
+    const shown = await page.getByText(/on each GPU as/).innerText();
+    const need = await page.locator('.about .chart svg text').filter({ hasText: /^[\d.]+ GiB$/ }).allInnerTexts();
+    check(need.includes(shown.match(/^[\d.]+ GiB/)?.[0]), `the memory of ${shown}: the chart has ${need.join(', ')}`);
+  });
+}
 
 await visit('/prices?gpu=l4', 'prices', async (page) => {
   check(/l4: \$/.test(await answer(page)), 'prices answer');
