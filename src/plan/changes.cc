@@ -335,13 +335,14 @@ bool relaxes(RequestChangeKind kind) {
 std::string duration_flag(Seconds time) {
   const double days = in_days(time), hours = in_hours(time), ms = in_milliseconds(time);
   if (days > kHourDays || (days >= 2 && days == std::round(days))) return fmt::format("{:.4g}d", days);
-  if (hours >= 4 || (hours >= 0.5 && hours * 10 == std::round(hours * 10))) return fmt::format("{:g}h", hours);
-  if (hours >= 0.1) return fmt::format("{:g}min", hours * 60);
+  const auto is_whole = [](double count) { return std::abs(count - std::round(count)) < 1e-9; };
+  if (hours >= 0.5 && is_whole(hours * 10)) return fmt::format("{:g}h", hours);
+  if (hours >= 0.1 && is_whole(hours * 60)) return fmt::format("{:.0f}min", hours * 60);
+  if (hours >= 4) return fmt::format("{:g}h", hours);
   return ms < 1e3 ? fmt::format("{:g}ms", ms) : fmt::format("{:g}s", ms / 1e3);
 }
 
-// Two digits; deadlines in minutes up to four hours, so that a plan's own time leads to this plan, then in whole hours,
-// and in tenths of days above four days.
+// Two digits; deadlines in minutes up to four hours, in whole hours up to four days, and in tenths of days above.
 Seconds rounded_up(Seconds time, bool deadline) {
   const double exact = in_seconds(time), day = 86'400;
   const double unit = !deadline                 ? std::pow(10, std::floor(std::log10(exact)) - 1)

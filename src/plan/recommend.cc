@@ -128,8 +128,11 @@ std::string flags_for(const PossibleChange& change, const PricedOption& plan) {
       return budget();
     case RequestChangeKind::kTwoChanges:
       return fmt::format("{} {}", change.flags, budget());
-    case RequestChangeKind::kNoDeadline:
-      return "--deadline " + duration_flag(rounded_up(plan.time.total() / plan.day_share, true));
+    case RequestChangeKind::kNoDeadline: {
+      // Hardly rounded: with a little more time, a cheaper plan may come first.
+      const double needs = in_seconds(plan.time.total() / plan.day_share), unit = needs < 14'400 ? 1 : 60;
+      return "--deadline " + duration_flag(seconds(std::ceil(needs / unit) * unit));
+    }
     default:
       return change.flags;
   }
