@@ -318,7 +318,7 @@ for (const job of ['', '?job=serve']) {
   await visit(`/recommend${job}`, `memory${job.replace(/[^a-z]/g, '-')}`, async (page) => {
     await page.getByText(/^confidence /).waitFor();
     const shown = await page.getByText(/on each GPU as/).innerText();
-    const need = await page.locator('.about .chart svg text').filter({ hasText: /^[\d.]+ GiB$/ }).allInnerTexts();
+    const need = await page.locator('.about .chart svg text').filter({ hasText: /^[\d.]+ GiB$/ }).allTextContents();
     check(need.includes(shown.match(/^[\d.]+ GiB/)?.[0]), `the memory of ${shown}: the chart has ${need.join(', ')}`);
   });
 }

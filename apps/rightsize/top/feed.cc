@@ -108,6 +108,7 @@ class ReplayFeed final : public TopFeed {
     }
     screen.title = fmt::format("{} at {:.0f} s", name_, in_seconds(std::min(until, end_) - begin_));
     screen.gpus = recent_.copy();
+    screen.ended = until > end_;
   }
   Seconds settle() const override { return (end_ - begin_) / speed_ + seconds(1); }
 

@@ -270,7 +270,10 @@ const Fields<TopGpu> kTopGpuFields = {
     {"processes", "processes on the GPU", kProcessFields, &TopGpu::processes},
 };
 
-const Fields<TopScreen> kTopFields = {{"gpus", "the GPUs of this machine", kTopGpuFields, &TopScreen::gpus}};
+const Fields<TopScreen> kTopFields = {
+    {"gpus", "the GPUs of this machine", kTopGpuFields, &TopScreen::gpus},
+    {"ended", "whether a recording has been replayed to its end", &TopScreen::ended},
+};
 const report::Document<TopScreen> kTopDocument("top", "The GPUs of this machine now", kTopFields);
 
 }  // namespace

@@ -33,6 +33,7 @@ struct TopGpu {
 struct TopScreen {
   std::string title;  // "14:03:20", "recording.csv"
   std::vector<TopGpu> gpus;
+  bool ended = false;  // a recording
 };
 
 struct TopSize {

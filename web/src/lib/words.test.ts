@@ -7,6 +7,16 @@ describe('words', () => {
     expect(inPageWords('no --deadline: 8 GPUs', { deadline: 'Deadline' })).toBe('no deadline: 8 GPUs');
     expect(inPageWords("--regions: unknown region 'moon'", { region: 'Regions' })).toBe("Regions: unknown region 'moon'");
     expect(inPageWords('no --deadline, --cross-entropy chunked')).toBe('no deadline, cross entropy chunked');
+    expect(inPageWords('misses the deadline: --deadline 0.1d leaves room', { deadline: 'Deadline' })).toBe('misses the deadline: a deadline of 2 h 24 min leaves room');
+    expect(inPageWords('--ttft-slo 250ms', { 'ttft-slo': 'TTFT limit' })).toBe('a TTFT limit of 250 ms');
+    expect(inPageWords('--deadline 17min --max-gpus 8', { 'max-gpus': 'Maximum GPUs' })).toBe('a deadline of 17 min Maximum GPUs 8');
+  });
+  it('name no address of the server and no document of a request', () => {
+    expect(inPageWords('the request took too long; POST /api/jobs/COMMAND runs it in the background')).toBe('the request took too long');
+    expect(inPageWords("'telemetry' is JSON from a monitoring API")).toBe('The file is JSON from a monitoring API');
+  });
+  it('write × between a number and a name', () => {
+    expect(inPageWords('1 x b200-8x (8 x b200-sxm), 2x 1g.10gb, 4.6x as long, 1x_MI300X')).toBe('1 × b200-8x (8 × b200-sxm), 2× 1g.10gb, 4.6× as long, 1x_MI300X');
   });
   it('name the page instead of its command', () => {
     expect(inPageWords("'rightsize service' sizes an engine, 'rightsize profile' a job")).toBe("the Service page sizes an engine, 'rightsize profile' a job");

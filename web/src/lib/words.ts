@@ -1,4 +1,6 @@
 // Explanations of terms, and messages of the program in the page's wording.
+import { duration } from './format';
+import { parseDuration } from './parse';
 
 /** The meaning of a number, by the name of its column or figure. */
 export const TERMS: Record<string, string> = {
@@ -15,7 +17,6 @@ export const TERMS: Record<string, string> = {
   'A step takes': 'One step of training: generating answers, rating them and updating the model',
   'Actions save': 'Savings of the ticked actions per month; no GPU counts twice',
   Age: 'Days since the provider’s price was read',
-  Alone: 'Cost of this workload if it were planned without the others',
   Batch: 'The most requests that a replica works on at the same time',
   Blocks: 'Fixed-size pieces of the prompts, the unit in which a cache stores and finds text',
   'Bound by': 'The resource that limits the speed. A GPU with more of it would be faster',
@@ -61,6 +62,7 @@ export const TERMS: Record<string, string> = {
   RAM: 'Main memory of the machine, not of its GPUs',
   Regret: 'Extra cost of this commitment over the best one for that scenario',
   'Replicas, mean': 'Copies of the model that ran, averaged over the day',
+  'Rented alone': 'Cost of this workload’s cheapest option if it ran by itself, in addition to the reservations',
   Replicas: 'Copies of the model that share the requests',
   Requests: 'Requests per second, or in the whole trace',
   'Rolling out': 'Decisions that are being carried out',
@@ -110,7 +112,13 @@ const PAGES: Record<string, string> = { recommend: 'Recommend', fleet: 'Fleet', 
 /** A message of the program with the fields of the page instead of flags; a flag without a field is named by its words. */
 export function inPageWords(text: string, fields: Record<string, string> = {}): string {
   const words = (name: string) => name.replace(/-/g, ' ');
+  const within = (name: string) => (fields[name] ?? words(name).replace(/^(ttft|tpot) slo$/, (limit) => `${limit.slice(0, 4).toUpperCase()} limit`)).replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase());
   return text
+    .replace(/; POST \/api\/\S+ runs it in the background/, '')
+    .replace(/^'(telemetry|metrics)' /, 'The file ')
+    .replace(/^(hpa|keda): /, (_, policy: string) => `${policy.toUpperCase()}: `)
+    .replace(/(?<![\w-])(\d[\d.,]*)( ?)x (?=[\w(])/g, '$1$2× ')
+    .replace(/--(deadline|[a-z]+-slo)[ =]([\d.]+(?:ms|s|min|h|d))(?![\w.])/g, (_, name: string, time: string) => `a ${within(name)} of ${duration(parseDuration(time))}`)
     .replace(/\bno --([a-z][a-z0-9-]*)/g, (_, name: string) => `no ${fields[name]?.toLowerCase() ?? words(name)}`)
     .replace(/--([a-z][a-z0-9-]*)/g, (_, name: string) => fields[name] ?? fields[name.replace(/s$/, '')] ?? words(name))
     .replace(/'rightsize ([a-z]+)'/g, (command, name: string) => (PAGES[name] ? `the ${PAGES[name]} page` : command))

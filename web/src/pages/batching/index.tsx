@@ -15,8 +15,8 @@ type Batch = Schemas['Batch'];
 const SHARES = [0.15, 0.35, 0.55, 0.7, 0.8, 0.88, 0.94, 1, 1.06];
 
 /** The plan simulated at lower and higher loads. */
-function useLoads(state: State, plan: BatchPlan | undefined, atOnce: boolean): Load[] {
-  const [loads, setLoads] = useState<Load[]>([]);
+function useLoads(state: State, plan: BatchPlan | undefined, atOnce: boolean): { loads: Load[]; done: boolean } {
+  const [found, setFound] = useState<{ loads: Load[]; done: boolean }>({ loads: [], done: false });
   const key = plan ? JSON.stringify([state.model, state.rate, state.isl, state.osl, plan.gpu, plan.max_batch, plan.replicas, plan.tp, plan.token_budget, plan.max_delay_ms, plan.load]) : '';
   useEffect(() => {
     if (!plan || plan.load <= 0) return undefined;
@@ -30,12 +30,13 @@ function useLoads(state: State, plan: BatchPlan | undefined, atOnce: boolean): L
         const rate = capacity * share;
         const answer = await ask('batch', atRate(state, plan, atOnce, rate), control.signal).catch(() => undefined);
         if (answer) collected.push(...loadsOf(rate, answer));
-        if (!control.signal.aborted) setLoads([...collected]);
+        if (!control.signal.aborted) setFound({ loads: [...collected], done: false });
       }
+      if (!control.signal.aborted) setFound({ loads: collected, done: true });
     })();
     return () => { control.abort(); };
   }, [key]);
-  return loads;
+  return found;
 }
 
 const sloName = (slo: BatchPlan['slos'][number]) => `${slo.slo_percentile} ${slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase()}`;
@@ -111,7 +112,7 @@ export function BatchingPage() {
           <>
             <Answer plan={plan} answer={value} />
             <div class="columns">
-              <LatencyAgainstLoad loads={loads} atOnce={atOnce} state={state} onSlo={(part) => { change(part); }} />
+              <LatencyAgainstLoad {...loads} atOnce={atOnce} state={state} onSlo={(part) => { change(part); }} />
               <Frontier plans={frontier} picked={plan} onPick={(at) => { change({ at: String(at) }, true); }} />
             </div>
             <TableCard

@@ -12,7 +12,7 @@ import { rateWithin, type Load, type State } from './question';
 const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
 const COLOURS: Record<string, string> = { p50: 'var(--c7)', p95: 'var(--c1)', p99: 'var(--c6)' };
 
-export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; state: State; onSlo: (change: Partial<State>) => void }) {
+export function LatencyAgainstLoad(props: { loads: Load[]; done: boolean; atOnce: boolean; state: State; onSlo: (change: Partial<State>) => void }) {
   const [wanted, setWanted] = useState<Load['metric']>('ttft');
   const metric: Load['metric'] = props.atOnce ? 'latency' : wanted;
   const field = metric === 'ttft' ? 'ttft' : metric === 'tpot' ? 'tpot' : 'slo';
@@ -34,7 +34,7 @@ export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; stat
         ...axisY({ ticks: within(TIME_TICKS, y, 8), format: duration, label: `↑ ${metric === 'latency' ? 'latency' : metric.toUpperCase()}, log scale` }),
         Plot.ruleX([Number(props.state.rate)], { stroke: 'var(--line-strong)' }),
         Plot.text([Number(props.state.rate)], { x: (v: number) => v, frameAnchor: 'bottom', dy: -6, dx: -4, textAnchor: 'end', text: () => 'your load', fill: 'var(--ink-3)', stroke: 'var(--panel)', strokeWidth: 4 }),
-        ...(most > 0 ? [Plot.ruleX([most], { stroke: 'var(--good)', strokeDasharray: '2 3' })] : []),
+        ...(most > 0 && props.done ? [Plot.ruleX([most], { stroke: 'var(--good)', strokeDasharray: '2 3' })] : []),
         Plot.line(rows, { x: 'rate', y: 'seconds', z: 'percentile', stroke: (row: Load) => COLOURS[row.percentile] ?? 'gray', strokeWidth: 1.8 }),
         Plot.dot(rows, { x: 'rate', y: 'seconds', fill: (row: Load) => COLOURS[row.percentile] ?? 'gray', r: 2.6 }),
         Plot.ruleY([limit], { stroke: 'var(--bad)', strokeDasharray: '5 3', strokeWidth: 1.6 }),
@@ -42,11 +42,11 @@ export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; stat
         Plot.tip(rows, Plot.pointer({ x: 'rate', y: 'seconds', title: (row: Load) => `${row.percentile} ${duration(row.seconds)}\nat ${number(row.rate)} requests/s`, ...TIP })),
       ],
     };
-  }, [rows, limit, most, metric, props.state.rate]);
+  }, [rows, limit, most, props.done, metric, props.state.rate]);
   return (
     <Chart
       title="Latency against load"
-      note={most > 0 ? `These GPUs meet the SLO up to ${number(most)} requests/s.` : rows.length === 0 ? 'Simulating nine loads…' : 'Simulated at nine loads.'}
+      note={most > 0 && props.done ? `These GPUs meet the SLO up to ${number(most)} requests/s.` : !props.done ? 'Simulating nine loads…' : 'Simulated at nine loads.'}
       name="latency-against-load"
       rows={rows.map((row) => ({ ...row }))}
       draw={draw}
@@ -91,7 +91,7 @@ export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick:
   return (
     <Chart
       title="What less latency costs"
-      note="Each dot is a setting that meets the SLOs; none is both cheaper and faster"
+      note="Each dot is a setting that meets the SLOs. The line connects the cheapest for each latency; dots above it are better in another limit."
       name="frontier"
       rows={rows}
       draw={draw}

@@ -2,7 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
-import { money, number, percent, shortMoney } from '../../lib/format';
+import { money, number, percent, plural, shortMoney } from '../../lib/format';
 import { useQuestion } from '../../parts/question';
 import { Stats } from '../../parts/basics';
 import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
@@ -22,7 +22,7 @@ export function questionOf(state: State): AskFor<'commit'> {
 
 /** "8 GPUs for three years, 2 for one year" */
 export function committed(answer: Pick<Commit, 'one_year_gpus' | 'three_year_gpus'>): string {
-  const parts = [[answer.three_year_gpus, 'three years'], [answer.one_year_gpus, 'one year']].flatMap(([gpus, term]) => (Number(gpus) > 0 ? [`${number(Number(gpus))} GPUs for ${String(term)}`] : []));
+  const parts = [[answer.three_year_gpus, 'three years'], [answer.one_year_gpus, 'one year']].flatMap(([gpus, term]) => (Number(gpus) > 0 ? [`${plural(Number(gpus), 'GPU')} for ${String(term)}`] : []));
   return parts.length === 0 ? 'Commit to nothing' : `Commit to ${parts.join(' and ')}`;
 }
 

@@ -85,6 +85,8 @@ export function DecisionsPage() {
   const shown = state.team === '' ? rows : rows.filter((row) => row.team === state.team);
   const teams = [...new Set(rows.flatMap((row) => row.team || []))];
   const total = totalSaved(shown);
+  const measured = shown.filter((row) => row.measured_usd !== null).length;
+  const by = measured === shown.length ? plural(measured, 'decision') : `${number(measured)} of ${plural(shown.length, 'decision')}`;
   return (
     <>
       <PageHead title="Decisions" what="Recorded decisions with their expected and measured savings">
@@ -104,7 +106,7 @@ export function DecisionsPage() {
         <div class="stack">
           <section class="card hero" aria-label="Summary">
             <p class="hero-line" data-testid="answer">
-              {state.team !== '' && `${state.team}: `}{total === undefined ? plural(shown.length, 'decision') : total < 0 ? `${money(-total)} more spent so far by ${plural(shown.length, 'decision')}` : `${money(total)} saved so far by ${plural(shown.length, 'decision')}`}
+              {state.team !== '' && `${state.team}: `}{total === undefined ? plural(shown.length, 'decision') : total < 0 ? `${money(-total)} more spent so far by ${by}` : `${money(total)} saved so far by ${by}`}
             </p>
             <div style={{ marginTop: '12px' }}>
               <Stats

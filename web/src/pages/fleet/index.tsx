@@ -1,6 +1,6 @@
 // The cost of the fleet, the waste of each team, and the actions that save most.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { askForFile, showServer, upload, type AskFor, type Schemas } from '../../api/client';
+import { askForFile, Refused, showServer, upload, type AskFor, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer, useSearch } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
@@ -12,7 +12,7 @@ import { Combobox, SelectField, TextField } from '../../parts/fields';
 import { Table } from '../../parts/table';
 import { Actions } from './actions';
 import { HeatMap, SpendTreemap, VerdictsOverTime, WasteByTeam } from './pictures';
-import { actionKey, endOf, ownerShown, placeOf, savingOf, teamOf, teamsOf, totalsOf, verdictShown, type Action, type Fleet, type Gpu } from './shapes';
+import { actionKey, endOf, ownerShown, placeOf, savingOf, shortPlaces, teamOf, teamsOf, totalsOf, verdictShown, type Action, type Fleet, type Gpu } from './shapes';
 
 const DEFAULTS = { team: '', price: '', gpu: '', off: '', heat: 'activity', window: '', range: '', file: '', upload: '' };
 /** Teams that get a button; the others are found by typing. */
@@ -64,6 +64,7 @@ function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; actions: Acti
 }
 
 function GpuTable(props: { gpus: Gpu[]; picked: string; onPick: (id: string) => void }) {
+  const shortPlace = useMemo(() => shortPlaces(props.gpus), [props.gpus]);
   const picked = props.gpus.find((gpu) => gpu.id === props.picked);
   return (
     <Card title="GPUs" note="Click one for the evidence." bare>
@@ -83,7 +84,7 @@ function GpuTable(props: { gpus: Gpu[]; picked: string; onPick: (id: string) => 
         picked={props.picked}
         onPick={(gpu) => { props.onPick(gpu.id); }}
         columns={[
-          { title: 'GPU', cell: (gpu) => placeOf(gpu), sort: placeOf },
+          { title: 'GPU', clip: placeOf, cell: (gpu) => middleCut(shortPlace(placeOf(gpu)), 26), sort: placeOf },
           { title: 'Model', roomy: true, cell: (gpu) => gpu.name, sort: (gpu) => gpu.name },
           { title: 'Owner', roomy: true, cell: (gpu) => ownerShown(gpu.owner), sort: (gpu) => gpu.owner },
           { title: 'Verdict', cell: (gpu) => <Badge tone={VERDICT[gpu.verdict] ?? 'plain'}>{verdictShown(gpu.verdict)}</Badge>, sort: (gpu) => gpu.verdict },
@@ -136,6 +137,7 @@ export function FleetPage() {
   const days = (fleet?.totals.window_seconds ?? 0) / 86400;
   const buttons = [...teams.slice(0, MOST_TEAMS), ...teams.slice(MOST_TEAMS).filter((team) => team.name === state.team)];
   const pickTeam = (team: string) => { change({ team: state.team === team ? '' : team }, true); };
+  const priceField = <TextField label="Your price" value={state.price} placeholder="h100-sxm=2.10" hint="One number would apply to every GPU." onChange={(price) => { change({ price }, true); }} />;
   const report = (format: 'html' | 'md' | 'csv') => {
     void askForFile('fleet', { ...asked, timeline: false }, format).then((blob) => { save(`rightsize-fleet.${format}`, blob, blob.type); });
   };
@@ -178,7 +180,9 @@ export function FleetPage() {
       {answer.failed !== undefined && (
         <Card label="Error">
           <Problem failed={answer.failed} fields={{ price: '“Your price”' }} />
+          {answer.failed instanceof Refused && answer.failed.status === 504 && source.server && <p>{source.source} did not answer in time. <button type="button" class="button small" onClick={() => { location.reload(); }}>Try again</button></p>}
           {fleet && <p class="quiet">The page still shows: {last.current?.name}.</p>}
+          {!fleet && state.price !== '' && priceField}
         </Card>
       )}
       {!fleet && answer.failed === undefined && <Busy what="Reading the fleet…" />}
@@ -200,7 +204,7 @@ export function FleetPage() {
               {teams.length > MOST_TEAMS && <Combobox label={`Find one of ${number(teams.length)} teams`} value={state.team} choices={teams.map((team) => ({ value: team.name, note: `${money(team.waste)} wasted`, words: team.name.toLowerCase() }))} onChange={(team) => { change({ team }, true); }} />}
               {source.server && state.upload === '' && <SelectField label="Look back" value={state.window} choices={WINDOWS} onChange={(window) => { change({ window, range: '' }, true); }} />}
               {days > 1.5 && <SelectField label="Charts show" value={state.range} choices={[['', `all ${duration(fleet.totals.window_seconds)}`], ...([1, 3, 7, 14].filter((each) => each < days).map((each): [string, string] => [String(24 * each), each === 1 ? 'the last day' : `the last ${String(each)} days`]))]} onChange={(range) => { change({ range }, true); }} />}
-              <TextField label="Your price" value={state.price} placeholder="h100-sxm=2.10" hint="One number would apply to every GPU." onChange={(price) => { change({ price }, true); }} />
+              {priceField}
             </div>
           </div>
           <div class="columns wide-left">

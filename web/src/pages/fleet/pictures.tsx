@@ -4,7 +4,7 @@ import { middleCut, money, number, percent, plural, sentence, shortMoney } from 
 import { Segmented } from '../../parts/basics';
 import { ZONE } from '../../lib/zone';
 import { Chart } from '../../parts/chart';
-import { cellsOf, ownerShown, periodsOf, placeOf, teamsOf, tilesOf, topTeams, verdictCounts, VERDICTS, verdictShown, type Cell, type Fleet, type Gpu, type Period, type Team, type Tile } from './shapes';
+import { cellsOf, ownerShown, periodsOf, placeOf, shortPlaces, teamsOf, tilesOf, topTeams, verdictCounts, VERDICTS, verdictShown, type Cell, type Fleet, type Gpu, type Period, type Team, type Tile } from './shapes';
 
 const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
 
@@ -115,7 +115,7 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
   const rows = useMemo(() => (by === 'activity' ? cells.map((cell) => ({ gpu: cell.gpu, from: cell.from.toISOString(), activity: cell.activity })) : periods.map((period) => ({ gpu: period.gpu, from: period.from.toISOString(), verdict: period.verdict }))), [by, cells, periods]);
   const draw = useCallback(
     (width: number): Plot.PlotOptions => {
-      const names = shown.map(placeOf);
+      const [names, short] = [shown.map(placeOf), shortPlaces(shown)];
       const owner = new Map(shown.map((gpu) => [placeOf(gpu), ownerShown(gpu.owner)]));
       const middle = (cell: { from: Date; to: Date }) => new Date((cell.from.getTime() + cell.to.getTime()) / 2);
       const marks =
@@ -130,12 +130,12 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
             ];
       return {
         height: Math.max(120, 13 * names.length + 34),
-        marginLeft: width < 560 ? 92 : Math.min(190, Math.max(80, 14 + 6.4 * Math.max(...names.map((name) => Math.min(26, name.length))))),
+        marginLeft: width < 560 ? 92 : Math.min(190, Math.max(80, 14 + 6.4 * Math.max(...names.map((name) => Math.min(26, short(name).length))))),
         marginTop: 22,
         marginBottom: 8,
         marginRight: 34,
         x: { type: 'time', label: null, axis: 'top', ...times(width), tickSize: 0 },
-        y: { label: null, domain: names, tickSize: 0, tickFormat: (name: string) => middleCut(name, width < 560 ? 12 : 26) },
+        y: { label: null, domain: names, tickSize: 0, tickFormat: (name: string) => middleCut(short(name), width < 560 ? 12 : 26) },
         marks,
       };
     },
@@ -144,7 +144,7 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
   const most = shown.length < props.gpus.length ? ` The ${number(MOST_ROWS)} of ${number(props.gpus.length)} GPUs that waste most.` : '';
   const used = VERDICTS.filter((verdict) => periods.some((period) => period.verdict === verdict));
   return (
-    <Chart title="GPUs over time" note={(by === 'activity' ? 'Darker is busier; a pale row costs as much as a dark one.' : 'The bottleneck of each GPU over time.') + most} name="gpus-over-time" rows={rows} draw={draw} {...(by === 'verdict' ? { legend: used.map((verdict): [string, string] => [verdictShown(verdict), colourOf(verdict)]) } : {})}>
+    <Chart title="GPUs over time" note={(by === 'activity' ? 'A stronger colour means busier; an idle GPU costs as much as a busy one.' : 'The bottleneck of each GPU over time.') + most} name="gpus-over-time" rows={rows} draw={draw} {...(by === 'verdict' ? { legend: used.map((verdict): [string, string] => [verdictShown(verdict), colourOf(verdict)]) } : {})}>
       <div style={{ maxWidth: '240px', marginTop: '6px' }}>
         <Segmented label="Colour by" value={by} choices={[['activity', 'Activity'], ['verdict', 'Verdict']]} onChange={props.onBy} />
       </div>

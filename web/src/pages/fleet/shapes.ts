@@ -204,6 +204,18 @@ export function placeOf(gpu: Gpu): string {
   return gpu.host ? `${gpu.host}/${String(gpu.index)}` : gpu.id;
 }
 
+/** The place on short lines: without the domain that all hosts share. */
+export function shortPlaces(gpus: Gpu[]): (place: string) => string {
+  const hosts = [...new Set(gpus.flatMap((gpu) => gpu.host || []))];
+  let shared = hosts[0]?.split('.').slice(1) ?? [];
+  for (const host of hosts) {
+    const parts = host.split('.').slice(1);
+    while (shared.length > 0 && shared.join('.') !== parts.slice(-shared.length).join('.')) shared = shared.slice(1);
+  }
+  const domain = shared.length > 0 && !hosts.some((host) => /^[\d.]+$/.test(host)) ? `.${shared.join('.')}/` : '/';
+  return (place) => place.replace(domain, '/');
+}
+
 /** Verdicts in stacking order: idle, underused, working. */
 export const VERDICTS = ['idle', 'idle-held', 'underused', 'bursty', 'input-bound', 'launch-bound', 'transfer-bound', 'memory-bound', 'compute-bound', 'unknown'] as const;
 

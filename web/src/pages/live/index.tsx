@@ -28,6 +28,8 @@ interface Live {
   moments: Moment[];
   why: string;
   connected: boolean;
+  /** A recording that has been replayed to its end. */
+  ended: boolean;
 }
 
 function activity(gpu: Gpu): number | null {
@@ -36,19 +38,19 @@ function activity(gpu: Gpu): number | null {
 }
 
 function useLive(paused: boolean): Live {
-  const [live, setLive] = useState<Live>({ gpus: [], moments: [], why: '', connected: false });
+  const [live, setLive] = useState<Live>({ gpus: [], moments: [], why: '', connected: false, ended: false });
   useEffect(() => {
     if (paused) return undefined;
     const control = new AbortController();
-    const take = (gpus: Gpu[]) => {
+    const take = ({ gpus, ended = false }: Schemas['Top']) => {
       const time = new Date();
       const fresh = gpus.map((gpu) => ({ time, gpu: gpu.index ?? 0, engine: activity(gpu), memory: (gpu.now as Record<string, number | null> | undefined)?.['dram_active'] ?? null }));
-      setLive((old) => ({ gpus, moments: [...old.moments, ...fresh].slice(-KEPT * Math.max(1, gpus.length)), why: '', connected: true }));
+      setLive((old) => ({ gpus, moments: ended && old.ended ? old.moments : [...old.moments, ...fresh].slice(-KEPT * Math.max(1, gpus.length)), why: '', connected: true, ended }));
     };
     void (async () => {
       while (!control.signal.aborted) {
         await watch('/api/live', control.signal, ({ event, data }) => {
-          if (event === 'gpus') take((JSON.parse(data) as Schemas['Top']).gpus);
+          if (event === 'gpus') take(JSON.parse(data) as Schemas['Top']);
           else setLive((old) => ({ ...old, why: (JSON.parse(data) as { error: string }).error, connected: true }));
         }).catch(() => undefined);
         if (control.signal.aborted) return;
@@ -74,7 +76,7 @@ function Meter(props: { label: string; share: number | null; shown: string }) {
   );
 }
 
-function GpuCard(props: { gpu: Gpu; moments: Moment[] }) {
+function GpuCard(props: { gpu: Gpu; moments: Moment[]; ended: boolean }) {
   const { gpu } = props;
   const now = (gpu.now ?? {}) as Record<string, number | null>;
   const share = (a: number | null | undefined, b: number | null | undefined) => (a !== null && a !== undefined && b ? a / b : null);
@@ -98,7 +100,7 @@ function GpuCard(props: { gpu: Gpu; moments: Moment[] }) {
   );
   return (
     <div class="columns wide-left">
-      <Card title={`GPU ${String(gpu.index)} · ${gpu.name ?? ''}`} tools={<Badge tone={TONE[gpu.verdict ?? ''] ?? 'plain'}>{gpu.verdict ? `${verdictShown(gpu.verdict)} so far` : 'unknown'}</Badge>}>
+      <Card title={`GPU ${String(gpu.index)} · ${gpu.name ?? ''}`} tools={<Badge tone={TONE[gpu.verdict ?? ''] ?? 'plain'}>{gpu.verdict ? `${verdictShown(gpu.verdict)}${props.ended ? '' : ' so far'}` : 'unknown'}</Badge>}>
         <div class="stack" style={{ gap: '6px' }}>
           <Meter label="Engine" share={activity(gpu)} shown={percent(activity(gpu))} />
           <Meter label="Tensor cores" share={now['tensor_active'] ?? null} shown={percent(now['tensor_active'])} />
@@ -107,7 +109,7 @@ function GpuCard(props: { gpu: Gpu; moments: Moment[] }) {
           <Meter label="Power" share={share(now['power_watts'], now['power_limit_watts'])} shown={now['power_watts'] === null || now['power_watts'] === undefined ? '–' : `${number(now['power_watts'])} W`} />
           <p class="quiet">
             {typeof gpu.usd_per_hour === 'number' ? `${money(gpu.usd_per_hour)}/h` : 'no price'}
-            {typeof gpu.wasted === 'number' ? `, ${percent(gpu.wasted)} of it wasted so far` : ''}
+            {typeof gpu.wasted === 'number' ? `, ${percent(gpu.wasted)} of it wasted${props.ended ? '' : ' so far'}` : ''}
           </p>
         </div>
       </Card>
@@ -124,7 +126,7 @@ export function LivePage() {
   return (
     <>
       <PageHead title="Live" what={replay ? 'A recording, played as if its GPUs were here' : 'The GPUs of this machine, read ten times and shown once per second'}>
-        <Badge tone={paused || live.why !== '' ? 'plain' : live.connected && !replay ? 'good' : 'warn'}>{paused ? 'paused' : live.why !== '' ? 'no GPU' : !live.connected ? 'connecting' : replay ? 'recording' : 'live'}</Badge>
+        <Badge tone={paused || live.why !== '' ? 'plain' : live.connected && !replay ? 'good' : 'warn'}>{paused ? 'paused' : live.why !== '' ? 'no GPU' : !live.connected ? 'connecting' : live.ended ? 'recording ended' : replay ? 'recording' : 'live'}</Badge>
         <CopyLink />
         <Export items={[['Readings (CSV)', () => { save('rightsize-live.csv', toCsv(live.moments.map((moment) => ({ time: moment.time.toISOString(), gpu: moment.gpu, engine: moment.engine, dram: moment.memory }))), 'text/csv'); }]]} />
         <button type="button" class="button" disabled={live.why !== ''} aria-pressed={paused} onClick={() => { setPaused(!paused); }}>
@@ -142,7 +144,7 @@ export function LivePage() {
       {live.gpus.length === 0 && live.why === '' && <Busy what="Waiting for the first reading…" />}
       <div class="stack">
         {live.gpus.map((gpu) => (
-          <GpuCard key={gpu.index} gpu={gpu} moments={live.moments} />
+          <GpuCard key={gpu.index} gpu={gpu} moments={live.moments} ended={live.ended} />
         ))}
       </div>
     </>

@@ -118,6 +118,7 @@ export function MigPage() {
     );
   };
   const cheaper = (plan?.alternatives ?? []).filter((way) => way.feasible && (way.usd_per_month ?? Infinity) < (plan?.usd_per_month ?? 0)).sort((a, b) => (a.usd_per_month ?? 0) - (b.usd_per_month ?? 0))[0];
+  const replicas = (plan?.gpus ?? []).flatMap((gpu) => (gpu.instances ?? []).flatMap((one) => (one.workloads ?? []).map((each) => each.workload)));
   const text = plan?.[state.file as 'mig_parted'];
   return (
     <>
@@ -142,7 +143,7 @@ export function MigPage() {
           {workloads.length === 0 && <Card label="No workloads"><p class="empty">Add a workload to see how many GPUs it needs.</p></Card>}
           {!plan && asked !== null && answer.failed === undefined && <Busy what="Packing…" />}
           {plan && (plan.unplaceable ?? []).length > 0 && (
-            <section class="card hero" aria-label="The answer">
+            <section class={`card hero ${answer.busy || asked === null || answer.failed !== undefined ? 'stale' : ''}`} aria-label="The answer">
               <p class="hero-line" data-testid="answer">No slice of {state.gpu} fits {(plan.unplaceable ?? []).map((each) => each.workload).join(', ')}</p>
               {(plan.unplaceable ?? []).map((each) => (
                 <p class="note warn" key={each.workload}>
@@ -152,11 +153,11 @@ export function MigPage() {
             </section>
           )}
           {plan && (plan.unplaceable ?? []).length === 0 && (
-            <div class={`stack ${answer.busy || asked === null ? 'stale' : ''}`}>
+            <div class={`stack ${answer.busy || asked === null || answer.failed !== undefined ? 'stale' : ''}`}>
               <Hero
                 example={state.w === DEFAULTS.w && state.gpu === DEFAULTS.gpu}
                 line={cheaper ? `Do not slice: ${wayName(cheaper.way)} costs ${money(cheaper.usd_per_month)}/month` : `${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}, sliced — ${money(plan.usd_per_month)}/month`}
-                sub={`${number(workloads.reduce((sum, one) => sum + one.replicas, 0))} replicas of ${number(workloads.length)} workloads. ${cheaper ? `Sliced, they need ${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}: ${money(plan.usd_per_month)}/month. ` : ''}${plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${money(plan.lower_bound)}.`}`}
+                sub={`${plural(replicas.length, 'replica')} of ${plural(new Set(replicas).size, 'workload')}. ${cheaper ? `Sliced, they need ${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}: ${money(plan.usd_per_month)}/month. ` : ''}${plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${money(plan.lower_bound)}.`}`}
               >
                 <Stats items={(plan.alternatives ?? []).filter((way) => way.feasible).sort((a, b) => (a.usd_per_month ?? 0) - (b.usd_per_month ?? 0)).slice(0, 5).map((way) => ({ name: wayName(way.way), value: money(way.usd_per_month ?? 0), note: `per month, ${plural(way.gpu_count ?? 0, 'GPU')}`, help: 'What the GPUs cost in a month if the workloads share them this way' }))} />
               </Hero>

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
 import { useAnswer } from '../../lib/answer';
 import { money, number, percent, plural } from '../../lib/format';
+import { inPageWords } from '../../lib/words';
 import { useQuestion } from '../../parts/question';
 import { Badge, Card, Stats } from '../../parts/basics';
 import { AskPage, Hero, TableCard } from '../../parts/ask_page';
@@ -51,7 +52,7 @@ function Board(props: { value: Portfolio; pins: Map<string, number>; onPin: (wor
                         {inside.filter((each) => runsIn(each.takes ?? '', block, blocks.map(([name]) => name))).map((each) => (
                           <button type="button" key={each.name} class="block" style={{ '--tint': colourOf(each.name, names) }} aria-pressed={props.pins.has(each.name)} title={`${each.name}: ${each.takes ?? ''}. Click to ${props.pins.has(each.name) ? 'unpin' : 'pin'} it.`} onClick={() => { props.onPin(each); }}>
                             {props.pins.has(each.name) && <span aria-label="pinned">📌</span>}
-                            <strong>{each.name}</strong> <span>{each.takes}</span>
+                            <strong>{each.name}</strong> <span>{inPageWords(each.takes ?? '')}</span>
                           </button>
                         ))}
                       </div>
@@ -125,8 +126,8 @@ export function PortfolioPage() {
             <Hero line="No plan meets every quota and rule" sub={pins.size > 0 ? 'Remove a pin, or relax a quota.' : 'Relax a quota, or give a workload more options.'} />
           ) : (
             <Hero
-              line={`${money(value.usd_per_month)}/month for ${plural((value.workloads ?? []).length, 'workload')}${value.alone_usd_per_month ? `, ${percent(1 - value.usd_per_month / value.alone_usd_per_month)} less than without joint planning` : ''}`}
-              sub={value.proved ? 'No cheaper plan exists.' : `No plan costs less than ${money(value.lower_bound)}.`}
+              line={`${money(value.usd_per_month)}/month for ${plural((value.workloads ?? []).length, 'workload')}${value.alone_usd_per_month ? `, ${percent(1 - value.usd_per_month / value.alone_usd_per_month)} less than separate plans` : ''}`}
+              sub={`${value.proved ? 'No cheaper plan exists.' : `No plan costs less than ${money(value.lower_bound)}.`} ${value.alone_usd_per_month ? `Separate plans would cost ${money(value.alone_usd_per_month)}/month: the reservations, and each workload rented on its own.` : ''}`}
             >
               <Stats items={(value.teams ?? []).slice(0, 6).map((team) => ({ name: team.name, value: money(team.usd_per_month), help: 'Cost of this team’s workloads per month, and its budget', note: team.budget_usd_per_month ? `${team.over_budget ? 'over its budget of' : 'of'} ${money(team.budget_usd_per_month)}` : undefined }))} />
             </Hero>
@@ -146,10 +147,10 @@ export function PortfolioPage() {
             find={(row) => `${row.name} ${row.team ?? ''} ${row.where}`}
             columns={[
               { title: 'Workload', cell: (row) => row.name, sort: (row) => row.name },
-              { title: '$/month', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month },
-              { title: 'Alone', number: true, roomy: true, cell: (row) => money(row.alone_usd_per_month), sort: (row) => row.alone_usd_per_month ?? 0 },
+              { title: '$/month', help: 'Its share of the cost of the plan, reservations included', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month },
+              { title: 'Rented alone', number: true, roomy: true, cell: (row) => money(row.alone_usd_per_month), sort: (row) => row.alone_usd_per_month ?? 0 },
               { title: 'Where', cell: (row) => row.where, sort: (row) => row.where },
-              { title: 'Takes', roomy: true, cell: (row) => row.takes },
+              { title: 'Takes', roomy: true, cell: (row) => inPageWords(row.takes ?? '') },
               { title: 'Team', roomy: true, cell: (row) => row.team, sort: (row) => row.team ?? '' },
               { title: 'Moves', roomy: true, cell: (row) => (row.moves ? <Badge tone="accent">moves</Badge> : '') },
             ]}

@@ -126,7 +126,7 @@ export function PricesPage() {
     >
       {() => (
         <>
-          <Hero line={headline(state.gpu, all, first)} sub={state.gpu === '' ? 'Search the table below for a machine, region or provider, like p5.48xlarge or europe-west4.' : `${number(all.length)} prices.${first && last && last !== first ? ` The most expensive costs ${number(last.usd_per_gpu_hour / first.usd_per_gpu_hour, 2)} times as much.` : ''}`}>
+          <Hero line={headline(state.gpu, all, first)} sub={state.gpu === '' ? 'Search the table below for a machine, region or provider, like p5.48xlarge or europe-west4.' : `${plural(all.length, 'price')}.${first && last && last !== first ? last.usd_per_gpu_hour < 1.05 * first.usd_per_gpu_hour ? ' All cost about the same.' : ` The most expensive costs ${number(last.usd_per_gpu_hour / first.usd_per_gpu_hour, 2)} times as much.` : ''}`}>
             {state.gpu !== '' && (
               <Stats
                 items={[

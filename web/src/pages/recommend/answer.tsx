@@ -4,7 +4,7 @@ import { boundShown, inPageWords, stackName, TERMS } from '../../lib/words';
 import type { ComponentChildren } from 'preact';
 import { Badge, Busy, Stats, type StatProps } from '../../parts/basics';
 import { Mini } from '../../parts/ask_page';
-import { caveatsOf, closeCall, gpusOf, workOf, worthATest } from './compare';
+import { caveatsOf, changeShown, closeCall, gpusOf, workOf, worthATest } from './compare';
 import { FIELD_NAMES } from './question';
 
 /** "4 × MI300X at runpod" */
@@ -33,7 +33,7 @@ function stats(plan: Plan, serving: boolean): StatProps[] {
   const shared: StatProps[] = [
     { name: 'Machines', value: number(plan.instances), note: plan.region === 'any' ? plan.instance : `${plan.instance}, ${plan.region}` },
     { name: 'Per hour', value: money(plan.usd_per_hour), note: `${money(plan.usd_per_hour / plan.gpus)}/GPU-h` },
-    { name: 'Bound by', value: boundShown(plan.bound), note: plan.mfu ? `MFU ${percent(plan.mfu)}` : undefined, help: plan.mfu ? TERMS['MFU'] : undefined },
+    { name: 'Bound by', value: boundShown(plan.bound), note: plan.mfu ? `MFU ${percent(plan.mfu)}` : undefined, help: plan.mfu ? `${TERMS['Bound by'] ?? ''}. MFU is the ${TERMS['MFU'] ?? ''}` : undefined },
     ...(plan.energy_kwh ? [{ name: 'Energy', value: `${number(plan.energy_kwh)} kWh`, note: serving ? 'per month' : undefined }] : []),
     { name: 'GPU memory', value: plan.memory_bytes && plan.capacity_bytes ? percent(plan.memory_bytes / plan.capacity_bytes) : '–', note: 'of each GPU' },
     { name: 'Settings', value: plan.precision ?? '–', note: [stackName(plan.stack ?? ''), ...settingsOf(plan, serving)].filter(Boolean).join(', ') },
@@ -72,7 +72,7 @@ function Nearest({ full }: { full: Schemas['Recommend'] }) {
   if (!nearest) return <p class="hero-sub">None of the usual changes helps; “Why not others” lists the reasons.</p>;
   return (
     <p class="note" data-testid="nearest">
-      <Badge tone="accent">Nearest</Badge> {headline(nearest.plan, serving)}, with a change: {inPageWords(nearest.what, FIELD_NAMES)}.
+      <Badge tone="accent">Nearest</Badge> {headline(nearest.plan, serving)}, with {changeShown(nearest)}.
     </p>
   );
 }
@@ -96,7 +96,8 @@ export function AnswerCard(props: Props) {
   const chance = isFirst ? full?.confidence : undefined;
   const close = isFirst && full ? closeCall(full, serving) : undefined;
   const first = found.plans?.[0];
-  const beside = [...(close ? [sentence(close)] : []), ...(isFirst && full ? [worthATest(full) ?? ''].filter(Boolean) : []), ...(isFirst ? (full?.terms ?? []).map((each) => inPageWords(each, FIELD_NAMES)) : [])];
+  const beside = [...(close ? [sentence(close)] : []), ...(isFirst && full ? [worthATest(full) ?? ''].filter(Boolean) : [])];
+  const terms = isFirst ? (full?.terms ?? []).map((each) => inPageWords(each, FIELD_NAMES)) : [];
   const caveats = caveatsOf(found, plan);
   return (
     <section class="card hero" aria-label="The recommendation">
@@ -116,17 +117,25 @@ export function AnswerCard(props: Props) {
         {!isFirst && plan && first && <Badge tone={plan.held_back ? 'warn' : 'accent'}>{plan.held_back ? `plan ${String(plan.rank)}, not first: ${plan.held_back}` : `not the recommendation (${gpusOf(first)}): ${signedPercent(plan.usd_total / first.usd_total - 1)}`}</Badge>}
         {props.labels.filter((label) => isFirst ? label !== 'recommended' : true).map((label) => <Badge key={label}>{label}</Badge>)}
       </p>
-      {beside.length > 0 && (
+      {beside.length + terms.length > 0 && (
         <div class="note" style={{ marginTop: '8px' }}>
           {beside.map((each) => (
             <p key={each}>{each}</p>
           ))}
+          {terms.length > 0 && (
+            <details>
+              <summary>Other terms and availability</summary>
+              {terms.map((each) => (
+                <p key={each}>{each}</p>
+              ))}
+            </details>
+          )}
         </div>
       )}
       {caveats.length > 0 && (
         <ul class="caveats" aria-label="Caveats">
           {caveats.map((each) => (
-            <li key={each}>{each}</li>
+            <li key={each}>{inPageWords(each, FIELD_NAMES)}</li>
           ))}
         </ul>
       )}

@@ -41,6 +41,7 @@ describe('another deadline', () => {
   it('reports its effect, and from when it would have one', () => {
     expect(deadlineChange(604800, 302400, before, before, breakpoints)).toBe('7 d → 3 d 12 h: same plan; changes below 14 h 11 min (4 × mi300x, +1 %)');
     expect(deadlineChange(604800, 302400, before, after, undefined)).toBe('7 d → 3 d 12 h: now 4 × mi300x, +1 %');
+    expect(deadlineChange(604800, 1209600, before, before, breakpoints)).toBe('A longer deadline saves nothing: the cheapest plan needs 10 h.');
     expect(deadlineChange(7200, 3600, before, undefined, [])).toBe('2 h → 1 h: no plan finishes in time');
   });
   it('uses readable signs', () => {

@@ -1,6 +1,7 @@
 // Comparisons of plans: keys and labels, the effect of a change, close calls.
 import type { Plan, Schemas } from '../../api/client';
 import { duration, money, number, signedPercent } from '../../lib/format';
+import { inPageWords } from '../../lib/words';
 
 type Found = Schemas['Recommend'];
 
@@ -90,7 +91,7 @@ export function labelsOf(found: Found | undefined, serving: boolean): Map<string
   const untested = least((plan) => plan.usd_total);
   const cheapest = least((plan) => plan.usd_total, sound) ?? untested;
   if (untested && cheapest && untested !== cheapest && untested.plan.usd_total < 0.99 * cheapest.plan.usd_total) add(untested, untested.plan.held_back ? 'cheapest, price in doubt' : 'cheapest, no benchmark');
-  add(cheapest, 'cheapest');
+  add(cheapest, untested && cheapest && untested.plan.usd_total < cheapest.plan.usd_total ? 'cheapest with a benchmark' : 'cheapest');
   const rival = closeRival(found, serving);
   add(all.find(({ plan }) => plan === rival), 'close call');
   add(least((plan) => timeOf(plan, serving)), 'fastest');
@@ -110,7 +111,9 @@ export function caveatsOf(found: Found, plan: Plan | undefined): string[] {
 export function deadlineChange(from: number, to: number, before: Plan | undefined, after: Plan | undefined, breakpoints: { when: string; then: string }[] | undefined): string {
   const head = `${duration(from)} → ${duration(to)}: `;
   if (!after) return `${head}no plan finishes in time`;
-  const now = before && same(before, after) ? 'same plan' : `now ${gpusOf(after)}${before ? `, ${signedPercent(after.usd_total / before.usd_total - 1)}` : ''}`;
+  const isSame = before && same(before, after);
+  if (isSame && to > from) return `A longer deadline saves nothing: the cheapest plan needs ${duration(timeOf(after, false))}.`;
+  const now = isSame ? 'same plan' : `now ${gpusOf(after)}${before ? `, ${signedPercent(after.usd_total / before.usd_total - 1)}` : ''}`;
   const next = (breakpoints ?? []).flatMap((each) => {
     const limit = /^the deadline is under (.+)$/.exec(each.when)?.[1];
     const then = /\((\d+) x ([^)]+)\).* for \$([\d,.]+)/.exec(each.then);
@@ -120,6 +123,9 @@ export function deadlineChange(from: number, to: number, before: Plan | undefine
   })[0];
   return head + now + (next ?? '');
 }
+
+/** A change by the value that leads to its plan: "a deadline of 17 min" rather than "the soonest plan". */
+export const changeShown = (change: { what: string; flags: string }) => inPageWords(change.what === 'the soonest plan' ? change.flags : change.what);
 
 /** The unit of a plan's work: tokens, samples for models without tokens, or requests. */
 export function workOf(plan: Plan): { unit: string; perSecond: number; usdPerMillion: number | undefined } {

@@ -12,8 +12,8 @@ import { Chart } from '../../parts/chart';
 import { Table } from '../../parts/table';
 import { machinesOf } from './answer';
 import { useOtherGpus } from './clouds';
-import { timeOf } from './compare';
-import { changeFromFlags, FIELD_NAMES, isServing, type State } from './question';
+import { changeShown, timeOf } from './compare';
+import { alsoOf, changeFromFlags, FIELD_NAMES, isServing, type State } from './question';
 
 interface Props {
   state: State;
@@ -31,14 +31,17 @@ type Tab = (typeof TABS)[number][0];
 /** Details are requested when the slider rests; while it moves, plans come first. */
 const REST = 200;
 
+/** Settings without a field that change the memory of a job. */
+const MEMORY_SETTINGS = new Set(['optimizer', 'offload', 'cross-entropy']);
+
 /** The settings of the plan as flags of memory and estimate. */
 function jobOf(state: State, plan: Plan): AskFor<'memory'> {
   const model = state.config === '' ? { model: state.model } : { model_config: state.config };
-  const shared = { ...model, job: state.job as 'train' | 'serve', precision: plan.precision, stack: plan.stack, tp: plan.tp, ...(plan.pp && plan.pp > 1 ? { pp: plan.pp } : {}) };
+  const shared = { ...model, job: state.job as 'train' | 'serve', precision: plan.precision, stack: plan.stack, tp: plan.tp, ...Object.fromEntries([['pp', plan.pp], ['ep', plan.ep], ['attention-dp', plan.attention_dp]].filter(([, size]) => Number(size ?? 1) > 1)), ...Object.fromEntries(alsoOf(state).filter(([name]) => MEMORY_SETTINGS.has(name))) };
   if (isServing(state)) {
     return { ...shared, gpus: Math.max(1, Math.round(plan.gpus / (plan.replicas ?? 1))), isl: state.isl, osl: state.osl, concurrency: Math.max(1, Math.round(plan.requests_at_once ?? 1)) } as AskFor<'memory'>;
   }
-  return { ...shared, gpus: plan.gpus, batch: plan.micro_batch, seq: state.seq, method: state.method, zero: plan.zero, recompute: plan.recompute } as AskFor<'memory'>;
+  return { ...shared, gpus: plan.gpus, batch: plan.micro_batch, seq: state.seq, method: state.method, zero: plan.zero, recompute: plan.recompute, accumulate: plan.accumulation } as AskFor<'memory'>;
 }
 
 const PART_COLOURS = ['var(--c1)', 'var(--c2)', 'var(--c3)', 'var(--c4)', 'var(--c5)', 'var(--c6)', 'var(--c7)', 'var(--c8)'];
@@ -93,12 +96,11 @@ function Memory({ state, plan }: { state: State; plan: Plan }) {
   );
   if (answer.failed !== undefined) return <Problem failed={answer.failed} fields={FIELD_NAMES} />;
   if (!answer.value) return <Busy />;
-  const per = answer.value.per_gpu;
   const amd = plan.gpu.startsWith('mi');
   return (
     <Chart
       title="Memory against each GPU’s capacity"
-      note={`${gib(per.device_bytes)} on each GPU as ${amd ? 'amd-smi' : 'nvidia-smi'} shows it (80 % between ${gib(per.low_bytes)} and ${gib(per.high_bytes)}), ${isServing(state) ? 'as the engine reserves it' : amd ? 'counted, not measured on AMD' : 'by a model validated on an H200'}. ✓ fits, ≈ tight, ✗ not at this plan’s settings; smaller GPUs may fit with others.`}
+      note={`${gib(plan.memory_bytes)} on each GPU as ${amd ? 'amd-smi' : 'nvidia-smi'} shows it (80 % between ${gib(plan.memory_low_bytes)} and ${gib(plan.memory_high_bytes)}), ${isServing(state) ? 'as the engine reserves it' : amd ? 'counted, not measured on AMD' : 'by a model validated on an H200'}. ✓ fits, ≈ tight, ✗ not at this plan’s settings; smaller GPUs may fit with others.`}
       name="memory"
       inner
       rows={parts}
@@ -189,7 +191,7 @@ function Changes({ found, change, plan, state }: Props) {
         rows={changes}
         keyOf={(row) => row.flags}
         columns={[
-          { title: 'Change', cell: (row) => row.what },
+          { title: 'Change', cell: (row) => changeShown(row) },
           { title: 'Then', cell: (row) => machinesOf(row.plan) },
           { title: 'Cost', number: true, cell: (row) => money(row.plan.usd_total), sort: (row) => row.plan.usd_total },
           { title: 'vs now', number: true, cell: (row) => (first ? <Badge tone={row.plan.usd_total < first.usd_total ? 'good' : 'plain'}>{signedPercent(row.plan.usd_total / first.usd_total - 1)}</Badge> : '–') },

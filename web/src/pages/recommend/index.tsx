@@ -143,7 +143,7 @@ export function Recommendation() {
                         Compare with{' '}
                         <select value={other?.key ?? ''} onChange={(event) => { change({ vs: event.currentTarget.value }, true); }}>
                           <option value="">another plan</option>
-                          {choices.filter((each) => each !== choice).map((each) => <option key={each.key} value={each.key}>{[...(labels.get(each.key) ?? []), machinesOf(each.plan)].join(': ')}</option>)}
+                          {choices.filter((each) => each !== choice).map((each) => <option key={each.key} value={each.key}>{[(labels.get(each.key) ?? []).join(', '), machinesOf(each.plan)].filter(Boolean).join(': ')}</option>)}
                         </select>
                       </label>
                     )}
