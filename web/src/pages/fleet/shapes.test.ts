@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actionKey, cellsOf, cutBefore, endOf, periodsOf, savingOf, teamsOf, tilesOf, topTeams, totalsOf, verdictCounts, type Action, type Fleet, type Gpu } from './shapes';
+import { actionKey, cellsOf, cutBefore, endOf, periodsOf, placeOf, savingOf, shortPlaces, teamsOf, tilesOf, topTeams, totalsOf, verdictCounts, type Action, type Fleet, type Gpu } from './shapes';
 
 const gpu = (id: string, owner: string, spend: number, waste: number) => ({ id, owner, host: 'n1', index: 0, spend_usd: spend, waste_usd: waste }) as unknown as Gpu;
 const GPUS = [gpu('a', 'x/one', 100, 10), gpu('b', 'x/two', 50, 50), gpu('c', 'y/one', 30, 30), gpu('d', '(unowned)', 20, 20)];
@@ -97,5 +97,15 @@ describe('time', () => {
     expect(periods[1]?.to.toISOString()).toBe('2026-11-08T04:00:00.000Z');
     const counts = verdictCounts(periods);
     expect(counts.map((each) => [each.from.getUTCHours(), each.verdict, each.gpus])).toEqual([[0, 'compute-bound', 2], [3, 'idle', 1]]);
+  });
+});
+
+describe('short names of GPUs', () => {
+  const on = (...hosts: string[]) => hosts.map((host, index) => ({ id: String(index), host, index }) as unknown as Gpu);
+  const shown = (gpus: Gpu[]) => gpus.map((each) => shortPlaces(gpus)(placeOf(each)));
+  it('leave out the domain that all hosts share', () => {
+    expect(shown(on('ip-10-0-1-2.eu.compute.internal', 'ip-10-0-1-3.eu.compute.internal'))).toEqual(['ip-10-0-1-2/0', 'ip-10-0-1-3/1']);
+    expect(shown(on('a.eu.corp', 'b.us.corp'))).toEqual(['a.eu/0', 'b.us/1']);
+    for (const hosts of [['n1', 'n2'], ['a.corp', 'n2'], ['10.0.0.1', '10.1.0.1']]) expect(shown(on(...hosts))).toEqual(on(...hosts).map(placeOf));
   });
 });

@@ -46,7 +46,9 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
       const [left, bottom, top, end] = [50, 36, 20, 20];
       const pixel = (dot: Dot) => ({ x: left + ((width - left - end) * Math.log(dot.time / x[0])) / Math.log(x[1] / x[0]), y: top + ((height - top - bottom) * Math.log(y[1] / dot.usd)) / Math.log(y[1] / y[0]) });
       const labelled = dots.filter((dot) => dot.labels.length > 0);
-      const places = placeLabels(labelled.map((dot) => ({ ...pixel(dot), text: dot.labels.join(', ') })), dots.map(pixel), width, height - bottom, left);
+      // Next to other labels there is no room for the long one.
+      const shown = ({ labels }: Dot) => labels.filter((label) => label !== 'cheapest with a benchmark' || labels.length === 1).join(', ');
+      const places = placeLabels(labelled.map((dot) => ({ ...pixel(dot), text: shown(dot) })), dots.map(pixel), width, height - bottom, left);
       return {
         height,
         marginLeft: left,
@@ -62,7 +64,7 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
           Plot.line(front, { x: 'time', y: 'usd', stroke: 'var(--line-strong)', curve: 'step-after' }),
           Plot.dot(dots, { x: 'time', y: 'usd', r: 4.5, fill, fillOpacity: (dot: Dot) => (dot.plan.held_back ? 0.25 : 1), stroke: 'var(--c1)', strokeOpacity: (dot: Dot) => (dot.plan.held_back ? 0.4 : 1), strokeWidth: 1.4 }),
           Plot.dot(dots.filter((dot) => dot.key === picked), { x: 'time', y: 'usd', r: 8.5, stroke: 'var(--c2)', strokeWidth: 2 }),
-          ...labelled.map((dot, i) => Plot.text([dot], { x: 'time', y: 'usd', text: () => dot.labels.join(', '), textAnchor: places[i]?.anchor ?? 'start', dx: places[i]?.dx ?? 0, dy: places[i]?.dy ?? 0, fill: 'var(--ink)', stroke: 'var(--panel)', strokeWidth: 4 })),
+          ...labelled.map((dot, i) => Plot.text([dot], { x: 'time', y: 'usd', text: () => shown(dot), textAnchor: places[i]?.anchor ?? 'start', dx: places[i]?.dx ?? 0, dy: places[i]?.dy ?? 0, fill: 'var(--ink)', stroke: 'var(--panel)', strokeWidth: 4 })),
           Plot.tip(dots, Plot.pointer({ x: 'time', y: 'usd', title, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
         ],
       };

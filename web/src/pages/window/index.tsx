@@ -2,18 +2,18 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
-import { duration, durationFlag, money, number, percent, plural, sentence } from '../../lib/format';
+import { duration, durationFlag, money, number, percent, plural } from '../../lib/format';
 import { useQuestion } from '../../parts/question';
 import { Stats } from '../../parts/basics';
 import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
 import { Chart } from '../../parts/chart';
 import { COUNT, TIME } from '../../parts/fields';
+import { bestOf, machineSize, wayOf, wholeCost, type Option } from './shapes';
 
 const DEFAULTS = { gpu: 'a100-80gb-sxm', volume: '1000000', item: '0.082', window: '14400', startup: '120' };
 type State = typeof DEFAULTS;
 type Window = Schemas['Window'];
 type Run = NonNullable<Window['schedule']>[number];
-type Option = NonNullable<Window['options']>[number];
 const NAMES = { volume: 'Items per day', 'item-time': 'GPU time per item', window: 'Collected for', startup: 'Start of a GPU', gpu: 'GPU' };
 
 export function questionOf(state: State): AskFor<'window'> {
@@ -25,21 +25,6 @@ export function partsOf(run: Pick<Run, 'starts' | 'ends'>): [number, number][] {
   const hour = (clock: string) => { const [h, m] = clock.split(':').map(Number); return (h ?? 0) + (m ?? 0) / 60; };
   const [from, to] = [hour(run.starts), hour(run.ends)];
   return to > from ? [[from, to]] : to === from ? [] : [[from, 24], ...(to > 0 ? [[0, to] as [number, number]] : [])];
-}
-
-/** "windows, spot for the runs" -> "Collect for 4 h, run on spot" */
-export function wayOf(name: string, window: number): string {
-  const runs: Record<string, string> = { 'GPUs kept': 'keep the GPUs', 'rented for the runs': 'rent GPUs for the runs', 'spot for the runs': 'run on spot' };
-  const run = /^windows, (.+)$/.exec(name)?.[1];
-  return run === undefined ? sentence(name).slice(0, -1) : `Collect for ${duration(window)}, ${runs[run] ?? run}`;
-}
-
-/** If the machine has more GPUs than the work needs: what the whole machine costs. */
-export function shareOf(option: Pick<Option, 'gpus' | 'usd_per_month' | 'price_source'>): string {
-  const size = Number(/\((\d+) GPUs?\)/.exec(option.price_source ?? '')?.[1] ?? 1);
-  const rented = Math.ceil(option.gpus / size) * size;
-  if (rented === option.gpus || !option.usd_per_month) return '';
-  return ` This is the price of ${plural(option.gpus, 'GPU')} in ${rented === size ? 'a machine' : 'machines'} with ${number(size)} GPUs; without other work for the rest, ${rented === size ? 'the machine costs' : 'they cost'} ${money((option.usd_per_month * rented) / option.gpus)}/month.`;
 }
 
 function Schedule({ value }: { value: Window }) {
@@ -74,11 +59,12 @@ export function WindowPage() {
       {(value: Window) => {
         const options = value.options ?? [];
         const real = options.find((each) => each.name === 'real time');
-        const best = [...options].filter((each) => typeof each.usd_per_month === 'number').sort((a, b) => (a.usd_per_month ?? 0) - (b.usd_per_month ?? 0))[0];
-        const saving = real && best && real.usd_per_month && best !== real ? 1 - (best.usd_per_month ?? 0) / real.usd_per_month : 0;
+        const { best, shared } = bestOf(options);
+        const way = (option: Option) => wayOf(option.name, Number(state.window));
+        const saving = real && best && real.usd_per_month && best !== real ? 1 - wholeCost(best) / wholeCost(real) : 0;
         return (
           <>
-            <Hero line={best ? `${wayOf(best.name, Number(state.window))}: ${plural(best.gpus, 'GPU')} for ${money(best.usd_per_month)}/month${saving > 0 ? `, ${percent(saving)} less than real time` : ''}` : `${plural(value.gpus ?? 0, 'GPU')} in each run`} sub={`${number(value.items_per_day)} items a day of ${duration(value.item_seconds)} each on ${value.gpu ?? 'your GPU'}.${best ? shareOf(best) : ''}`}>
+            <Hero line={best ? `${way(best)}: ${plural(best.gpus, 'GPU')} for ${money(wholeCost(best))}/month${saving > 0 ? `, ${percent(saving)} less than real time` : ''}` : `${plural(value.gpus ?? 0, 'GPU')} in each run`} sub={`${number(value.items_per_day)} items a day of ${duration(value.item_seconds)} each on ${value.gpu ?? 'your GPU'}.${shared ? ` ${way(shared)}: ${money(shared.usd_per_month)}/month, if other work fills the rest of a machine with ${number(machineSize(shared))} GPUs.` : ''}`}>
               <Stats items={[{ name: 'GPUs in a run', value: value.gpus === null ? '–' : number(value.gpus) }, { name: 'A run takes', value: duration(value.busy_seconds) }, { name: 'Items in a window', value: number(value.items_per_window ?? 0) }, { name: 'Longest wait', value: duration(best?.latency_seconds), note: 'from arrival to result', help: 'An item that arrives when a window opens waits for the end of the window and for its run' }]} />
             </Hero>
             <Schedule value={value} />
