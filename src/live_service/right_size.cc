@@ -60,8 +60,8 @@ class Sizing {
     int tensor = 1;
   };
 
-  // The measured latency of the current replicas over the simulated one, if that is higher, and the ends of its bucket
-  // relative to it. Every plan is slower by this factor.
+  // The measured latency of the current replicas over the simulated one, if they contradict each other, and the ends of
+  // its bucket relative to it. Every plan is slower or faster by this factor.
   struct Slowdown {
     double factor = 1;
     perf::Interval bucket = {1, 1};
@@ -84,6 +84,13 @@ class Sizing {
                        [&](const SloVerdict& v) { return v.slo.quantity == quantity && v.kept == false; });
   }
 
+  // Whether the service meets an SLO that its simulation misses.
+  bool surely_kept(Quantity quantity, Seconds simulated) const {
+    return std::any_of(d_.slos.begin(), d_.slos.end(), [&](const SloVerdict& v) {
+      return v.slo.quantity == quantity && v.kept == true && v.sure && simulated > v.slo.limit;
+    });
+  }
+
   // Traffic as it is. Differences within the interval of the speed model are not a slowdown, unless they decide an SLO.
   void compare_with_measured() {
     if (d_.gpu == nullptr || options_.what_if.other_model) return;
@@ -98,8 +105,9 @@ class Sizing {
       if (!shown || !(simulated > 0)) return {};
       const bool outside = comparable && shown->low > simulated * today->interval.high;
       const double value = std::isfinite(shown->value) ? shown->value : shown->low;
-      if ((!outside && !missed(quantity)) || value <= simulated) return {};
-      const double factor = std::min(kMost, value / simulated);
+      const bool slower = (outside || missed(quantity)) && value > simulated;
+      if (!slower && !surely_kept(quantity, seconds(simulated))) return {};
+      const double factor = std::clamp(value / simulated, 1 / kMost, kMost);
       result_.notes.push_back(
           fmt::format("the measured {} {} is {}, the simulated one {}: the {} of every plan is multiplied by {}{}",
                       capacity::name_of(options_.percentile), capacity::name_of(quantity),

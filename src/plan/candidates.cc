@@ -159,10 +159,12 @@ double weighted_score(const Request& request, const PricedOption& c) {
   if (c.offer->price->purchase != catalog::Purchase::kOnDemand) percent += 3;
   if (c.price->age && *c.price->age > days(market::kAgedDays)) percent += 0.2;
   if (c.price->sources < 2) percent += 0.1;
-  // One failed machine stops a whole training run, but only its own replicas of a service. Twice the machines for half
-  // the time must not cost more.
+  // One failed machine stops a whole training run, but only its own replicas of a service. A run on one machine is worth
+  // 2 %, also where two machines take half the time.
   const bool service = request.work.kind == WorkKind::kServing && c.option->replicas > 1;
-  percent += service ? 0.3 / c.option->machines : 0.6 * std::log2(c.option->machines) + 0.2 * width_of(c);
+  const int machines = c.option->machines;
+  const double alone = request.work.kind == WorkKind::kTraining && machines > 1 ? 1.5 : 0;
+  percent += service ? 0.3 / machines : alone + 0.6 * std::log2(machines) + 0.2 * width_of(c);
   if (has_arm_host(*c.offer) || c.machines->gpu->vendor != "NVIDIA") percent += 0.3;
   return score_of(request, c) * (1 + percent / 100);
 }

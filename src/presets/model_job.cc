@@ -63,10 +63,6 @@ class Fitting {
     if (job_.kind != JobKind::kTrain || job_.train.method != Method::kFull ||
         (method != nullptr && method->value.find("lora") != std::string::npos))
       return;
-    if (method == nullptr && find("lora-rank") != nullptr) {
-      job_.train.method = Method::kLora;
-      return;
-    }
     for (const char* name : {"lora-rank", "lora-targets"}) {
       if (const Setting* setting = find(name)) {
         errors_.push_back(bad_input(fmt::format("'{}' belongs to adapters, and this is full training", name))

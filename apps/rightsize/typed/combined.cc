@@ -33,6 +33,7 @@ class Combiner {
     if (has("--resolution")) put_resolution();
     if (has("--listen")) put_address();
     if (has("--base")) put_instances(), put_peak();
+    if (has("--kv-precision")) put_cache_types();
     if (has("--speculate")) put_draft();
     if (has("--algorithm")) put_rl();
     if (has("--provider")) put_place();
@@ -136,6 +137,12 @@ class Combiner {
     if (!host && !port) return;
     const std::string address = host.value_or("127.0.0.1") + ":" + port.value_or("8080");
     put_both("--host", host.has_value(), "--port", port.has_value(), "--listen", address);
+  }
+
+  // llama.cpp has one format for keys and one for values.
+  void put_cache_types() {
+    const auto keys = take("--cache-type-k -ctk"), values = take("--cache-type-v -ctv");
+    if (keys || values) put("--kv-precision", keys ? *keys : *values), say("--cache-type-k is --kv-precision");
   }
 
   // --instance-type p5.48xlarge --instance-count 4: 32 GPUs.

@@ -379,8 +379,6 @@ class Rewriter {
                                     [&](const std::string& word) { return word.starts_with(flag.name + "="); });
     if (list && !flag.repeatable && given != out_.words.end())
       *given += "," + value;
-    else if (given != out_.words.end() && *given == flag.name + "=" + value)
-      return;  // llama.cpp: one format for keys, one for values
     else if (flag.repeatable)
       out_.words.insert(out_.words.end(), {flag.name, value});  // further words may be values too: --from *.csv
     else
