@@ -104,8 +104,8 @@ bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu) {
 std::vector<int> machine_counts(const MachineClass& machines, const PlanLimits& limits, bool work_together,
                                 bool sparsely) {
   const int most_gpus = limits.gpus.value_or(limits.max_gpus);
-  int most = std::max(1, most_gpus / machines.gpus);
-  if (work_together && !machines.networked) most = 1;
+  int most = limits.gpus ? std::max(1, most_gpus / machines.gpus) : most_gpus / machines.gpus;
+  if (work_together && !machines.networked) most = std::min(most, 1);
   if (work_together && !machines.rdma) most = std::min(most, kMostWithoutRdma);
   if (machines.most_machines > 0) most = std::min(most, machines.most_machines);
   if (limits.gpus) {

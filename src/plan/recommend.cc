@@ -123,7 +123,7 @@ std::string flags_for(const PossibleChange& change, const PricedOption& plan) {
   const auto budget = [&] { return fmt::format("--budget {:.0f}", std::ceil(in_usd(plan.due() - kHalfACent))); };
   switch (change.kind) {
     case RequestChangeKind::kMoreGpus:
-      return fmt::format("--max-gpus {}", plan.option->gpus);
+      return fmt::format("--max-gpus {}", plan.option->machines * plan.machines->gpus);
     case RequestChangeKind::kNoBudget:
       return budget();
     case RequestChangeKind::kTwoChanges:

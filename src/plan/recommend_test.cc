@@ -56,8 +56,8 @@ double cheapest_by_brute_force(const Request& request, const catalog::Catalog& c
     const perf::Cluster cluster = perf::cluster_of(*offer.machine, *offer.gpu);
     const bool rdma = !offer.machine->fabric.empty() && offer.machine->fabric != "ethernet";
     const int networked = std::min(request.limits.max_gpus / offer.machine->gpus, rdma ? 1'000'000 : kMostWithoutRdma);
-    const int most = cluster.network_known ? networked : 1;
-    for (int machines = 1; machines <= std::max(1, most); ++machines) {
+    const int most = cluster.network_known ? networked : std::min(1, networked);
+    for (int machines = 1; machines <= most; ++machines) {
       for (model::Precision precision : {model::Precision::kAmpBf16, model::Precision::kMixedBf16}) {
         for (model::Recompute recompute : request.choices.recomputes) {
           for (std::int64_t batch : request.choices.batches) {

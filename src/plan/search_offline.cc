@@ -170,7 +170,12 @@ class OfflineSearch {
       best_each = each;
     });
     if (!(best.requests_per_second > 0)) return;
-    for (int count : machine_counts(machines, request_.limits, false)) {
+    const std::vector<int> counts = machine_counts(machines, request_.limits, false);
+    if (counts.empty())
+      result_.reject(
+          machines, RejectionStage::kLayout, 1,
+          {.kind = Shortfall::Kind::kGpus, .need_gpus = machines.gpus, .have_gpus = request_.limits.max_gpus});
+    for (int count : counts) {
       Option option;
       option.machines_class = index;
       option.machines = count;

@@ -188,8 +188,9 @@ class TrainingSearch {
           .add(machines.all_offers, 1,
                {.kind = kind,
                 .need_gpus = request_.limits.gpus.value_or(machines.gpus),
-                .have_gpus = kind == Shortfall::Kind::kNoRdma ? kMostWithoutRdma
-                                                              : machines.gpus * std::max(1, machines.most_machines)});
+                .have_gpus = kind == Shortfall::Kind::kNoRdma
+                                 ? kMostWithoutRdma
+                                 : std::min(most_gpus(), machines.gpus * std::max(1, machines.most_machines))});
       return;
     }
     obstacle(machines, RejectionStage::kLayout)

@@ -51,20 +51,23 @@ TEST(Widen, ThousandsOfGpusMeetTheDeadlineOfALargeRun) {
   EXPECT_LE(job.batch * job.parallel.data() * job.train.accumulation, request.global_batch);
 }
 
-// A larger limit only adds numbers of machines, and no gap exceeds one eighth.
+// A larger limit only adds numbers of machines, no gap exceeds one eighth, and machines with more GPUs are left out.
 RC_GTEST_PROP(MachineCounts, SparseNumbersAreNested, ()) {
   MachineClass machines;
   machines.networked = true;
   machines.gpus = *rc::gen::element(1, 2, 4, 8);
   PlanLimits limits;
-  limits.max_gpus = *rc::gen::inRange(machines.gpus, 65'536);
-  const std::vector<int> all = machine_counts(machines, limits, true, true);
+  limits.max_gpus = *rc::gen::inRange(1, 65'536);
+  const bool together = *rc::gen::arbitrary<bool>();
+  const std::vector<int> all = machine_counts(machines, limits, together, true);
+  RC_ASSERT(all.empty() == (machines.gpus > limits.max_gpus));
+  for (const int count : all) RC_ASSERT(count * machines.gpus <= limits.max_gpus);
+  if (all.empty() || !together) return;
   RC_ASSERT(all.front() == 1);
   for (std::size_t i = 1; i < all.size(); ++i) {
     RC_ASSERT(all[i] > all[i - 1]);
     RC_ASSERT(all[i] - all[i - 1] <= std::max(1, all[i - 1] / 8));
   }
-  RC_ASSERT(all.back() * machines.gpus <= limits.max_gpus);
   limits.max_gpus *= 2;
   const std::vector<int> more = machine_counts(machines, limits, true, true);
   RC_ASSERT(std::includes(more.begin(), more.end(), all.begin(), all.end()));

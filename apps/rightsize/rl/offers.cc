@@ -23,7 +23,7 @@ std::string doubt_of(const market::PriceOutlook& price) {
 
 std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan* first, const market::PriceBook& book,
                                const perf::Constants& constants) {
-  enum class Moves { kNothing, kBudget, kDeadline };
+  enum class Moves { kNothing, kBudget, kDeadline, kGpus };
   struct Change {
     const char *what, *flags;
     std::function<void(rl::RlRequest&)> apply;
@@ -46,6 +46,9 @@ std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan* f
   if (first == nullptr && limits.budget)
     changes.push_back(
         {"a larger budget", "", [](rl::RlRequest& r) { r.request.limits.budget.reset(); }, Moves::kBudget});
+  if (first == nullptr && !limits.max_gpus_assumed && !limits.gpus)
+    changes.push_back(
+        {"more GPUs", "", [](rl::RlRequest& r) { r.request.limits.max_gpus = plan::kManyGpus; }, Moves::kGpus});
   const auto soonest = [](rl::RlRequest& r) {
     r.request.limits.deadline.reset();
     r.request.objective = plan::Objective::kTime;
@@ -83,6 +86,11 @@ std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan* f
     } else if (changes[i].moves == Moves::kDeadline) {
       offer.flags = "--deadline " + plan::duration_flag(plan::rounded_up(priced.time.total(), true));
       offer.moved = priced.time.total() / *limits.deadline;
+    } else if (changes[i].moves == Moves::kGpus) {
+      const int engine = plan.rollout ? plan.job.layout.rollout : 0;
+      const int gpus = priced.option->machines * priced.machines->gpus + engine;
+      offer.flags = fmt::format("--max-gpus {}", gpus);
+      offer.moved = 1.0 * gpus / limits.max_gpus;
     }
     found_offers[i] = std::move(offer);
   });

@@ -67,6 +67,41 @@ TEST(RlOffers, CostWhatTheyPromise) {
   EXPECT_GT(offers, 8);
 }
 
+// Fewer GPUs never cost less, no plan has more than allowed, and a refusal names a number that is enough.
+TEST(RlOffers, PlansHaveAtMostMaxGpus) {
+  Random random(5);
+  const char* const deadlines[] = {"6h", "1d", "30d"};
+  int plans = 0, refusals = 0;
+  for (const char* deadline : deadlines) {
+    FlagValues flags = {{"--job", "rl"}, {"--model", "qwen2.5-7b"}, {"--osl", "2500"}, {"--deadline", deadline}};
+    flags["--steps"] = fmt::format("{:.0f}", 100 + 200 * random.uniform());
+    double less = 0;
+    for (const int most : {32, 8, 4, 2, 1}) {
+      flags["--max-gpus"] = std::to_string(most);
+      const Json found = rl_plans_for(flags);
+      const std::vector<Json>& rows = *found.find("plans")->items();
+      for (const Json& row : rows) EXPECT_LE(amount_in(row, "gpus"), most);
+      if (rows.empty()) {
+        const std::vector<Json>& fixes = *found.find("fixes")->items();
+        ++refusals;
+        for (const Json& fix : fixes) {
+          const std::string said = *fix.find("flags")->text();
+          if (!said.starts_with("--max-gpus ")) continue;
+          FlagValues more = flags;
+          more["--max-gpus"] = said.substr(said.find(' ') + 1);
+          EXPECT_FALSE(rl_plans_for(more).find("plans")->items()->empty()) << said;
+        }
+        break;
+      }
+      ++plans;
+      EXPECT_GE(amount_in(rows.front(), "usd_total"), less * 0.999) << deadline << " " << most;
+      less = amount_in(rows.front(), "usd_total");
+    }
+  }
+  EXPECT_GT(plans, 5);
+  EXPECT_GT(refusals, 1);
+}
+
 // If nothing meets a limit, the limit that the answer names is enough, and a smaller budget is not.
 TEST(RlOffers, NamedLimitsAreEnough) {
   const FlagValues flags = {{"--job", "rl"}, {"--model", "qwen2.5-7b"}, {"--steps", "300"}, {"--max-gpus", "16"}};

@@ -55,9 +55,14 @@ std::string refusal_words(const plan::PlanLimits& limits, const rl::RlRecommenda
                           const std::vector<RlOffer>& offers) {
   std::string reason = fmt::format("{} layouts on up to {} GPUs were compared (--max-gpus)",
                                    format_count(found.considered), limits.max_gpus);
-  if (!(found.considered > 0)) reason = "no machine with a price fits --gpu, --provider, --region and --purchase";
+  if (!(found.considered > 0))
+    reason = "no machine with a price fits --gpu, --provider, --region, --purchase and --max-gpus";
   for (const RlOffer& offer : offers) {
     if (offer.moved == 1) continue;
+    if (offer.flags.starts_with("--max-gpus")) {
+      reason = fmt::format("{} needs {} GPUs, limit {}", offer.gpu, offer.gpus, limits.max_gpus);
+      break;
+    }
     const bool budget = offer.flags.starts_with("--budget");
     reason =
         fmt::format("{} needs {}, limit {}", offer.gpu, budget ? format_usd(offer.cost) : format_duration(offer.time),
