@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "memory/memory.h"
 #include "plan/read_parts.h"
+#include "presets/hub_names.h"
 #include "presets/presets.h"
 #include "presets/scaled.h"
 #include "sim/trace_file.h"
@@ -61,11 +62,6 @@ void assume_context(Request& request) {
 double beyond_context(const Request& request) {
   const double context = static_cast<double>(request.model.context);
   if (!(context > 0) || request.job.kind != model::JobKind::kServe || request.model.image_size > 0) return 0;
-  if (const auto& sessions = request.work.sessions) {
-    const double turn = std::round(sessions->fan_out) * (sessions->turn_in + sessions->turn_out);
-    const double fit = std::floor((context - sessions->system) / turn);
-    return sessions->repeat ? 0 : std::clamp(1 - fit / std::round(sessions->turns), 0.0, 1.0);
-  }
   if (!request.work.mix.empty() || request.work.trace) return 0;
   sim::RequestShape lengths = request_lengths(request);
   lengths.longest = 0;
@@ -94,6 +90,43 @@ Errors cut_context(Request& request) {
   return {};
 }
 
+namespace {
+
+std::string described(const sim::Sessions& s) {  // as --sessions reads it
+  return fmt::format(
+      "users={:.10g},turns={:.10g},think={:.10g}s,system={:.10g},systems={:.10g},turn-in={:.10g},"
+      "turn-out={:.10g},fan-out={:.10g}",
+      s.users, s.turns, in_seconds(s.think), s.system, s.system_prompts, s.turn_in, s.turn_out, s.fan_out);
+}
+
+// A service that ends conversations early is not the one asked for, so all turns must fit the context.
+std::optional<Error> check_turns(const Request& request) {
+  sim::Sessions sessions = *request.work.sessions;
+  const double each = std::round(sessions.fan_out), turns = sessions.repeat ? 1 : std::round(sessions.turns);
+  const double turn = each * (sessions.turn_in + sessions.turn_out);
+  const std::int64_t context = request.model.context, need = std::llround(std::ceil(sessions.system + turns * turn));
+  if (auto wrong = memory::check_length(request.model, std::llround(sessions.system + each * sessions.turn_in),
+                                        std::llround(each * sessions.turn_out)))
+    return bad_input(wrong->message).with_hint("shorten system, turn-in or turn-out of --sessions");
+  if (context <= 0 || need <= context) return std::nullopt;
+  const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
+  sessions.turns = std::floor((static_cast<double>(context) - sessions.system) / turn);
+  std::string longer = "choose a model with a longer context";
+  if (request.max_model_len)
+    longer = fmt::format("use --max-model-len {}", need);
+  else if (const std::string id = model::longer_id(request.model.name, need); !id.empty())
+    longer = fmt::format("use --model {}, which has a longer context", id);
+  return bad_input(
+             fmt::format(
+                 "sessions: {:.0f} turns need {} tokens, and the context of {} tokens ends conversations after {:.0f}",
+                 turns, count(need), count(context), sessions.turns))
+      .with_hint(std::move(longer))
+      .with_hint(fmt::format("have fewer turns: --sessions {}", described(sessions)))
+      .with_hint("shorten turn-in, turn-out or system of --sessions");
+}
+
+}  // namespace
+
 // Every request kind of a mix must fit the model's context. Requests of a trace that do not are left out, as engines
 // refuse them, unless they are the majority.
 Errors check_lengths(Request& request) {
@@ -101,13 +134,8 @@ Errors check_lengths(Request& request) {
   for (const capacity::RequestSize& size : request.work.mix) {
     if (auto wrong = memory::check_length(request.model, size.isl, size.osl)) errors.push_back(*std::move(wrong));
   }
-  if (const auto& sessions = request.work.sessions) {
-    const double each = std::round(sessions->fan_out);
-    auto wrong = memory::check_length(request.model, std::llround(sessions->system + each * sessions->turn_in),
-                                      std::llround(each * sessions->turn_out));
-    if (wrong)
-      errors.push_back(bad_input(wrong->message).with_hint("shorten system, turn-in or turn-out of --sessions"));
-  }
+  if (request.work.sessions)
+    if (auto wrong = check_turns(request)) errors.push_back(*std::move(wrong));
   if (!request.work.trace) return errors;
   if (const auto& rates = request.work.trace->rates)
     request.assumed.push_back(fmt::format("requests arrive at random, at the mean rate of each {} of the file",

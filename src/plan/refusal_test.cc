@@ -2,13 +2,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "plan/candidates.h"
 #include "plan/explain.h"
 #include "plan/session_rate.h"
 #include "plan/test_draws.h"
 #include "plan/test_requests.h"
+#include "presets/presets.h"
 
 namespace rightsize::plan {
 namespace {
@@ -323,19 +326,47 @@ TEST(RandomRequests, OwnMachinesCostTheirPurchaseAndTheirEnergy) {
   }
 }
 
-// Sessions and prompts that the context cuts are counted.
-TEST(BeyondContext, CountsTurnsAndRequestsThatDoNotFit) {
+// Conversations that the context would end early are refused, with one that fits and, where listed, a longer model.
+RC_GTEST_PROP(BeyondContext, ConversationsFitOrAreRefused, ()) {
+  const std::string model = *rc::gen::element<std::string>("qwen3-30b-a3b", "qwen3-235b-a22b", "llama-3.1-8b");
+  sim::Sessions sessions;
+  sessions.users = *rc::gen::inRange(1, 10), sessions.turns = *rc::gen::inRange(1, 60);
+  sessions.think = seconds(*rc::gen::inRange(0, 90)), sessions.system = *rc::gen::inRange(0, 20'000);
+  sessions.turn_in = *rc::gen::inRange(1, 5000), sessions.turn_out = *rc::gen::inRange(1, 900);
+  sessions.fan_out = *rc::gen::inRange(1, 3);
+  const std::string text = fmt::format("users={},turns={},think={}s,system={},turn-in={},turn-out={},fan-out={}",
+                                       sessions.users, sessions.turns, in_seconds(sessions.think), sessions.system,
+                                       sessions.turn_in, sessions.turn_out, sessions.fan_out);
+  const auto read = [](const std::string& name, const std::string& typed) {
+    return read_given({{"model", name}, {"job", "serve"}, {"ttft-slo", "8s"}, {"sessions", typed}});
+  };
+  const auto found = read(model, text);
+  const double need = sessions.system + sessions.turns * sessions.fan_out * (sessions.turn_in + sessions.turn_out);
+  RC_ASSERT(found.has_value() == (need <= static_cast<double>(model::find_model(model)->context)));
+  if (found) return;
+  const std::string longer = "use --model ", fewer = "have fewer turns: --sessions ";
+  int ways = 0;
+  for (const std::string& hint : found.error().front().hints) {
+    if (hint.starts_with(fewer)) {
+      sim::Sessions fitting = *sim::parse_sessions(hint.substr(fewer.size()));
+      RC_ASSERT(++ways > 0 && read(model, hint.substr(fewer.size())));
+      fitting.turns = sessions.turns;
+      RC_ASSERT(fitting == sessions);
+    }
+    if (hint.starts_with(longer))
+      RC_ASSERT(++ways > 0 && read(hint.substr(longer.size(), hint.find(',') - longer.size()), text));
+  }
+  const bool one_fits = need - (sessions.turns - 1) * sessions.fan_out * (sessions.turn_in + sessions.turn_out) <=
+                        static_cast<double>(model::find_model(model)->context);
+  RC_ASSERT((ways > 0) == one_fits);
+}
+
+// Prompts that the context cuts are counted.
+TEST(BeyondContext, CountsRequestsThatDoNotFit) {
   const auto share = [](Given given) {
     given.insert(given.end(), {{"job", "serve"}, {"ttft-slo", "8s"}});
     return request_of(given).work.beyond_context;
   };
-  // 8,000 + 17 x 1,900 = 40,300 of 40,960 tokens: 17 of 20 turns.
-  const std::string turns = "users=300,turns=20,think=15s,system=8000,turn-in=1500,turn-out=400";
-  EXPECT_NEAR(share({{"model", "qwen3-30b-a3b"}, {"sessions", turns}}), 3.0 / 20, 1e-9);
-  EXPECT_EQ(share({{"model", "Qwen/Qwen3-Coder-30B-A3B-Instruct"}, {"sessions", turns}}), 0);
-  EXPECT_FALSE(read_given({{"model", "qwen3-30b-a3b"},
-                           {"job", "serve"},
-                           {"sessions", "users=3,turns=2,think=1s,system=40000,turn-in=1500,turn-out=400"}}));
   const Given long_prompts = {{"rate", "1/s"}, {"isl", "24000"}, {"osl", "800"}};
   Given small = long_prompts, large = long_prompts;
   small.push_back({"model", "qwen2.5-14b"});

@@ -261,6 +261,15 @@ std::string tuned_id(std::string_view id) {
   return first_listed(ids);
 }
 
+std::string longer_id(std::string_view preset, std::int64_t context) {
+  std::string first;
+  for (const auto& [name, row] : hub_table()) {
+    const bool fits = row.model == preset && row.context >= context && row.checked == "yes" && row.precision.empty();
+    if (fits && !row.id.empty() && (first.empty() || row.id < first)) first = row.id;
+  }
+  return first;
+}
+
 std::string fp8_id(std::string_view id) {
   const std::string name(id.substr(id.find('/') + 1));
   return first_listed({std::string(id) + "-FP8", "RedHatAI/" + name + "-FP8-dynamic", "RedHatAI/" + name + "-FP8",

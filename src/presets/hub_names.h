@@ -28,6 +28,9 @@ std::optional<NamedShape> shape_of_name(std::string_view name, std::span<const s
 std::string tuned_id(std::string_view id);
 std::string fp8_id(std::string_view id);
 
+// The ID of a checked copy of a built-in model with at least this context; empty if data/hub_models.csv has none.
+std::string longer_id(std::string_view preset, std::int64_t context);
+
 // The Hub ID of a name without its organization that is unique in data/hub_models.csv, or of the built-in model that a
 // short name such as "bge-large" means. Empty for others.
 std::string listed_id(std::string_view name);

@@ -418,11 +418,6 @@ std::string cut_work(const plan::Request& request) {
   if (!(request.work.beyond_context > kFew) || answers_at_once(request)) return {};
   const std::string share = format_percent(Ratio::fraction(request.work.beyond_context)),
                     context = format_count(static_cast<double>(request.model.context));
-  if (request.work.sessions)
-    return fmt::format(
-        "the context of {} tokens ends conversations after {:.0f} of {:.0f} turns: {} of the turns are not served",
-        context, std::round(request.work.sessions->turns * (1 - request.work.beyond_context)),
-        request.work.sessions->turns, share);
   return fmt::format("{} of the requests are longer than the context of {} tokens and count as long as it", share,
                      context);
 }

@@ -217,7 +217,10 @@ class Repair {
       if (flag == nullptr) continue;
       std::string value;
       if (end < text.size() && (text[end] == ' ' || text[end] == '=')) {
-        const std::size_t stop = std::min(text.find_first_of(" ,;'\n)", end + 1), text.size());
+        std::size_t stop = end;  // a comma without a space is part of the value: users=2,turn-in=8
+        do {
+          stop = std::min(text.find_first_of(" ,;'\n)", stop + 1), text.size());
+        } while (stop + 1 < text.size() && text[stop] == ',' && text[stop + 1] != ' ' && text[stop + 1] != '\n');
         value = text.substr(end + 1, stop - end - 1);
         while (value.ends_with(':') || value.ends_with('.')) value.pop_back();
       }
