@@ -18,6 +18,8 @@ constexpr Bytes kAsleep = gib(1.5);
 constexpr Bytes kBucket = gib(1);
 // An engine with room for fewer answers than this is useless.
 constexpr double kFewestAnswers = 8;
+// Share of a GPU that engine and resident trainer use together, and the most that engines are given.
+constexpr double kUsable = 0.95, kMostShare = 0.9;
 
 // Everything that is in memory in some phase, on one GPU.
 struct Items {
@@ -186,6 +188,13 @@ RlMemory phase_memory(const model::ModelShape& model, const RlJob& job, const ca
     found.host += moved[i];
   }
   const PhaseMemory& generate = found.phases.front();
+  found.engine_share = job.rollout.serve.memory_share;
+  if (!job.layout.split) {
+    const Bytes engine = items.engine_weights + items.engine_rest + least_cache(job, items);
+    const Bytes resident = generate.need.device - engine;
+    const double left = std::min(kUsable - resident / rollout.capacity(), kMostShare);
+    found.engine_share = std::max(std::floor(left * 100) / 100, std::ceil(engine / rollout.capacity() * 100) / 100);
+  }
   const Bytes budget = rollout.capacity() * job.rollout.serve.memory_share - items.engine_weights - items.engine_rest;
   const Bytes left = generate.fit.headroom + least_cache(job, items);
   const Bytes answer = items.cache_token * (job.isl + job.answers.mean);

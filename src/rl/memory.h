@@ -32,6 +32,7 @@ struct RlMemory {
   std::vector<Offload> offloads;  // needed; if nothing helps, all that apply
   memory::Verdict verdict = memory::Verdict::kNo;
   Bytes host;                   // host memory of the offloads per GPU
+  double engine_share = 0;      // of the GPU that the trainer leaves to the engine (vLLM's gpu-memory-utilization)
   double answers_in_cache = 0;  // answers of mean length that the engine's cache holds after offloading
 
   const PhaseMemory& fullest() const;  // relative to the GPU's capacity

@@ -79,6 +79,22 @@ RC_GTEST_PROP(RlMemoryProperties, MoreGpusNeverNeedMoreMemory, ()) {
   }
 }
 
+// Engine and resident trainer fit together, unless the engine's least need leaves no choice.
+RC_GTEST_PROP(RlMemoryProperties, TheEngineGetsWhatTheTrainerLeaves, ()) {
+  const std::string model = *rc::gen::element<std::string>("qwen2.5-1.5b", "qwen2.5-7b", "llama-3.1-8b");
+  const std::string gpu = *rc::gen::element<std::string>("rtx-5090", "h100-sxm", "b200-sxm");
+  const RlMemory memory = memory_of(model, gpu, 1 << *rc::gen::inRange(2, 6), 1, 1, 1);
+  RC_PRE(memory.verdict != memory::Verdict::kNo);
+  double engine = 0, resident = 0;  // shares of the GPU while it generates
+  for (const PhasePart& part : memory.phases.front().parts) {
+    const bool ours = part.name == "KV cache, at least" || part.name.starts_with("engine's");
+    (ours ? engine : resident) += part.bytes / test_gpu(gpu).capacity();
+  }
+  RC_ASSERT(memory.engine_share >= engine && memory.engine_share <= std::max(0.9, engine + 0.01));
+  RC_ASSERT(memory.engine_share + resident <= std::max(0.95, engine + resident + 0.01));
+  RC_ASSERT(memory.engine_share + resident > 0.93 || memory.engine_share >= 0.89);
+}
+
 // Experts that are spread over all GPUs are held once; their states cannot be sharded below that.
 TEST(RlMemoryProperties, AMixtureNeedsItsShareOfAllStates) {
   RlJob job;
