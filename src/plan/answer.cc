@@ -36,7 +36,7 @@ std::vector<const Plan*> Recommendation::close_calls() const {
   std::set<const catalog::Gpu*> seen;
   for (const Plan* plan : compared()) {
     if (!seen.insert(plan->offer.gpu).second || plan == &plans.front()) continue;
-    if (!is_sound(*plan) || plan->cost > plans.front().cost * kClose) continue;
+    if (plan->cost > plans.front().cost * kClose) continue;
     if (plan->cost * kClose < plans.front().cost) continue;  // clearly cheaper, and ranked lower for its risks
     close.push_back(plan);
   }

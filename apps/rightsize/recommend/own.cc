@@ -63,10 +63,14 @@ std::string own_sentence(const plan::Request& request, const plan::Recommendatio
   const NeedAndHave lack = describe_shortfall(own.lack);
   std::string text = fmt::format("Your own machines ({}) do not meet your limits: they need {}{}", own.machines,
                                  lack.need, lack.have.empty() ? "" : fmt::format(" ({})", lack.have));
+  const double rate = in_requests_per_s(request.work.rate);
   if (own.carries > 0)
-    text =
-        fmt::format("Your own machines ({}) are too few: they carry {} of {} requests/s, without a spare", own.machines,
-                    format_number(own.carries, 2), format_number(in_requests_per_s(request.work.rate)));
+    text = fmt::format(
+        "Your own machines ({}) are too few: {}", own.machines,
+        own.carries < rate
+            ? fmt::format("they carry {} of {} requests/s", format_number(own.carries, 2), format_number(rate))
+            : fmt::format("all carry {} requests/s, but with a machine down they carry less than {}",
+                          format_number(own.carries, 2), format_number(rate)));
   if (own.change)
     text +=
         fmt::format(". With {} ({}) they do, for {}{}, {}", describe_change(own.change->kind).what, own.change->flags,
