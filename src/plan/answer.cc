@@ -35,10 +35,9 @@ std::vector<const Plan*> Recommendation::close_calls() const {
   std::vector<const Plan*> close;
   std::set<const catalog::Gpu*> seen;
   for (const Plan* plan : compared()) {
-    if (!seen.insert(plan->offer.gpu).second || plan == &plans.front()) continue;
-    if (plan->cost > plans.front().cost * kClose) continue;
+    if (plan->offer.gpu == plans.front().offer.gpu || plan->cost > plans.front().cost * kClose) continue;
     if (plan->cost * kClose < plans.front().cost) continue;  // clearly cheaper, and ranked lower for its risks
-    close.push_back(plan);
+    if (seen.insert(plan->offer.gpu).second) close.push_back(plan);
   }
   return close;
 }

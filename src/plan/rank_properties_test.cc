@@ -220,6 +220,9 @@ TEST(RankProperties, ALimitThatTheFirstPlanMeetsLeavesItFirst) {
     for (const Plan& p : found.plans)
       EXPECT_FALSE(found.decision() == Decision::kClear && p.offer.gpu != first.offer.gpu && found.is_sound(p) &&
                    p.cost < first.cost);
+    if (const Plan* next = found.next_gpu(); next != nullptr && !first.extrapolated && next->cost >= first.cost) {
+      EXPECT_EQ(found.decision() == Decision::kClose, next->cost <= first.cost * 1.05);
+    }
     Request fewer = request, cheaper = request;
     fewer.limits.max_gpus = first.machines * first.offer.machine->gpus;
     cheaper.limits.budget = first.cost * 1.0001;
