@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "launch/write_workload_file.h"
 #include "plan/read_request.h"
-#include "plan/write_workload_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!request) continue;
     if (request->work.amount < 0 || request->limits.max_gpus < 1 || request->choices.batches.empty()) std::abort();
     // A valid request can be written as a file.
-    if (!plan::read_workload_file("again", plan::write_workload_file(settings))) std::abort();
+    if (!plan::read_workload_file("again", launch::write_workload_file(settings))) std::abort();
   }
   return 0;
 }

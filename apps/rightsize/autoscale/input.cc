@@ -256,7 +256,7 @@ Checked<AutoscaleInput> read_input(const AutoscaleFlags& given) {
     if (!flags.policies.empty() || !flags.emit.empty() || flags.engine.model.empty())
       return fail(
           bad_input(flags.emit.empty() ? "no traffic given" : "--emit needs traffic, from which the policy is chosen")
-              .with_hint("use --trace FILE, --arrivals diurnal:20,1.8, --rate-profile FILE or --prometheus URL"));
+              .with_hint("use --arrivals 6/min or diurnal:20,1.8, --trace FILE, --rate-profile FILE or --prometheus URL"));
     if (Checked<void> startup = read_startup(flags, stated, input); !startup) return fail(startup.error());
     input.offer.replica.gpus = stated;
     return input;

@@ -155,7 +155,8 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
                          model::name_of(first.job.stack), measured_instead(found));
     case plan::Decision::kClose: {
       std::vector<std::string> names;
-      for (const Plan* plan : found.close_calls()) names.push_back(plan->offer.gpu->name);
+      for (const Plan* plan : found.close_calls())
+        names.push_back(plan->offer.gpu->name + (plan->extrapolated ? " (no benchmark)" : ""));
       const std::string cheaper = cheaper_gpu(request, found);
       return fmt::format("Close call: {} {} within 5 %; choose by availability or {}.{}", list_of_names(names),
                          names.size() == 1 ? "is" : "are",
@@ -454,9 +455,9 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
                              p.offer.price->purchase != first.offer.price->purchase;
     const std::string saved = energy ? format_number(p.energy_kwh()) + " kWh"
                                      : short_usd(p.cost) + (request.work.kind == WorkKind::kServing ? "/month" : "");
-    // The answer above states the age of the first plan's price.
+    // The answer above states the age of the first plan's price; a run with the change states its own.
     const bool stated = p.offer.machine->provider == first.offer.machine->provider && p.price.age == first.price.age;
-    const std::string doubt = stated ? std::string() : doubt_of_price(p);
+    const std::string doubt = stated || p.price.may_lead() ? std::string() : doubt_of_price(p);
     const std::string failing = failing_together(request, p);
     parts.push_back(fmt::format("{}{}{} {}, {:.0f} % less ({}{}{}{})", lever_words(request, c->kind),
                                 p.offer.gpu == first.offer.gpu ? "" : " on " + p.offer.gpu->name,
