@@ -77,8 +77,9 @@ void PriceBook::add_own_offers() {
   own_rows_.reserve(catalog_->machines.size());
   for (const catalog::Machine& machine : catalog_->machines) {
     const std::optional<MachineQuote> quote = own_quote(machine, own_);
+    if (!quote) continue;
     const Result<const catalog::Gpu*> gpu = catalog_->find_gpu(machine.gpu);
-    if (!quote || !gpu) continue;
+    if (!gpu) continue;
     catalog::Price row;
     row.provider = machine.provider;
     row.instance = machine.instance;
