@@ -186,6 +186,7 @@ Catalog random_catalog() {
     // The range is less than tenfold: a spot price at a tenth of on-demand is a launch floor, which never leads.
     add_price(catalog, of.instance, *rc::gen::element<std::string>("any", "east", "west"),
               *rc::gen::elementOf(kPurchases), *rc::gen::inRange(6, 56) * 0.25, of.provider);
+    catalog.prices.back().provenance.date = today();  // old prices of commitments do not lead
   }
   return catalog;
 }

@@ -207,6 +207,7 @@ RC_GTEST_PROP(Outlooks, AnOldPriceLeadsOnlyWithASecondSource, ()) {
     int agreeing = 0;
     bool fresher = false;
     for (const Offer& other : book.offers()) {
+      RC_PRE(std::fabs(std::fabs(other.rate() / offer.rate() - 1) - kAgreement) > 1e-9);  // rounding decides
       const bool recent = today() - *other.price->provenance.date <= kAgedDays;
       fresher = fresher || recent;
       if (other.machine != offer.machine && recent && other.is_confirmed() &&
