@@ -79,9 +79,7 @@ class PriceBook {
   std::vector<Offer> unplaced(const OfferFilter& filter) const;
 
   // What an offer of this book will likely cost over a job of this length that begins today.
-  PriceOutlook outlook(const Offer& offer, Seconds job, const std::vector<std::string>& providers = {}) const {
-    return outlooks_.of(offer, job, providers);
-  }
+  PriceOutlook outlook(const Offer& offer, Seconds job) const { return outlooks_.of(offer, job); }
 
   // The offer with the lowest price per GPU of this kind among those with a sound price (PriceOutlook::may_lead), or
   // among all if there are none. Reservations are left out: they can be used up. Ties go to the smaller machine, then

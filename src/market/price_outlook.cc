@@ -148,7 +148,7 @@ Outlooks::Outlooks(const std::vector<Offer>& offers, Date day, const OutlookTabl
     }
   }
   for (auto& [gpu, recent] : recent_) {
-    for (auto& [provider, prices] : recent.confirmed) std::sort(prices.begin(), prices.end());
+    for (auto& [provider, prices] : recent) std::sort(prices.begin(), prices.end());
   }
 }
 
@@ -156,8 +156,7 @@ void Outlooks::note_recent(const Offer& offer) {
   if (offer.is_own() || offer.price->available || offer.machine->retired || offer.machine->community) return;
   if (age_days(offer).value_or(0) > kAgedDays) return;
   Recent& recent = recent_[{offer.gpu, offer.price->purchase}];
-  recent.providers.insert(offer.machine->provider);
-  if (offer.is_confirmed()) recent.confirmed[offer.machine->provider].push_back(dollars(offer) / offer.machine->gpus);
+  if (offer.is_confirmed()) recent[offer.machine->provider].push_back(dollars(offer) / offer.machine->gpus);
 }
 
 // The number of other providers with a recent price nearby.
@@ -166,7 +165,7 @@ int Outlooks::others_near(const Offer& offer) const {
   const auto recent = recent_.find({offer.gpu, offer.price->purchase});
   if (recent == recent_.end()) return count;
   const double paid = dollars(offer) / offer.machine->gpus;
-  for (const auto& [provider, prices] : recent->second.confirmed) {
+  for (const auto& [provider, prices] : recent->second) {
     if (provider == offer.machine->provider) continue;
     const auto near = std::lower_bound(prices.begin(), prices.end(), (1 - kAgreement) * paid);
     if (near != prices.end() && *near <= (1 + kAgreement) * paid) ++count;
@@ -218,7 +217,7 @@ Outlooks::Standing Outlooks::stand(const std::vector<const Offer*>& offers, cons
   return standing;
 }
 
-PriceOutlook Outlooks::of(const Offer& offer, Seconds job, const std::vector<std::string>& providers) const {
+PriceOutlook Outlooks::of(const Offer& offer, Seconds job) const {
   static const OfMachine kUnknown;
   const auto found = machines_.find(offer.machine);
   const OfMachine& machine = found == machines_.end() ? kUnknown : found->second;
@@ -241,16 +240,10 @@ PriceOutlook Outlooks::of(const Offer& offer, Seconds job, const std::vector<std
   outlook.floor = floor && !(since && *offer.price->provenance.date - *since >= kLaunchDays);
   outlook.others = others_near(offer);
   outlook.sources = static_cast<int>(std::max<std::size_t>(1, offer.price->provenance.sources.size())) + outlook.others;
-  const auto recent = recent_.find({offer.gpu, offer.price->purchase});
-  const auto fresher = [&] {
-    if (recent == recent_.end()) return false;
-    const auto sells = [&](const std::string& provider) { return recent->second.providers.contains(provider); };
-    return providers.empty() || std::any_of(providers.begin(), providers.end(), sells);
-  };
   // A commitment binds for years, so its price needs a recent date or a second source.
   const Purchase terms = offer.price->purchase;
   const bool commits = terms == Purchase::kOneYear || terms == Purchase::kThreeYears;
-  outlook.aged = outlook.is_old() && (commits || fresher());
+  outlook.aged = outlook.is_old() && (commits || recent_.contains({offer.gpu, terms}));
   const auto gpu = fresh_.find({offer.gpu, offer.price->purchase});
   outlook.outdated = !is_fresh(offer) && gpu != fresh_.end() && gpu->second;
 

@@ -12,15 +12,14 @@
 //   outlook.age, outlook.sources; // how old the price is, and how many independent sources agree with it
 //
 // A price over kAgedDays old leads only if a second source is within kAgreement of it, or if every offer of the GPU on
-// these terms from the requested providers is as old. Sources are those of the row itself, and other providers with
-// about the same price for the same GPU and terms in the last kAgedDays.
+// these terms is as old; a commitment always needs a recent date or a second source. Sources are those of the row
+// itself, and other providers with about the same price for the same GPU and terms in the last kAgedDays.
 #pragma once
 
 #include <array>
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -114,8 +113,8 @@ class Outlooks {
   // `offers` ordered as sort_offers() does; they must outlive this object. Ages are counted until `day`.
   Outlooks(const std::vector<Offer>& offers, Date day, const OutlookTable& table = OutlookTable::built_in());
 
-  // Over a job that begins on the day and runs this long, among offers of these providers; empty: of all.
-  PriceOutlook of(const Offer& offer, Seconds job, const std::vector<std::string>& providers = {}) const;
+  // Over a job that begins on the day and runs this long.
+  PriceOutlook of(const Offer& offer, Seconds job) const;
 
  private:
   // The prices of one machine on one term, in dollars per hour.
@@ -130,11 +129,9 @@ class Outlooks {
   };
   using Terms = std::array<std::vector<const Offer*>, std::size(catalog::kPurchases)>;
 
-  // Recent prices of one GPU on one term, from providers' own machines that can still be ordered.
-  struct Recent {
-    std::set<std::string_view> providers;
-    std::map<std::string_view, std::vector<double>> confirmed;  // dollars per GPU-hour, ascending, by provider
-  };
+  // Recent confirmed prices of one GPU on one term, from providers' own machines that can still be ordered: dollars per
+  // GPU-hour, ascending, by provider. Empty if no recent price is confirmed.
+  using Recent = std::map<std::string_view, std::vector<double>>;
 
   void note_recent(const Offer& offer);
   int others_near(const Offer& offer) const;
