@@ -350,6 +350,8 @@ Result<std::vector<std::string>> match_names(std::string_view words, const Catal
   return chosen;
 }
 
+bool is_superchip(const Gpu& gpu) { return gpu.name.starts_with("gh") || gpu.name.starts_with("gb"); }
+
 CountedGpu split_gpu_count(std::string_view text) {
   text = trim(text);
   if (const std::size_t colon = text.rfind(':'); colon != std::string_view::npos && colon > 0) {

@@ -48,6 +48,9 @@ Result<std::vector<std::string>> match_instances(std::string_view words, const C
 // The providers, GPUs and instance types of a list of words that may name any of these, or a vendor.
 Result<std::vector<std::string>> match_names(std::string_view words, const Catalog& catalog);
 
+// Superchips with a Grace processor, which is an Arm host, are named after it: gh200, gb200, gb300.
+bool is_superchip(const Gpu& gpu);
+
 // "H100:8", "8xH100" and "8 x H100" as a name and a number; the number is empty if there is none.
 struct CountedGpu {
   std::string name;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "catalog/words.h"
+
 namespace rightsize::diagnose {
 namespace {
 
@@ -121,12 +123,9 @@ bool may_replace(const catalog::Gpu& other, const catalog::Gpu& now) {
   const auto is_consumer = [](const catalog::Gpu& gpu) {
     return gpu.name.starts_with("rtx-") && gpu.name.find_first_not_of("0123456789", 4) == std::string::npos;
   };
-  // Superchips (gh200, gb200) have an Arm host, on which x86 images do not run.
-  const auto has_arm_host = [](const catalog::Gpu& gpu) {
-    return gpu.name.starts_with("gh") || gpu.name.starts_with("gb");
-  };
+  // Images for x86 do not run on an Arm host.
   return other.vendor == now.vendor && (!is_consumer(other) || is_consumer(now)) &&
-         has_arm_host(other) == has_arm_host(now);
+         catalog::is_superchip(other) == catalog::is_superchip(now);
 }
 
 std::vector<Projection> project(const ProjectionInput& input, const perf::SpeedTable& speeds) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "catalog/words.h"
 #include "perf/benchmark.h"
 #include "plan/startup.h"
 #include "plan/stored_data.h"
@@ -442,11 +443,9 @@ bool is_better(const Request& request, const PricedOption& a, const PricedOption
   return first != second ? first < second : names_of(a) < names_of(b);
 }
 
-// Superchips with a Grace processor are named after it: gh200, gb200, gb300. A "g" after the generation of an AWS
-// family stands for Graviton: g5g.
+// A "g" after the generation of an AWS family stands for Graviton: g5g.
 bool has_arm_host(const market::Offer& offer) {
-  const std::string& gpu = offer.gpu->name;
-  if (gpu.starts_with("gh") || gpu.starts_with("gb")) return true;
+  if (catalog::is_superchip(*offer.gpu)) return true;
   const std::string family = offer.machine->instance.substr(0, offer.machine->instance.find('.'));
   const std::size_t generation = family.find_first_of("0123456789");
   return offer.machine->provider == "aws" && generation != std::string::npos &&
