@@ -158,18 +158,12 @@ std::vector<std::string> split_sentences(std::vector<std::string> words) {
     out[i] += "x" + out[i + 2];
     out.erase(out.begin() + static_cast<std::ptrdiff_t>(i + 1), out.begin() + static_cast<std::ptrdiff_t>(i + 3));
   }
-  // "fine tune", "text generation": a job of two words; the size of a batch is none.
+  // "fine tune", "text generation": a job of two words. A batch size is not a batch job.
   for (std::size_t i = 0; i + 1 < out.size(); ++i) {
     const std::string both = out[i] + "-" + out[i + 1];
     const bool job = !is_flag_word(out[i]) && job_of(out[i]).empty() && !job_of(both).empty();
     if (is_flag_word(out[i + 1]) || !(job || to_lower(both) == "batch-size")) continue;
     out[i] = both;
-    out.erase(out.begin() + static_cast<std::ptrdiff_t>(i + 1));
-  }
-  // "fine tune", "pre training": the words of one job.
-  for (std::size_t i = 0; i + 1 < out.size(); ++i) {
-    if (is_flag_word(out[i + 1]) || !job_of(out[i]).empty() || job_of(out[i] + out[i + 1]).empty()) continue;
-    out[i] += "-" + out[i + 1];
     out.erase(out.begin() + static_cast<std::ptrdiff_t>(i + 1));
   }
   // "70b inference" is a model, not a number of inferences.
