@@ -186,7 +186,7 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
 // One forward pass of `job.batch` samples through a model that is not a language model.
 struct BatchEstimate {
   Seconds batch;
-  double samples_per_second = 0;
+  double samples_per_second = 0;  // of each GPU
   Seconds device, host;
   Bound bound = Bound::kCompute;
   TimeParts parts;

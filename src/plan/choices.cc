@@ -147,7 +147,7 @@ bool is_usual(const Request& request, const Job& job) {
   return (job.precision == model::Precision::kMixedBf16) == (job.parallel.zero > 0);
 }
 
-Result<> check_experts(const Request& request) {
+Result<> check_splits(const Request& request) {
   const bool batches = request.job.kind == JobKind::kServe && request.model.kind != model::ModelKind::kDecoder;
   for (int tensor : batches ? request.choices.tensor : std::vector<int>{}) {
     if (Errors wrong = check_split(request, tensor, 1); !wrong.empty()) return fail(std::move(wrong.front()));

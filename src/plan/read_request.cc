@@ -540,7 +540,7 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
     request.model_given = draft.model;
     request.job = fitted.job;
     assume_context(request);
-    if (const Result<> spread = check_experts(request); !spread) return fail(spread.error());
+    if (const Result<> spread = check_splits(request); !spread) return fail(spread.error());
     if (request.job.sequence == 0) request.job.sequence = memory::default_sequence(request.model);
     if (Errors wrong = memory::check_job(request.model, request.job); !wrong.empty()) return fail(std::move(wrong));
     request.job = perf::fitted_to(perf::work_of(request.model), request.job);

@@ -141,8 +141,8 @@ void fill_choices(Request& request);
 // weights and states; adapters: a frozen 16-bit base; serving: 16 bits.
 std::vector<model::Precision> precisions_for(const Request& request, model::Method method);
 
-// Fails if experts are to be spread but the model has none or the framework does not support it.
-Result<> check_experts(const Request& request);
+// Fails if the model or its framework does not support the tensor, pipeline or expert parallelism asked for.
+Result<> check_splits(const Request& request);
 
 // Whether to try a format of precisions_for() on a GPU: default formats only if the GPU supports them.
 bool suits(const Request& request, model::Precision precision, const catalog::Gpu& gpu);
