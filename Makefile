@@ -40,9 +40,9 @@ check-long: ## the tests at full length: 500 random requests, 40,000 random comm
 	@for reader in tests/fuzz/corpus/*; do $(RELEASE)/tests/fuzz_replay $$(basename $$reader) $$reader 10000 || exit 1; done
 	@RIGHTSIZE_LONG=1 python3 tests/stress/stress_test.py $(PROGRAM) $(RELEASE)/tests/libfake_nvml.so $(RELEASE)/tests/libjumping_clock.so
 
-check-fuzz: ## 10 million executions over all fuzz targets; new inputs are kept in build/sound/corpus
+check-fuzz: ## 10 million executions over all fuzz targets; new inputs are kept in build/fuzz/corpus
 	@tools/setup build test dev
-	@tools/build sound && tools/fuzz --runs 10000000
+	@tools/build fuzz && tools/fuzz --runs 10000000
 
 dist: ## tarballs, Debian packages and wheels for x86-64 and arm64 in build/dist, with checksums and SPDX
 	@tools/setup build dist
@@ -87,18 +87,21 @@ tidy: ## run clang-tidy on the whole tree; warnings are errors
 
 asan: ## run every test under the address and undefined-behaviour sanitizers (clang)
 	@tools/setup build test dev
-	@tools/build sound && tools/sound -j$(JOBS)
+	@tools/build asan && tools/asan -j$(JOBS)
 
 tsan: ## run every test under the thread sanitizer, except `stress`, which limits memory below what the sanitizer needs
 	@tools/setup build test
 	@tools/build tsan && ctest --test-dir build/tsan -E '^stress$$' --output-on-failure -j$(JOBS)
 
-coverage: ## print the line coverage of `make asan`; fails below 85 %
+coverage: ## run every test and print the line coverage; fails below 85 %
+	@tools/setup build test dev
+	@tools/build coverage && rm -rf build/coverage/profiles
+	@LLVM_PROFILE_FILE=$(CURDIR)/build/coverage/profiles/%m.profraw ctest --test-dir build/coverage --output-on-failure -j$(JOBS)
 	@tools/coverage
 
 fuzz: ## run every fuzz target for a minute each
 	@tools/setup build test dev
-	@tools/build sound && tools/fuzz 60
+	@tools/build fuzz && tools/fuzz 60
 
 install: build ## install the program, manual pages, completions, the C++ library and the JSON schemas under PREFIX (default /usr/local)
 	@cmake -DRIGHTSIZE_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null) $(RELEASE) >/dev/null
