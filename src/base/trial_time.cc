@@ -1,5 +1,6 @@
 #include "base/trial_time.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <ctime>
@@ -16,10 +17,12 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
+double processors() { return std::thread::hardware_concurrency(); }
+
 }  // namespace
 
 struct TrialTime::Watch {
-  explicit Watch(double seconds) : end(processor_seconds() + seconds) {
+  explicit Watch(double seconds) : end(processor_seconds() + seconds * std::max(1.0, processors() / 2)) {
     try {
       thread = std::thread([this] { wait(); });
     } catch (const std::system_error&) {  // no more threads: a trial that runs too long is the last one
