@@ -115,9 +115,8 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 }
 
 /** Long names keep both ends, which tell hosts and teams apart: "ip-10-0-…7-21". */
-export function middleCut(text: string, most: number): string {
+export function middleCut(text: string, most: number, end = Math.floor((most - 1) / 2)): string {
   if (text.length <= most) return text;
-  const end = Math.floor((most - 1) / 2);
   return `${text.slice(0, most - 1 - end)}…${end > 0 ? text.slice(-end) : ''}`;
 }
 

@@ -17,7 +17,7 @@ export const TERMS: Record<string, string> = {
   'A step takes': 'One step of training: generating answers, rating them and updating the model',
   'Actions save': 'Savings of the ticked actions per month; no GPU counts twice',
   Age: 'Days since the provider’s price was read',
-  Alone: 'Cost of this workload’s cheapest option if it ran by itself, in addition to the reservations',
+  'Extra if alone': 'Cost of this workload’s cheapest option if it ran by itself, in addition to the reservations',
   Batch: 'The most requests that a replica works on at the same time',
   Blocks: 'Fixed-size pieces of the prompts, the unit in which a cache stores and finds text',
   'Bound by': 'The resource that limits the speed. A GPU with more of it would be faster',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { moneyTicks, placeLabels, roomForLabels } from './axes';
+import { cutApart, moneyTicks, once, placeLabels, roomForLabels, TIME_TICKS, within } from './axes';
+import { duration, money, number, shortMoney } from '../lib/format';
 
 describe('space for labels after bars', () => {
   it('keeps every label inside and the bars as long as possible', () => {
@@ -48,6 +49,31 @@ describe('ticks of money', () => {
       expect(ticks.length, String(range)).toBeGreaterThanOrEqual(2);
       expect(ticks.length).toBeLessThanOrEqual(7);
       expect(ticks.every((tick, at) => tick >= range[0] && tick <= range[1] && tick > (ticks[at - 1] ?? 0))).toBe(true);
+    }
+  });
+});
+
+describe('labels of one axis', () => {
+  const different = (labels: string[]) => { const shown = labels.filter(Boolean); expect(shown.length).toBeGreaterThan(0); expect(new Set(shown).size, shown.join(' | ')).toBe(shown.length); };
+  it('differ in any range, also where the format has too few digits', () => {
+    for (let i = 0; i < 500; ++i) {
+      const least = 10 ** (-3 + 10 * Math.random());
+      const step = least * 10 ** (2 - 6 * Math.random());
+      const ticks = Array.from({ length: 2 + Math.floor(6 * Math.random()) }, (_, at) => least + at * step);
+      for (const format of [shortMoney, duration, (value: number) => number(value), (value: number) => money(value), (value: number) => new Date(1e12 + 1e3 * value).toISOString().slice(0, 19)]) different(ticks.map(once(format)));
+      const range: [number, number] = [least, least * (1.75 + 10 ** (4 * Math.random()))];
+      different(moneyTicks(range, 7).map(shortMoney));
+      if (range[0] > 0.001 && range[1] < 30 * 86400) expect(new Set(within(TIME_TICKS, range, 7).map((tick) => duration(tick))).size).toBe(within(TIME_TICKS, range, 7).length);
+    }
+  });
+  it('stay different and short for any names', () => {
+    for (let i = 0; i < 300; ++i) {
+      const word = () => Array.from({ length: 1 + Math.floor(20 * Math.random()) }, () => 'ab-0'[Math.floor(4 * Math.random())]).join('');
+      const [head, tail, most] = [word().repeat(2), word().repeat(2), 8 + Math.floor(18 * Math.random())];
+      const names = [...new Set(Array.from({ length: 12 }, () => head + word() + tail))];
+      const labels = names.map(cutApart(names, most));
+      different(labels);
+      expect(labels.every((label) => label.length <= most)).toBe(true);
     }
   });
 });

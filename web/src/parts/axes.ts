@@ -1,5 +1,6 @@
 // Logarithmic axes with round ticks. The default formatter of the scale omits most labels.
 import * as Plot from '@observablehq/plot';
+import { middleCut } from '../lib/format';
 
 export const TIME_TICKS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 43200, 86400, 2 * 86400, 4 * 86400, 7 * 86400, 14 * 86400, 30 * 86400, 60 * 86400];
 
@@ -18,6 +19,25 @@ export function moneyTicks(range: [number, number], count: number): number[] {
   return choices.find((ticks) => ticks.length >= 3) ?? choices.at(-1) ?? [];
 }
 
+/** A tick with the label of the tick before it has none: a narrow range, such as the first seconds of a recording. */
+export function once<V>(format: (value: V) => string): (value: V, i: number) => string {
+  let last: string | undefined;
+  return (value, i) => {
+    const label = format(value);
+    const repeated = i > 0 && label === last;
+    last = label;
+    return repeated ? '' : label;
+  };
+}
+
+/** Names of at most this many letters that stay different: cut in the middle, elsewhere, or numbered. */
+export function cutApart(names: string[], most: number): (name: string) => string {
+  const all = [...new Set(names)];
+  const cuts = [Math.floor((most - 1) / 2), ...Array.from({ length: most }, (_, end) => end)].map((end) => all.map((name) => middleCut(name, most, end)));
+  const labels = cuts.find((cut) => new Set(cut).size === all.length) ?? all.map((name, i) => `${middleCut(name, most - 1 - String(i + 1).length)} ${String(i + 1)}`);
+  return (name) => labels[all.indexOf(name)] ?? middleCut(name, most);
+}
+
 interface AxisProps {
   ticks: number[];
   format: (value: number) => string;
@@ -25,11 +45,11 @@ interface AxisProps {
 }
 
 export function axisX({ ticks, format, label }: AxisProps): Plot.Markish {
-  return Plot.axisX(ticks, { text: format as (value: unknown) => string, label, labelAnchor: 'right', labelArrow: 'none' });
+  return Plot.axisX(ticks, { text: once(format) as (value: unknown) => string, label, labelAnchor: 'right', labelArrow: 'none' });
 }
 
 export function axisY({ ticks, format, label }: AxisProps): Plot.Markish[] {
-  return [Plot.gridY(ticks, { stroke: 'var(--line)', strokeOpacity: 1 }), Plot.axisY(ticks, { text: format as (value: unknown) => string, label, labelAnchor: 'top', labelArrow: 'none', tickSize: 0 })];
+  return [Plot.gridY(ticks, { stroke: 'var(--line)', strokeOpacity: 1 }), Plot.axisY(ticks, { text: once(format) as (value: unknown) => string, label, labelAnchor: 'top', labelArrow: 'none', tickSize: 0 })];
 }
 
 /** The approximate width of a letter in a label. */

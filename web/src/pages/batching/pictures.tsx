@@ -3,7 +3,7 @@ import { useCallback, useMemo, useState } from 'preact/hooks';
 import type { BatchPlan } from '../../api/client';
 import { duration, money, number, shortMoney } from '../../lib/format';
 import { staircase } from '../../lib/staircase';
-import { axisY, moneyTicks, TIME_TICKS, within } from '../../parts/axes';
+import { axisY, moneyTicks, once, TIME_TICKS, within } from '../../parts/axes';
 import { Segmented } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { dragLine } from '../../parts/drag';
@@ -34,7 +34,7 @@ export function LatencyAgainstLoad(props: { loads: Load[]; done: boolean; atOnce
         ...axisY({ ticks: within(TIME_TICKS, y, 8), format: duration, label: `↑ ${metric === 'latency' ? 'latency' : metric.toUpperCase()}, log scale` }),
         Plot.ruleX([Number(props.state.rate)], { stroke: 'var(--line-strong)' }),
         Plot.text([Number(props.state.rate)], { x: (v: number) => v, frameAnchor: 'bottom', dy: -6, dx: -4, textAnchor: 'end', text: () => 'your load', fill: 'var(--ink-3)', stroke: 'var(--panel)', strokeWidth: 4 }),
-        ...(most > 0 && props.done ? [Plot.ruleX([most], { stroke: 'var(--good)', strokeDasharray: '2 3' })] : []),
+        ...(most > 0 && props.done ? [Plot.ruleX([most], { stroke: 'var(--good)', strokeDasharray: '2 3' }), Plot.text([most], { x: (v: number) => v, frameAnchor: 'top', dy: 6, dx: -5, textAnchor: 'end', text: () => `up to ${number(most)}/s`, fill: 'var(--good)', stroke: 'var(--panel)', strokeWidth: 4 })] : []),
         Plot.line(rows, { x: 'rate', y: 'seconds', z: 'percentile', stroke: (row: Load) => COLOURS[row.percentile] ?? 'gray', strokeWidth: 1.8 }),
         Plot.dot(rows, { x: 'rate', y: 'seconds', fill: (row: Load) => COLOURS[row.percentile] ?? 'gray', r: 2.6 }),
         Plot.ruleY([limit], { stroke: 'var(--bad)', strokeDasharray: '5 3', strokeWidth: 1.6 }),
@@ -76,7 +76,7 @@ export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick:
       marginTop: 30,
       marginBottom: 38,
       marginLeft: 52,
-      x: { label: `${slo?.slo_percentile ?? ''} ${name} →`, tickFormat: (v: number) => duration(v / 1000), ticks: width < 420 ? 3 : 5, nice: true, zero: true },
+      x: { label: `${slo?.slo_percentile ?? ''} ${name} →`, tickFormat: once((v: number) => duration(v / 1000)), ticks: width < 420 ? 3 : 5, nice: true, zero: true },
       y: { type: 'log', domain: bill },
       marks: [
         ...axisY({ ticks: moneyTicks(bill, 7), format: shortMoney, label: '↑ $/month, log scale' }),

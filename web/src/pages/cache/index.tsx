@@ -4,6 +4,7 @@ import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
 import { number, percent } from '../../lib/format';
 import { useQuestion } from '../../parts/question';
+import { axisX, moneyTicks } from '../../parts/axes';
 import { AskPage, Hero, ModelField } from '../../parts/ask_page';
 import { Stats } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
@@ -30,17 +31,18 @@ function Curve(props: { answer: Schemas['Cache']; size: number; onSize: (gb: num
   const least = Math.min(size / 2, knee / 50);
   const most = Math.max(size * 1.2, ((answer.unlimited_bytes ?? 0) / GB) * 1.5, knee * 2);
   const rows = useMemo(() => { const points = pointsOf(answer); return Array.from({ length: STEPS + 1 }, (_, i) => least * (most / least) ** (i / STEPS)).map((gigabytes) => ({ gigabytes, hit_rate: hitRate(points, gigabytes * GB) })); }, [answer, least, most]);
-  const draw = useCallback((): Plot.PlotOptions => {
+  const draw = useCallback((width: number): Plot.PlotOptions => {
     return {
-      height: 340, marginTop: 30, marginBottom: 38, marginLeft: 48,
-      x: { type: 'log', domain: [least, most], label: 'cache, log scale →', tickFormat: (v: number) => SIZE.show(v), ticks: 5 },
+      height: 340, marginTop: 30, marginBottom: 38, marginLeft: 48, marginRight: 50,
+      x: { type: 'log', domain: [least, most] },
       y: { domain: [0, 100], percent: true, grid: true, ticks: 5, label: '↑ prompt found, %' },
       marks: [
+        axisX({ ticks: moneyTicks([least, most], width < 560 ? 4 : 7), format: SIZE.show, label: 'cache, log scale →' }),
         Plot.ruleY([answer.unlimited_hit_rate], { stroke: 'var(--line-strong)', strokeDasharray: '2 3' }),
         Plot.areaY(rows, { x: 'gigabytes', y: 'hit_rate', fill: 'var(--c1)', fillOpacity: 0.15 }),
         Plot.lineY(rows, { x: 'gigabytes', y: 'hit_rate', stroke: 'var(--c1)', strokeWidth: 2 }),
         Plot.dot([{ knee, hit: answer.knee.hit_rate }], { x: 'knee', y: 'hit', r: 6, fill: 'var(--good)', stroke: 'var(--panel)' }),
-        Plot.text([{ knee, hit: answer.knee.hit_rate }], { x: 'knee', y: 'hit', dy: -12, text: () => `knee: ${SIZE.show(knee)}`, fill: 'var(--good)', stroke: 'var(--panel)', strokeWidth: 4 }),
+        Plot.text([{ knee, hit: answer.knee.hit_rate }], { x: 'knee', y: 'hit', dx: 10, dy: 14, textAnchor: 'start', text: () => `knee: ${SIZE.show(knee)}`, fill: 'var(--good)', stroke: 'var(--panel)', strokeWidth: 4 }),
         Plot.ruleX([size], { stroke: 'var(--bad)', strokeDasharray: '5 3', strokeWidth: 1.6 }),
         Plot.text([size], { x: (v: number) => v, frameAnchor: 'top', dx: -6, dy: 10, textAnchor: 'end', text: () => `⇔ ${SIZE.show(size)} (drag to change)`, fill: 'var(--bad)', stroke: 'var(--panel)', strokeWidth: 4 }),
       ],

@@ -4,6 +4,7 @@ import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
 import { money, number, percent, plural, shortMoney } from '../../lib/format';
 import { useQuestion } from '../../parts/question';
+import { once } from '../../parts/axes';
 import { Stats } from '../../parts/basics';
 import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
 import { Chart } from '../../parts/chart';
@@ -32,7 +33,7 @@ function Futures({ futures }: { futures: Future[] }) {
     height: 40 * futures.length + 50,
     marginLeft: width < 560 ? 130 : 250,
     marginRight: 64,
-    x: { label: null, grid: true, zero: true, ticks: 4, tickFormat: shortMoney },
+    x: { label: null, grid: true, zero: true, ticks: 4, tickFormat: once(shortMoney) },
     y: { axis: null, domain: ['committed', 'on demand'], padding: 0.15 },
     fy: { label: null, domain: futures.map((each) => each.name), axis: null, padding: 0.25 },
     marks: [
@@ -56,8 +57,8 @@ export function CommitPage() {
           {slider('base', 'Always in use', 1, 4096, COUNT)}
           {slider('peak', 'At the peak', 1, 8192, COUNT)}
           {slider('share', 'Share of time at the peak', 0.01, 1, SHARE)}
-          <TextField label="Growth per year" value={state.growth} hint="0.2 is 20 % more each year." live onChange={(growth) => { change({ growth }); }} />
-          <TextField label="Interruptible share" value={state.spot} hint="The share of demand that can use spot machines." live onChange={(spot) => { change({ spot }); }} />
+          <TextField label="Growth per year" value={state.growth} placeholder="20 %" hint="Of the demand, like 20 %." live onChange={(growth) => { change({ growth }); }} />
+          <TextField label="Interruptible share" value={state.spot} placeholder="30 %" hint="The share of demand that can use spot machines, like 30 %." live onChange={(spot) => { change({ spot }); }} />
         </>
       }
     >

@@ -1,17 +1,18 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import { money, shortMoney } from '../../lib/format';
+import { once } from '../../parts/axes';
 import { Chart } from '../../parts/chart';
 import type { Row } from './shapes';
 
 export function SavingsByDecision(props: { rows: Row[] }) {
   const rows = useMemo(() => props.rows.flatMap((row) => (row.measured_usd === null ? [] : [{ name: `${row.id} ${row.workload}`, usd: row.measured_usd }])).sort((a, b) => b.usd - a.usd), [props.rows]);
   const draw = useCallback(
-    (): Plot.PlotOptions => ({
+    (width: number): Plot.PlotOptions => ({
       height: Math.max(90, 32 * rows.length + 44),
       marginLeft: 120,
       marginRight: 90,
-      x: { label: null, grid: true, ticks: 5, tickFormat: shortMoney },
+      x: { label: null, grid: true, ticks: width < 560 ? 2 : 5, tickFormat: once(shortMoney) },
       y: { label: null, domain: rows.map((row) => row.name), tickSize: 0 },
       marks: [
         Plot.barX(rows, { y: 'name', x: 'usd', fill: (row: (typeof rows)[number]) => (row.usd < 0 ? 'var(--bad)' : 'var(--good)'), fillOpacity: 0.75, insetTop: 6, insetBottom: 6, rx: 2 }),

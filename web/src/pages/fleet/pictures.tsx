@@ -1,6 +1,7 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import { middleCut, money, number, percent, plural, sentence, shortMoney } from '../../lib/format';
+import { cutApart, once } from '../../parts/axes';
 import { Segmented } from '../../parts/basics';
 import { ZONE } from '../../lib/zone';
 import { Chart } from '../../parts/chart';
@@ -64,8 +65,8 @@ export function WasteByTeam(props: { gpus: Gpu[]; team: string; onPick: (team: s
       height: Math.max(140, 34 * teams.length + 34),
       marginLeft: Math.min(130, Math.max(60, 16 + 6.6 * Math.max(...teams.map((team) => Math.min(17, team.name.length))))),
       marginRight: 96,
-      x: { label: null, grid: true, ticks: width < 400 ? 2 : 4, tickFormat: (v: number) => money(v).replace('.00', '') },
-      y: { label: null, domain: teams.map((team) => team.name), tickSize: 0, tickFormat: (name: string) => middleCut(name, 17) },
+      x: { label: null, grid: true, ticks: width < 400 ? 2 : 4, tickFormat: once((v: number) => money(v).replace('.00', '')) },
+      y: { label: null, domain: teams.map((team) => team.name), tickSize: 0, tickFormat: cutApart(teams.map((team) => team.name), 17) },
       marks: [
         Plot.barX(teams, { y: 'name', x: 'spend', fill: 'var(--good)', fillOpacity: 0.24, insetTop: 6, insetBottom: 6, rx: 2 }),
         Plot.barX(teams, { y: 'name', x: 'waste', fill: 'var(--bad)', fillOpacity: (team: Team) => (props.team === '' || props.team === team.name ? 0.78 : 0.3), insetTop: 6, insetBottom: 6, rx: 2 }),
@@ -128,6 +129,7 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
               Plot.rect(periods.filter((period) => period.verdict !== null), { x1: 'from', x2: 'to', y: 'gpu', fill: (period: Period) => colourOf(period.verdict ?? ''), fillOpacity: 0.75, inset: 0.5 }),
               Plot.tip(periods, Plot.pointer({ x: middle, y: 'gpu', title: (period: Period) => `${period.gpu} (${owner.get(period.gpu) ?? ''})\n${hour.format(period.from)} to ${hour.format(period.to)}: ${period.verdict ?? 'no readings'}`, ...TIP })),
             ];
+      const label = cutApart(names.map(short), width < 560 ? 12 : 26);
       return {
         height: Math.max(120, 13 * names.length + 34),
         marginLeft: width < 560 ? 92 : Math.min(190, Math.max(80, 14 + 6.4 * Math.max(...names.map((name) => Math.min(26, short(name).length))))),
@@ -135,7 +137,7 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
         marginBottom: 8,
         marginRight: 34,
         x: { type: 'time', label: null, axis: 'top', ...times(width), tickSize: 0 },
-        y: { label: null, domain: names, tickSize: 0, tickFormat: (name: string) => middleCut(short(name), width < 560 ? 12 : 26) },
+        y: { label: null, domain: names, tickSize: 0, tickFormat: (name: string) => label(short(name)) },
         marks,
       };
     },

@@ -5,6 +5,7 @@ import { showServer, watch, type Schemas } from '../../api/client';
 import { toCsv } from '../../lib/csv';
 import { save } from '../../lib/save';
 import { gib, money, number, percent, sentence } from '../../lib/format';
+import { once } from '../../parts/axes';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, type Tone } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { verdictShown } from '../fleet/shapes';
@@ -87,7 +88,7 @@ function GpuCard(props: { gpu: Gpu; moments: Moment[]; ended: boolean }) {
       marginLeft: 40,
       marginRight: 26,
       marginBottom: 24,
-      x: { type: 'time', label: null, ticks: 4, tickFormat: (time: Date) => CLOCK.format(time) },
+      x: { type: 'time', label: null, ticks: 4, tickFormat: once((time: Date) => CLOCK.format(time)) },
       y: { label: null, domain: [0, 1], ticks: 3, tickFormat: '.0%', grid: true },
       marks: [
         Plot.areaY(rows, { x: 'time', y: 'engine', fill: 'var(--c1)', fillOpacity: 0.2 }),

@@ -148,7 +148,7 @@ export function PortfolioPage() {
             columns={[
               { title: 'Workload', cell: (row) => row.name, sort: (row) => row.name },
               { title: '$/month', help: 'Its share of the cost of the plan, reservations included', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month },
-              { title: 'Alone', number: true, roomy: true, cell: (row) => money(row.alone_usd_per_month), sort: (row) => row.alone_usd_per_month ?? 0 },
+              { title: 'Extra if alone', number: true, roomy: true, cell: (row) => money(row.alone_usd_per_month), sort: (row) => row.alone_usd_per_month ?? 0 },
               { title: 'Where', cell: (row) => row.where, sort: (row) => row.where },
               { title: 'Takes', roomy: true, cell: (row) => inPageWords(row.takes ?? '') },
               { title: 'Team', roomy: true, cell: (row) => row.team, sort: (row) => row.team ?? '' },
@@ -175,8 +175,8 @@ export function PortfolioPage() {
               columns={[
                 { title: 'Step', number: true, roomy: true, cell: (row) => String(row.step) },
                 { title: 'Workload', cell: (row) => row.workload },
-                { title: 'From', roomy: true, cell: (row) => row.from },
-                { title: 'To', cell: (row) => <>{row.to} {row.interrupts && <Badge tone="warn">stops in between</Badge>}</> },
+                { title: 'From', roomy: true, cell: (row) => inPageWords(row.from) },
+                { title: 'To', cell: (row) => <>{inPageWords(row.to)} {row.interrupts && <Badge tone="warn">stops in between</Badge>}</> },
                 { title: 'Saves', number: true, cell: (row) => money(row.saves_usd_per_month) },
               ]}
             />

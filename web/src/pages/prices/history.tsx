@@ -61,7 +61,7 @@ export function History(props: { gpu: string; prices: Price[]; terms: readonly s
   }
   return (
     <>
-      <Chart title="History" name="price-history" note="The lowest price of each provider and terms, from your price store. Green dots mark cuts, red dots increases." rows={rows.map((row) => ({ ...row }))} draw={draw}>
+      <Chart title="History" name="price-history" note="The lowest price of each provider and terms, from the catalogue and your price store. Green dots mark cuts, red dots increases." rows={rows.map((row) => ({ ...row }))} draw={draw}>
         <div style={{ maxWidth: '330px', marginTop: '8px' }}>
           <Segmented label="Time range" value={props.range} choices={RANGES} onChange={props.onRange} />
         </div>

@@ -7,13 +7,14 @@ import { toCsv } from '../../lib/csv';
 import { gib, money, number, percent, plural } from '../../lib/format';
 import { save } from '../../lib/save';
 import { TERM_NAMES, termShown } from '../../lib/words';
+import { once } from '../../parts/axes';
 import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
 import { Badge, Card, Stats } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { Checks } from '../../parts/fields';
 import { useQuestion } from '../../parts/question';
 import { History } from './history';
-import { bestOfEach, cheapestPlaces, COLOURS, factsOf, keyOf, placeShown, TERMS, TIP, trusted, type Offer, type Price, type Row } from './shapes';
+import { bestOfEach, byTerms, cheapestPlaces, COLOURS, doubtOf, factsOf, keyOf, placeShown, TERMS, TIP, trusted, type Offer, type Price, type Row } from './shapes';
 
 /** `gpu`: empty for every GPU. `find`: the searched text. `pick`: prices to compare. `range`: days of the history. `places`: every region and zone. */
 const DEFAULTS = { gpu: 'h100-sxm', terms: '', provider: '', community: '', find: '', pick: '', range: '', places: '' };
@@ -30,7 +31,7 @@ function ByProvider(props: { offers: Offer[]; onPick: (provider: string) => void
         marginBottom: 38,
         marginLeft: 92,
         marginRight: 20,
-        x: { label: '$/GPU-h →', grid: true, zero: true, nice: true, tickFormat: (v: number) => `$${number(v)}` },
+        x: { label: '$/GPU-h →', grid: true, zero: true, nice: true, tickFormat: once((v: number) => `$${number(v)}`) },
         y: { label: null, domain: order, tickSize: 0 },
         marks: [
           Plot.ruleY(order, { y: (name: string) => name, stroke: 'var(--line)' }),
@@ -93,7 +94,7 @@ export function PricesPage() {
   const terms: readonly string[] = state.terms === '' ? TERMS : state.terms.split(',');
   const shown = useMemo(() => all.filter((price) => terms.includes(price.purchase) && (state.provider === '' || price.provider === state.provider)), [all, state.terms, state.provider]);
   // A search looks through all places.
-  const rows = useMemo<Row[]>(() => (state.places === '' && state.find === '' ? cheapestPlaces(shown) : shown.map((price) => ({ ...price, places: 1 }))), [shown, state.places, state.find]);
+  const rows = useMemo<Row[]>(() => byTerms(state.places === '' && state.find === '' ? cheapestPlaces(shown) : shown.map((price) => ({ ...price, places: 1 }))), [shown, state.places, state.find]);
   const best = useMemo(() => bestOfEach(all.filter((price) => terms.includes(price.purchase))), [all, state.terms]);
   // The program lists the cheapest first, and untrusted prices last.
   const onDemand = all.filter((price) => price.purchase === 'on-demand');
@@ -152,7 +153,7 @@ export function PricesPage() {
             onPick={toggle}
             columns={[
               { title: '$/GPU-h', number: true, cell: (price) => money(price.usd_per_gpu_hour), sort: (price) => price.usd_per_gpu_hour },
-              { title: 'Provider', cell: (price) => price.provider, sort: (price) => price.provider },
+              { title: 'Provider', cell: (price) => <>{price.provider}{!trusted(price) && <small class="held-back">{doubtOf(price)}</small>}</>, sort: (price) => price.provider },
               { title: 'Machine', clip: (price) => price.instance, cell: (price) => <>{price.instance}<small>{number(price.gpus)} × {price.gpu}</small></>, sort: (price) => price.instance },
               { title: 'Region', roomy: true, cell: (price) => <>{price.region}{price.places > 1 ? <small>and {plural(price.places - 1, 'other place')}</small> : price.zone && <small>{price.zone}</small>}</>, sort: placeShown },
               { title: 'Terms', cell: (price) => <Badge tone={price.purchase === 'on-demand' ? 'plain' : 'accent'}>{SHORT_TERMS[price.purchase] ?? price.purchase}</Badge>, sort: (price) => price.purchase },

@@ -14,9 +14,7 @@ export function placeShown(price: Price): string {
 }
 
 /** Unconfirmed and doubtful prices, launch floors and prices over a year old come last, as in the program. */
-export function trusted(price: Price): boolean {
-  return !price.outdated && !price.launch_floor && !price.unverified && price.may_lead !== false;
-}
+export const trusted = (price: Price) => doubtOf(price) === '';
 
 export interface Offer {
   provider: string;
@@ -42,6 +40,14 @@ export function bestOfEach(prices: Price[]): Offer[] {
 
 /** A price with the number of places that it stands for. */
 export type Row = Price & { places: number };
+
+/** Why a price is not trusted; empty if it is. */
+export function doubtOf(price: Price): string {
+  return price.outdated ? 'outdated' : price.launch_floor ? 'launch price' : price.unverified ? 'unconfirmed' : price.may_lead === false ? (price.age_days > 60 ? 'one source' : 'in doubt') : '';
+}
+
+/** On-demand prices, which the headline names, before other terms. */
+export const byTerms = (rows: Row[]) => [...rows].sort((a, b) => Number(a.purchase !== 'on-demand') - Number(b.purchase !== 'on-demand'));
 
 /** The first place of each machine and terms: in the order of the program, the cheapest one. */
 export function cheapestPlaces(prices: Price[]): Row[] {

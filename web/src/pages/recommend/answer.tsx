@@ -4,7 +4,7 @@ import { boundShown, inPageWords, stackName, TERMS } from '../../lib/words';
 import type { ComponentChildren } from 'preact';
 import { Badge, Busy, Stats, type StatProps } from '../../parts/basics';
 import { Mini } from '../../parts/ask_page';
-import { caveatsOf, changeShown, closeCall, gpusOf, workOf, worthATest } from './compare';
+import { caveatsOf, changeShown, closeCall, gpusOf, longerDeadline, workOf, worthATest } from './compare';
 import { FIELD_NAMES } from './question';
 
 /** "4 × MI300X at runpod" */
@@ -96,7 +96,7 @@ export function AnswerCard(props: Props) {
   const chance = isFirst ? full?.confidence : undefined;
   const close = isFirst && full ? closeCall(full, serving) : undefined;
   const first = found.plans?.[0];
-  const beside = [...(close ? [sentence(close)] : []), ...(isFirst && full ? [worthATest(full) ?? ''].filter(Boolean) : [])];
+  const beside = isFirst && full ? [close ? sentence(close) : '', worthATest(full) ?? '', longerDeadline(full) ?? ''].filter(Boolean) : [];
   const terms = isFirst ? (full?.terms ?? []).map((each) => inPageWords(each, FIELD_NAMES)) : [];
   const caveats = caveatsOf(found, plan);
   return (
@@ -111,16 +111,16 @@ export function AnswerCard(props: Props) {
       </p>
       {!plan && (full ? <Nearest full={full} /> : <Busy what="Looking for the nearest plan…" />)}
       <p style={{ marginTop: '8px', display: 'flex', gap: '6px', flexWrap: 'wrap', alignItems: 'center' }}>
+        {props.labels.filter((label) => isFirst ? label !== 'recommended' : true).map((label) => <Badge key={label} tone={label.startsWith('cheapest') && isFirst ? 'good' : 'plain'}>{label}</Badge>)}
         {basis && <Badge tone={basis[0]}>{basis[1]}</Badge>}
         {typeof chance === 'number' && <Badge tone={chance > 0.7 ? 'good' : 'warn'} title="Confidence: speeds and prices are drawn 2,000 times within their intervals; this is the share of draws in which this GPU stays the cheapest">confidence {chance > 0.99 ? 'over 99 %' : percent(chance)} that {plan?.gpu} is cheapest</Badge>}
         {plan?.price_age_days !== undefined && !plan.held_back && <Badge tone={plan.price_age_days > 120 ? 'warn' : 'plain'}>price {number(plan.price_age_days)} days old</Badge>}
         {!isFirst && plan && first && <Badge tone={plan.held_back ? 'warn' : 'accent'}>{plan.held_back ? `plan ${String(plan.rank)}, not first: ${plan.held_back}` : `not the recommendation (${gpusOf(first)}): ${signedPercent(plan.usd_total / first.usd_total - 1)}`}</Badge>}
-        {props.labels.filter((label) => isFirst ? label !== 'recommended' : true).map((label) => <Badge key={label}>{label}</Badge>)}
       </p>
       {beside.length + terms.length > 0 && (
         <div class="note" style={{ marginTop: '8px' }}>
           {beside.map((each) => (
-            <p key={each}>{each}</p>
+            <p key={each}><strong>{each.slice(0, each.indexOf(':') + 1)}</strong>{each.slice(each.indexOf(':') + 1)}</p>
           ))}
           {terms.length > 0 && (
             <details>

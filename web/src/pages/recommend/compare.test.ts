@@ -1,7 +1,7 @@
 import { signedPercent } from '../../lib/format';
 import { describe, expect, it } from 'vitest';
 import type { Plan, Schemas } from '../../api/client';
-import { caveatsOf, clickedDot, closeCall, deadlineChange, workPerDollar } from './compare';
+import { caveatsOf, clickedDot, closeCall, deadlineChange, longerDeadline, workPerDollar } from './compare';
 
 const plan = (gpus: number, gpu: string, usd: number, hours: number, more: Partial<Plan> = {}) => ({ gpus, gpu, usd_total: usd, hours, provider: 'runpod', instance: `${String(gpus)}x${gpu}`, region: 'any', purchase: 'on-demand', basis: 'measured', ...more }) as Plan;
 const found = (more: Partial<Schemas['Recommend']>) => ({ plans: [], ...more }) as unknown as Schemas['Recommend'];
@@ -32,6 +32,15 @@ describe('a selected plan', () => {
     const answer = found({ plans: [first, second], caveats: ['no mi300x benchmark backs this', 'its price is old'], warnings: ['its price is old'] });
     expect(caveatsOf(answer, first)).toEqual(['no mi300x benchmark backs this', 'its price is old']);
     expect(caveatsOf(answer, second)).toEqual(['no tpu benchmark: the speed comes from the data sheet']);
+  });
+});
+
+describe('a longer deadline', () => {
+  const answer = (usd: number) => found({ plans: [plan(16, 'b200', 130, 0.95)], changes: [{ what: 'spot machines', flags: '--purchase spot', plan: plan(1, 'a', 9, 1) }, { what: 'a later deadline', flags: '--deadline 80min', plan: plan(8, 'b200', usd, 1.2) }] } as Partial<Schemas['Recommend']>);
+  it('is a row with what it saves, or that it saves nothing', () => {
+    expect(longerDeadline(answer(97.5))).toBe('Longer deadline: 1 h 20 min saves 25 % (8 × b200, $97.50).');
+    expect(longerDeadline(answer(129.9))).toBe('Longer deadline: 1 h 20 min saves nothing, this plan takes 57 min.');
+    expect(longerDeadline(found({ plans: [plan(1, 'a', 1, 1)] }))).toBeUndefined();
   });
 });
 

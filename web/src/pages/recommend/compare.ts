@@ -1,6 +1,7 @@
 // Comparisons of plans: keys and labels, the effect of a change, close calls.
 import type { Plan, Schemas } from '../../api/client';
-import { duration, money, number, signedPercent } from '../../lib/format';
+import { duration, money, number, percent, signedPercent } from '../../lib/format';
+import { parseDuration } from '../../lib/parse';
 import { inPageWords } from '../../lib/words';
 
 type Found = Schemas['Recommend'];
@@ -122,6 +123,16 @@ export function deadlineChange(from: number, to: number, before: Plan | undefine
     return [`; changes below ${limit}${then ? ` (${then[1] ?? ''} × ${then[2] ?? ''}${cost > 0 ? `, ${signedPercent(cost / after.usd_total - 1)}` : ''})` : ''}`];
   })[0];
   return head + now + (next ?? '');
+}
+
+/** What a longer deadline saves: "Longer deadline: 2 h saves 25 % (8 × b200-sxm, $98.06)." */
+export function longerDeadline(found: Found): string | undefined {
+  const first = found.plans?.[0];
+  const change = (found.changes ?? []).find((each) => each.flags.startsWith('--deadline '));
+  const longer = parseDuration(change?.flags.split(' ')[1] ?? '');
+  if (!first || !change || longer === undefined) return undefined;
+  const saved = 1 - change.plan.usd_total / first.usd_total;
+  return `Longer deadline: ${duration(longer)} ${saved >= 0.005 ? `saves ${percent(saved)} (${gpusOf(change.plan)}, ${money(change.plan.usd_total)})` : `saves nothing, this plan takes ${duration(timeOf(first, false))}`}.`;
 }
 
 /** A change by the value that leads to its plan: "a deadline of 17 min" rather than "the soonest plan". */

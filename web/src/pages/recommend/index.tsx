@@ -78,10 +78,10 @@ export function Recommendation() {
             <CostAgainstTime found={shown} serving={serving} state={answered} picked={choice?.key} onPick={pick} />
             <WorkPerDollar plans={plans} others={others} serving={serving} picked={picked} onPick={pick} />
           </div>
-          <div class={`ranked ${before ? 'stale' : ''}`}><PlansTable plans={plans} serving={serving} picked={choice?.key} onPick={pick} /></div>
+          <div class={`ranked ${before ? 'stale' : ''}`}><PlansTable plans={plans} labels={labels} serving={serving} picked={choice?.key} onPick={pick} /></div>
         </>
       ),
-    [shown, before, plans, others, serving, answered, picked, choice?.key, pick],
+    [shown, before, plans, labels, others, serving, answered, picked, choice?.key, pick],
   );
 
   const file = (format: 'html' | 'csv' | 'md') => {

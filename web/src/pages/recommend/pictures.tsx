@@ -3,7 +3,7 @@ import { useCallback, useMemo } from 'preact/hooks';
 import type { Plan, Schemas } from '../../api/client';
 import { duration, money, number, sentence, shortMoney } from '../../lib/format';
 import { staircase } from '../../lib/staircase';
-import { axisX, axisY, moneyTicks, placeLabels, roomForLabels, TIME_TICKS, within } from '../../parts/axes';
+import { axisX, axisY, moneyTicks, once, placeLabels, roomForLabels, TIME_TICKS, within } from '../../parts/axes';
 import { Chart } from '../../parts/chart';
 import { machinesOf } from './answer';
 import { choicesOf, clickedDot, labelsOf, timeOf, workPerDollar, type Choice } from './compare';
@@ -105,7 +105,7 @@ export function WorkPerDollar(props: { plans: Plan[]; others: Plan[]; serving: b
         height: Math.max(120, 31 * best.length + 40),
         marginLeft: 82,
         marginRight: roomForLabels(best.map((plan) => ({ value: value(plan), label: label(plan) })), width - 82),
-        x: { label: null, ticks: width < 380 ? 2 : 4, grid: true, tickFormat: (v: number) => number(v) },
+        x: { label: null, ticks: width < 380 ? 2 : 4, grid: true, tickFormat: once((v: number) => number(v)) },
         y: { label: null, domain: best.map((plan) => plan.provider) },
         marks: [
           Plot.barX(best, { y: 'provider', x: value, fill: (plan: Plan) => (plan.provider === props.picked?.provider ? 'var(--c1)' : 'var(--line-strong)'), fillOpacity: (plan: Plan) => (plan.held_back ? 0.35 : 1), insetTop: 4, insetBottom: 4, rx: 2 }),

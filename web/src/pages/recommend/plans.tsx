@@ -5,7 +5,6 @@ import { duration, money, number, signedPercent } from '../../lib/format';
 import { boundShown } from '../../lib/words';
 import { Badge, Card } from '../../parts/basics';
 import { Table, type Column } from '../../parts/table';
-import { } from './compare';
 
 export function planRows(plans: Plan[]): Row[] {
   return plans.map((plan) => ({
@@ -32,8 +31,8 @@ export function planRows(plans: Plan[]): Row[] {
   }));
 }
 
-export function PlansTable(props: { plans: Plan[]; serving: boolean; picked: string | undefined; onPick: (key: string) => void }) {
-  const columns = useMemo(() => columnsFor(props.serving, props.plans), [props.serving, props.plans]);
+export function PlansTable(props: { plans: Plan[]; labels: Map<string, string[]>; serving: boolean; picked: string | undefined; onPick: (key: string) => void }) {
+  const columns = useMemo(() => columnsFor(props.serving, props.plans, props.labels), [props.serving, props.plans, props.labels]);
   return (
     <Card title="Ranked plans" note="The best of each provider, GPU and terms." bare>
       <Table label="Ranked plans" columns={columns} rows={props.plans} keyOf={(plan) => String(props.plans.indexOf(plan) + 1)} picked={props.picked ?? '1'} onPick={(plan) => { props.onPick(String(props.plans.indexOf(plan) + 1)); }} />
@@ -41,7 +40,7 @@ export function PlansTable(props: { plans: Plan[]; serving: boolean; picked: str
   );
 }
 
-function columnsFor(serving: boolean, plans: Plan[]): Column<Plan>[] {
+function columnsFor(serving: boolean, plans: Plan[], labels: Map<string, string[]>): Column<Plan>[] {
   const first = plans[0];
   const terms: Column<Plan> = { title: 'Terms', roomy: true, cell: (plan) => <Badge tone={plan.purchase === 'on-demand' ? 'plain' : 'accent'}>{plan.purchase}</Badge>, sort: (plan) => plan.purchase };
   const timing: Column<Plan>[] = serving
@@ -51,7 +50,7 @@ function columnsFor(serving: boolean, plans: Plan[]): Column<Plan>[] {
       ]
     : [{ title: 'Time', number: true, roomy: true, cell: (plan) => duration(plan.hours * 3600), sort: (plan) => plan.hours }];
   return [
-    { title: 'GPUs', cell: (plan) => `${number(plan.gpus)} × ${plan.gpu}`, sort: (plan) => plan.gpu },
+    { title: 'GPUs', cell: (plan) => <>{number(plan.gpus)} × {plan.gpu}<small class="labels">{(labels.get(String(plans.indexOf(plan) + 1)) ?? []).filter((label) => label !== 'recommended').join(', ')}</small></>, sort: (plan) => plan.gpu },
     { title: 'Provider', cell: (plan) => <>{plan.provider}<small class="roomy-only machine" title={plan.instance}>{`${number(plan.instances)} × ${plan.instance}`}</small>{plan.held_back && <small class="held-back">{`last: ${plan.held_back}`}</small>}</>, sort: (plan) => plan.provider },
     ...(plans.some((plan) => plan.purchase !== first?.purchase) ? [terms] : []),
     ...timing,

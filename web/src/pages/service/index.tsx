@@ -72,10 +72,9 @@ function Sized({ service }: { service: Service }) {
         rows={plans}
         keyOf={(row) => String(row.rank)}
         columns={[
-          { title: 'GPUs', cell: (row) => `${number(row.gpus)} × ${row.gpu}`, sort: (row) => row.gpu },
+          { title: 'GPUs', cell: (row) => <>{number(row.gpus)} × {row.gpu}<small>{row.provider ?? 'as now'}</small></>, sort: (row) => row.gpu },
           { title: '$/month', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month ?? 0 },
           { title: 'Change', roomy: true, cell: (row) => CHANGES[row.change] ?? row.change },
-          { title: 'Provider', spacious: true, cell: (row) => row.provider ?? 'as now' },
           { title: 'Replicas', number: true, roomy: true, cell: (row) => number(row.replicas) },
           { title: 'TTFT', number: true, cell: (row) => duration(row.ttft_seconds), sort: (row) => row.ttft_seconds ?? 0 },
           { title: 'TPOT', number: true, roomy: true, cell: (row) => duration(row.tpot_seconds), sort: (row) => row.tpot_seconds ?? 0 },

@@ -74,7 +74,7 @@ export function WindowPage() {
               keyOf={(row) => row.name}
               columns={[
                 { title: 'Option', cell: (row) => row.name },
-                { title: '$/month', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month ?? 0 },
+                { title: '$/month', number: true, cell: (row) => <><strong>{money(row.usd_per_month)}</strong>{row.gpus % machineSize(row) > 0 && <small>{number(row.gpus)} of {number(machineSize(row))} GPUs of a machine</small>}</>, sort: (row) => row.usd_per_month ?? 0 },
                 { title: 'GPUs', number: true, cell: (row) => number(row.gpus) },
                 { title: 'GPU-hours', number: true, roomy: true, cell: (row) => number(row.gpu_hours_per_month) },
                 { title: 'Latency', number: true, cell: (row) => duration(row.latency_seconds), sort: (row) => row.latency_seconds ?? 0 },
