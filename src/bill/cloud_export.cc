@@ -202,9 +202,11 @@ Result<std::optional<CloudExport>> CloudExport::of_header(std::string_view heade
     Place place;
     place.file = file, place.line = 1, place.column = 1;
     place.excerpt = std::string(header.substr(0, 100));
-    return fail(bad_input(fmt::format("'{}' is a cost export of {} without the column {}", file,
-                                      google ? "Google Cloud" : "Azure", column))
-                    .at(std::move(place)));
+    return fail(
+        bad_input(fmt::format("'{}' is a cost export of {} without the column {}", file,
+                              google ? "Google Cloud" : "Azure", column))
+            .with_hint(google && role == kStart ? "download the console's cost table, which has usage dates" : "")
+            .at(std::move(place)));
   }
   return std::optional(std::move(made));
 }

@@ -161,6 +161,19 @@ RC_GTEST_PROP(Groups, AreColumnsTagsAndMeanings, ()) {
   RC_ASSERT(none.size() == 1 && none.contains(""));
 }
 
+// The console's cost table starts with the lines of its invoice, or not.
+TEST(CloudExport, TheConsoleWritesItsInvoiceFirst) {
+  const std::string table =
+      "Project ID,Service description,SKU description,Credit type,Cost type,Usage start date,Usage end date,"
+      "Usage amount,Usage unit,Unrounded cost ($),Cost ($)\n"
+      "ml-1,Compute Engine,Nvidia L4 GPU running in Iowa,,Usage,2026-10-01,2026-10-31,720,hour,403.204,403.20\n";
+  for (const std::string before : {"", "Invoice number,12\nCurrency,USD\n\nTotal amount due,9\n\n"}) {
+    const Bill bill = read_export(before + table);
+    EXPECT_EQ(bill.total.effective.text(), "403.2") << before;
+    EXPECT_EQ(bill.rows, 1U);
+  }
+}
+
 // Cost Explorer's CSV: random costs by month or by day, with its total row and column or without them. Every name has
 // its sum, and the time is covered without gaps.
 RC_GTEST_PROP(CostExplorer, TotalsAreExact, ()) {
@@ -204,6 +217,37 @@ RC_GTEST_PROP(CostExplorer, TotalsAreExact, ()) {
   if (all == 0) return;
   RC_ASSERT(bill.team_tag == to_lower(kind));
   RC_ASSERT(!bill.notes.empty());
+}
+
+// The JSON of `aws ce get-cost-and-usage`, grouped by machine and terms, with the names of its groups or without.
+RC_GTEST_PROP(CostExplorer, JsonHasTheSameTotals, (bool defined, bool compact)) {
+  std::string times;
+  std::map<std::string, std::int64_t> sums;
+  std::int64_t all = 0, gpu_hours = 0;
+  const int months = *rc::gen::inRange(1, 5);
+  for (int month = 1; month <= months; ++month) {
+    std::string groups;
+    for (const char* name : {"p4d.24xlarge", "m5.large", "NoInstanceType"}) {
+      const int cents = *rc::gen::inRange(1, 100'000'000), hours = *rc::gen::inRange(1, 700);
+      sums[name] += cents, all += cents;
+      if (name[0] == 'p') gpu_hours += hours;
+      groups += fmt::format(R"({}{{"Keys":["{}","Spot Instances"],"Metrics":{{"UnblendedCost":{{"Amount":"{}.{:02}",)"
+                            R"("Unit":"USD"}},"UsageQuantity":{{"Amount":"{}","Unit":"Hrs"}}}}}})",
+                            groups.empty() ? "" : ",", name, cents / 100, cents % 100, hours);
+    }
+    times += fmt::format(R"({}{{"TimePeriod":{{"Start":"2026-{:02}-01","End":"2026-{:02}-01"}},"Groups":[{}]}})",
+                         times.empty() ? "" : ",", month, month + 1, groups);
+  }
+  const std::string by =
+      R"("GroupDefinitions":[{"Type":"DIMENSION","Key":"INSTANCE_TYPE"},{"Type":"DIMENSION","Key":"PURCHASE_TYPE"}],)";
+  const Bill bill =
+      read_export((compact ? "{" : "\n{\n ") + (defined ? by : "") + "\"ResultsByTime\":[" + times + "]}\n");
+  RC_ASSERT(bill.total.effective.cents() == all);
+  for (const TeamCost& team : bill.teams) RC_ASSERT(team.effective.cents() == sums[team.name]);
+  RC_ASSERT(bill.machines.size() == 1U);
+  RC_ASSERT(bill.machines[0].costs.effective.cents() == sums["p4d.24xlarge"]);
+  RC_ASSERT(bill.machines[0].hours == static_cast<double>(gpu_hours));
+  RC_ASSERT(bill.machines[0].pricing == Pricing::kSpot);
 }
 
 }  // namespace

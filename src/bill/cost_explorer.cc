@@ -26,6 +26,16 @@ std::string currency_of(std::string_view unit) {
   return code ? std::string(unit) : "";
 }
 
+std::string_view text_at(const JsonValue& value, std::initializer_list<std::string_view> path) {
+  const JsonValue* at = &value;
+  for (const std::string_view name : path) {
+    const JsonMember* member = at->find(name);
+    if (member == nullptr) return {};
+    at = &member->value;
+  }
+  return at->text;
+}
+
 std::string_view category_of(std::string_view name) {
   return name == "Tax" || name == "Credit" ? name : name == "Refund" ? "Adjustment" : "Usage";
 }
@@ -62,7 +72,58 @@ CostExplorer::CostExplorer(std::string_view header) {
 
 std::string_view CostExplorer::focus_header() {
   return "ProviderName,BilledCost,EffectiveCost,ChargeCategory,ChargePeriodStart,ChargePeriodEnd,BillingCurrency,"
-         "x_InstanceType,x_UsageType,RegionId,SubAccountName,ServiceName";
+         "x_InstanceType,x_UsageType,RegionId,SubAccountName,PricingCategory,ConsumedQuantity,ConsumedUnit,ServiceName";
+}
+
+std::string CostExplorer::grouped_by(const JsonValue& document) {
+  const JsonMember* by = document.find("GroupDefinitions");
+  return by == nullptr || by->value.items.empty() ? "group" : std::string(text_at(by->value.items[0], {"Key"}));
+}
+
+bool CostExplorer::translate(const JsonValue& document, const Take& take) {
+  const JsonMember *times = document.find("ResultsByTime"), *definitions = document.find("GroupDefinitions");
+  if (times == nullptr) return false;
+  for (const JsonValue& time : times->value.items) {
+    const std::string_view first = text_at(time, {"TimePeriod", "Start"}), last = text_at(time, {"TimePeriod", "End"});
+    const JsonMember *groups = time.find("Groups"), *total = time.find("Total");
+    const auto give = [&](const JsonValue& metrics, const std::vector<JsonValue>& keys) {
+      std::string_view billed, effective, pricing, quantity, machine, usage, region, account;
+      std::string_view name = keys.empty() ? std::string_view("Total") : std::string_view(keys[0].text), currency, unit;
+      for (const JsonMember& metric : metrics.members) {
+        const std::string_view amount = text_at(metric.value, {"Amount"});
+        if (metric.name == "UsageQuantity") {
+          quantity = amount, unit = text_at(metric.value, {"Unit"});
+        } else if (metric.name.ends_with("Cost")) {
+          (metric.name.find("Amortized") == std::string::npos ? billed : effective) = amount;
+          currency = text_at(metric.value, {"Unit"});
+        }
+      }
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        const std::string_view key = keys[i].text;
+        const bool defined = definitions != nullptr && i < definitions->value.items.size();
+        const std::string_view by = defined ? text_at(definitions->value.items[i], {"Key"}) : std::string_view{};
+        if (by == "USAGE_TYPE") usage = key;
+        if (by == "REGION") region = key;
+        if (by == "LINKED_ACCOUNT") account = key;
+        if (by == "INSTANCE_TYPE" || (by.empty() && machine.empty() && key.find(' ') == key.npos)) machine = key;
+        if (key.find("Spot") != key.npos) pricing = "Dynamic";
+        if (key.find("On Demand") != key.npos) pricing = "Standard";
+        if (key.find("Reserved") != key.npos || key.find("Savings Plan") != key.npos) pricing = "Committed";
+      }
+      if (billed.empty() && effective.empty()) return;
+      take({"AWS", billed.empty() ? effective : billed, effective.empty() ? billed : effective, category_of(name),
+            first, last, currency, machine, usage, region, account, pricing, quantity, unit, name});
+    };
+    if (groups != nullptr && !groups->value.items.empty()) {
+      for (const JsonValue& group : groups->value.items) {
+        const JsonMember *keys = group.find("Keys"), *metrics = group.find("Metrics");
+        if (keys != nullptr && metrics != nullptr) give(metrics->value, keys->value.items);
+      }
+    } else if (total != nullptr) {
+      give(total->value, {});
+    }
+  }
+  return true;
 }
 
 bool CostExplorer::translate(const std::vector<std::string_view>& cells, const Take& take) {
@@ -97,7 +158,7 @@ void CostExplorer::give(Date end, const Take& take) {
     if (held_[i].empty()) continue;  // no cost in this time
     take({"AWS", held_[i], held_[i], category_of(column.name), first, last, column.currency,
           if_grouped_by("instancetype", column), if_grouped_by("usagetype", column), if_grouped_by("region", column),
-          if_grouped_by("linkedaccount", column), column.name});
+          if_grouped_by("linkedaccount", column), "", "", "", column.name});
   }
   held_.clear();
 }

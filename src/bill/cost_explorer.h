@@ -2,6 +2,8 @@
 // or whatever the table is grouped by, and a total row and column, which are left out.
 //
 // A row covers the time until the next one; the last covers a month if the others do, but no day after today.
+//
+// Also the JSON of `aws ce get-cost-and-usage`: {"ResultsByTime": [{"TimePeriod", "Groups": [{"Keys", "Metrics"}]}]}.
 #pragma once
 
 #include <functional>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "base/date.h"
+#include "base/located_json.h"
 
 namespace rightsize::bill {
 
@@ -19,6 +22,10 @@ class CostExplorer {
 
   static bool has_header(std::string_view record);
   explicit CostExplorer(std::string_view header);
+
+  // Calls `take` for each group of each time. False if the document is something else.
+  static bool translate(const JsonValue& document, const Take& take);
+  static std::string grouped_by(const JsonValue& document);  // "INSTANCE_TYPE"
 
   // The columns of translated rows; the last is the name of the cost's column.
   static std::string_view focus_header();

@@ -159,6 +159,7 @@ class Reading {
       if (csv.failed()) return fail(csv.error());
       return fail(bad_input(fmt::format("'{}' is empty", name_)));
     }
+    skip_invoice(csv, record);
     find_group(record);
     if (CostAndUsageReport::has_header(record)) {
       read_export(csv, CostAndUsageReport(record));
@@ -194,6 +195,14 @@ class Reading {
   }
 
  private:
+  // Google Cloud's console writes the invoice above its cost table: "Invoice number,123", "Currency,USD" ...
+  static void skip_invoice(CsvReader& csv, std::string_view& record) {
+    constexpr int kMostLines = 20;
+    std::vector<std::string_view> cells;
+    if (!folded(record).starts_with("invoicenumber")) return;
+    for (int i = 0; i < kMostLines && cells.size() < 3 && csv.next(record); ++i) split_csv(record, cells);
+  }
+
   void find_group(std::string_view header) {
     std::vector<std::string_view> names;
     split_csv(header, names);
@@ -260,6 +269,16 @@ class Reading {
         name_));
   }
 
+  bool read_explorer(const JsonValue& document) {
+    const Columns columns{CsvColumns(CostExplorer::focus_header())};
+    outcome_.columns = {CostExplorer::grouped_by(document)};
+    return CostExplorer::translate(document, [&](const std::vector<std::string_view>& row) {
+      ++outcome_.rows;
+      group_text_ = group_.empty() ? row.back() : std::string_view{};
+      take_row(columns, row, static_cast<long>(outcome_.rows));
+    });
+  }
+
   // BigQuery's rows: one object after the other, or an array of them.
   Result<FocusOutcome> read_json(ByteSource& source) {
     CloudExport rows(CloudExport::Provider::kGoogle);
@@ -268,6 +287,7 @@ class Reading {
     const auto take = [&] {
       JsonValue row;
       if (!json.read_value(row)) return;
+      if (read_explorer(row)) return;
       ++outcome_.rows;
       group_text_.clear();
       int best = INT_MAX;
@@ -281,8 +301,8 @@ class Reading {
     } while (json.next_document());
     if (outcome_.rows > 0 && outcome_.rows == outcome_.refused) {
       return fail(bad_input(fmt::format("'{}' is JSON, but its rows have no cost", name_))
-                      .with_hint("export the table gcp_billing_export_... of BigQuery with its columns cost, sku, "
-                                 "service, usage, usage_start_time and credits"));
+                      .with_hint("read as JSON: a Google Cloud billing export (rows with cost, sku, service, usage, "
+                                 "usage_start_time, credits) and 'aws ce get-cost-and-usage' (ResultsByTime)"));
     }
     return finish(json);
   }
