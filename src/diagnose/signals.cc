@@ -59,11 +59,15 @@ Signals read_signals(const Summary& summary, const Hardware& hardware) {
     const BytesPerSecond larger = bytes_per_s(std::max(in.value_or(0), out.value_or(0)));
     signals.link = larger / hardware.link.value_or(link_for(larger));
   }
-  if (in && *in > 0) signals.launch_period = kBytesPerLaunch / bytes_per_s(*in);
   std::optional<double> limit = summary.mean(Metric::kPowerLimit);
   if (!limit && hardware.power) limit = in_watts(*hardware.power);
   if (auto watts = summary.mean(Metric::kPower); watts && limit && *limit > 0) signals.power = *watts / *limit;
   signals.busy = signals.engine.value_or(signals.sm.value_or(signals.reported.value_or(0)));
+  if (in && *in > 0) {
+    const Seconds period = kBytesPerLaunch / bytes_per_s(*in);
+    // More launches than a host can make are data.
+    if (signals.busy > kNeverWaits || period * (1 - signals.busy) >= kShortestGap) signals.launch_period = period;
+  }
   return signals;
 }
 

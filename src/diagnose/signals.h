@@ -39,6 +39,9 @@ inline constexpr Bytes kBytesPerLaunch = bytes(2000);
 // A host that only launches leaves 5 to 25 us between kernels, a slow one (Python between every two) 40 us. Longer gaps
 // mean that the host waits.
 inline constexpr Seconds kLaunchGap = microseconds(25), kSlowLaunchGap = microseconds(40);
+// Shorter gaps in a GPU that waits: the traffic is data, not launches.
+inline constexpr Seconds kShortestGap = microseconds(3);
+inline constexpr double kNeverWaits = 0.9;
 // Kernels longer than these would keep the GPU busy if the host only launched.
 inline constexpr Seconds kShortKernel = microseconds(12), kTinyKernel = microseconds(6);
 

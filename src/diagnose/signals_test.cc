@@ -29,6 +29,10 @@ TEST(ReadSignals, LaunchesAreReadFromTheCommandsFetched) {
   ASSERT_TRUE(signals.launch_period);
   EXPECT_NEAR(in_seconds(*signals.launch_period), 10e-6, 1e-12);
   EXPECT_FALSE(read_signals({}, {}).launch_period);
+  // 800 MB/s into a GPU that is idle half of the time: no host launches every 2.5 us, so this is data.
+  summary.set(Metric::kPcieRx, {800e6, 800e6, 800e6, 800e6});
+  summary.set(Metric::kGpuUtil, {0.5, 0.5, 0.5, 0.5});
+  EXPECT_FALSE(read_signals(summary, {}).launch_period);
 }
 
 // An unknown link is assumed to be the slowest that could have carried the observed rate: 20 GB/s needs the fourth
