@@ -128,8 +128,10 @@ ClusterLedger make_cluster_ledger(const ClusterState& given, const DevicePrices&
     line.workload = owner.workload;
     ++line.pods;
     line.gpus += count;
-    if (pod->started && state.moment && *state.moment > *pod->started)
-      line.gpu_time += gpus(count) * (*state.moment - *pod->started);
+    const bool timed = pod->started && state.moment && *state.moment > *pod->started;
+    if (!timed) line.gpu_time.reset();
+    if (timed && (line.pods == 1 || line.gpu_time))
+      line.gpu_time = line.gpu_time.value_or(GpuTime{}) + gpus(count) * (*state.moment - *pod->started);
     if (rates[pod->node]) line.rate = line.rate.value_or(UsdPerSecond{}) + *rates[pod->node] * count;
     lines[pod->node].requested += count;
   }

@@ -21,7 +21,7 @@ struct RequestLine {
   std::string team, workload;
   std::size_t pods = 0;
   double gpus = 0;                   // a pod that shares a GPU has a part of it
-  GpuTime gpu_time;                  // so far: since the pods started
+  std::optional<GpuTime> gpu_time;   // since the pods started; empty: nothing in the list is later than their start
   std::optional<UsdPerSecond> rate;  // not set: no price
 };
 

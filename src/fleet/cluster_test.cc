@@ -51,7 +51,7 @@ TEST(Cluster, FreeGpusAndIdleNodesHaveTheirPrice) {
   EXPECT_NEAR(in_usd(ledger.idle_rate * hours(1)), 4, 1e-9);
   ASSERT_EQ(ledger.requests.size(), 1u);
   EXPECT_EQ(ledger.requests[0].workload, "chat");
-  EXPECT_NEAR(in_gpu_hours(ledger.requests[0].gpu_time), 6, 1e-9);
+  EXPECT_NEAR(in_gpu_hours(*ledger.requests[0].gpu_time), 6, 1e-9);
   EXPECT_EQ(ledger.nodes[0].name, "n2");
 }
 

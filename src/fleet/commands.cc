@@ -96,7 +96,8 @@ bool removes_only(const Owner& owner, const std::set<std::string>& pods, std::si
   return !is_stateful(owner) || std::ranges::all_of(pods, is_last);
 }
 
-std::vector<std::string> reselect_commands(const Owner& owner, const Replacement& other, bool all_replicas) {
+std::vector<std::string> reselect_commands(const Owner& owner, const Replacement& other, std::size_t gpus,
+                                           bool all_replicas) {
   // "NVIDIA L4" is nvidia.com/gpu.product=NVIDIA-L4.
   std::string label = "nvidia.com/gpu.product", value = other.gpu->name;
   for (const std::string& alias : other.gpu->aliases) {
@@ -109,8 +110,11 @@ std::vector<std::string> reselect_commands(const Owner& owner, const Replacement
   }
   if (owner.instance.empty()) return {};
   if (orchestrator_of(owner) == Orchestrator::kSlurm) {
-    return {fmt::format("sbatch --gres=gpu:{}:1 ...   # job {} at its next start",
-                        other.gpu->name.substr(0, other.gpu->name.find('-')), owner.instance)};
+    // "h100-sxm" is usually "h100"; "rtx-pro-6000" has no shorter name.
+    const std::string& name = other.gpu->name;
+    const std::string first = name.substr(0, name.find('-'));
+    return {fmt::format("sbatch --gpus={}:{} ...   # job {} at its next start; 'sinfo -o %G' lists the names of types",
+                        first.find_first_of("0123456789") == std::string::npos ? name : first, gpus, owner.instance)};
   }
   const std::string object = kubernetes_object(owner);
   if (!is_scalable(owner))

@@ -31,8 +31,9 @@ std::vector<std::string> mark_for_removal(const Owner& owner, const std::set<std
 // Whether scaling down to `remaining` replicas removes these pods and no others.
 bool removes_only(const Owner& owner, const std::set<std::string>& pods, std::size_t remaining);
 // Runs the workload on another kind of GPU, by the instance type of its nodes or the GPU's product name. If only some
-// of its replicas move, they need a separate object.
-std::vector<std::string> reselect_commands(const Owner& owner, const Replacement& other, bool all_replicas);
+// of its replicas move, they need a separate object. `gpus`: of the job.
+std::vector<std::string> reselect_commands(const Owner& owner, const Replacement& other, std::size_t gpus,
+                                           bool all_replicas);
 
 std::string get_command(const Owner& owner);  // fails if the object does not exist
 

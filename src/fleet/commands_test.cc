@@ -30,6 +30,18 @@ TEST(Commands, StopCommandsMatchTheSchedulerAndKind) {
   EXPECT_TRUE(stop_commands({}).empty());
 }
 
+// A job of several GPUs needs as many of the other kind.
+TEST(Commands, AJobMovesWithAllItsGpus) {
+  catalog::Gpu gpu;
+  gpu.name = "rtx-pro-6000";
+  Replacement other;
+  other.gpu = &gpu;
+  const Owner job = {"acct", "train", "ann", "4001"};
+  EXPECT_THAT(reselect_commands(job, other, 2, true), ElementsAre(HasSubstr("--gpus=rtx-pro-6000:2 ")));
+  gpu.name = "h100-sxm";
+  EXPECT_THAT(reselect_commands(job, other, 16, true), ElementsAre(HasSubstr("--gpus=h100:16 ")));
+}
+
 TEST(Commands, WritesKedaSchedulesAndTimeSlicing) {
   const std::string manifest = keda_schedule(pod("chat-7d4b9c6f5-x2x5z"), {8, 18}, {0, 1});
   EXPECT_THAT(manifest, HasSubstr("kind: Deployment\n    name: chat"));

@@ -48,11 +48,11 @@ constexpr ActionText kTexts[] = {
      "drain the node, destroy the instances (nvidia-smi mig -dci; -dgi) and set MIG mode to 0"},
     {RemedyKind::kDownsize, ActionKind::kDownsize, "move {who} from {now} to {gpu}", "{now}", "{count} {place}",
      "{level}: {load}", "run the workload on one {gpu} for a day: latency, memory peak, errors, number formats",
-     "keep one {old} node for a week; move back by node selector"},
+     "keep one {old} node for a week to move back"},
     {RemedyKind::kQuantize, ActionKind::kQuantize, "quantize {who} to 8 bits to fit {gpu}", "{now}",
      "8-bit weights on {count} {place}", "{level}: {load}; answers change slightly: only for inference",
      "score the quantized model on your own evaluation set, and measure tokens/s on one GPU",
-     "keep one {old} node for a week; move back by node selector"},
+     "keep one {old} node for a week to move back"},
     {RemedyKind::kWatch, ActionKind::kWatch, "keep watching {now} of {who}: idle so far", "{now}",
      "none yet; act once it has been idle for {min_age}",
      "low: nothing changes yet; the recording is too short or has too few readings to stop anything",
@@ -128,12 +128,22 @@ constexpr const char* kLastFirst =
 void scale_down(FleetAction& action, const RemedyInput& input, bool idle) {
   std::map<Owner, std::set<std::string>> leaving;  // workload -> pods
   std::string saved;
+  std::map<std::string, std::string> unlabelled;  // host -> GPUs
   for (const Move& move : action.moves) {
-    if (move.to != "none" || move.owner.empty()) continue;
+    if (move.to != "none") continue;
+    if (move.owner.empty()) {
+      (unlabelled[move.from.substr(0, move.from.rfind('/'))] += " ") += move.gpu;
+      continue;
+    }
     Owner workload = move.owner;
     workload.instance.clear();
     leaving[workload].insert(move.owner.instance);
   }
+  for (const auto& [host, gpus] : unlabelled)
+    action.commands.push_back(fmt::format(
+        "nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name,used_memory --format=csv   # on {}; stop "
+        "what runs on{}",
+        host, gpus));
   for (const auto& [workload, pods] : leaving) {
     Owner owner = workload;
     owner.instance = *pods.begin();
@@ -210,6 +220,11 @@ void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const Reme
     for (const Tenancy* t : input.running[remedy->gpus.front()].owners) pods.insert(t->owner.instance);
   }
   const Owner& owner = input.running[remedies.front()->gpus.front()].owner();
+  if (!is_scalable(owner)) {
+    a.to = "released when idle";
+    a.rollback = "start the workload again";
+    return;
+  }
   const std::size_t now = replicas_of(owner, input), parked = std::min(now, pods.size());
   a.to = parked < now && parked > 0 ? fmt::format("{} of {} replicas when idle", now - parked, now)
                                     : "scaled to zero when idle";
@@ -218,7 +233,7 @@ void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const Reme
   if (a.manifest.empty()) {
     if (!removable)
       a.risk += kLastFirst;
-    else if (is_scalable(owner))
+    else
       a.risk += "; its idle hours do not fit one schedule: scale it on requests, not by the clock";
     return;
   }
@@ -243,10 +258,12 @@ void share_gpus(FleetAction& a) {
 
 void move_workloads(FleetAction& a, const Replacement& to, const RemedyInput& input) {
   std::map<Owner, std::set<std::string>> workloads;  // -> pods
+  std::map<Owner, std::size_t> gpus;
   for (const Move& move : a.moves) {
     Owner workload = move.owner;
     if (orchestrator_of(workload) == Orchestrator::kKubernetes) workload.instance.clear();
     workloads[workload].insert(move.owner.instance);
+    ++gpus[workload];
   }
   if (to.moves_provider) {  // to another cluster: no command here can do it
     a.risk += fmt::format("; data and network must move, unless {} is your provider",
@@ -256,7 +273,7 @@ void move_workloads(FleetAction& a, const Replacement& to, const RemedyInput& in
   for (const auto& [workload, pods] : workloads) {
     Owner owner = workload;
     owner.instance = *pods.begin();
-    append(a.commands, reselect_commands(owner, to, pods.size() >= replicas_of(owner, input)));
+    append(a.commands, reselect_commands(owner, to, gpus[workload], pods.size() >= replicas_of(owner, input)));
   }
 }
 
