@@ -178,6 +178,21 @@ class Ordering {
   const Geometry& geometry_;
 };
 
+// Solvers choose differently among equal placements on other processors, so each new slice takes the last one that is
+// free on its GPU. `planned` has all slices of the plan.
+void take_last_free(std::vector<std::pair<std::size_t, Instance>>& begun, std::vector<Layout> planned,
+                    const Geometry& geometry) {
+  for (auto& [gpu, slice] : begun) {
+    planned[gpu].erase(std::ranges::find(planned[gpu], slice));
+    const std::vector<int>& starts = geometry.profile(slice.profile).placements;
+    const auto last = std::find_if(starts.rbegin(), starts.rend(), [&](int start) {
+      return geometry.may_join(planned[gpu], {slice.profile, start});
+    });
+    if (last != starts.rend()) slice.start = *last;
+    planned[gpu].push_back(slice);
+  }
+}
+
 std::size_t in_use(const RunningGpus& fleet) {
   return static_cast<std::size_t>(
       std::ranges::count_if(fleet, [](const RunningGpu& gpu) { return !gpu.instances.empty(); }));
@@ -214,6 +229,12 @@ Result<Repacking> repack(const RunningGpus& fleet, const Geometry& geometry, con
   result.proved = solution.status == solve::Status::kOptimal;
 
   std::vector<std::pair<std::size_t, Instance>> begun = model.begun(solution);
+  std::vector<Layout> planned(fleet.size());
+  for (const auto& [gpu, slice] : begun) planned[gpu].push_back(slice);
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (model.stays(solution, i)) planned[used[i].gpu].push_back(used[i].running.where);
+  }
+  take_last_free(begun, std::move(planned), geometry);
   std::vector<RepackStep> moves;
   for (std::size_t i = 0; i < used.size(); ++i) {
     const Instance where = used[i].running.where;

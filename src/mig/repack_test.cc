@@ -112,6 +112,13 @@ TEST(Repack, EmptiesAGpuWithOneMove) {
   expect_safe(result, now);
 }
 
+// Of equal places it takes the last, on every processor.
+TEST(Repack, ANewSliceTakesTheLastFreePlace) {
+  const Repacking result = *repack(fleet("3g.40gb@0=a, 1g.10gb@4=b\n1g.10gb@2=c\n"), h100(), {});
+  ASSERT_EQ(result.steps.size(), 1u);
+  EXPECT_EQ(result.steps[0].to_start, 6);
+}
+
 TEST(Repack, MakesRoomWithTheFewestMoves) {
   const RunningGpus now = fleet("1g.10gb@1=a, 1g.10gb@5=b\n");
   const Repacking result = *repack(now, h100(), {*parse_layout("3g.40gb", h100()), seconds(8)});
@@ -160,6 +167,8 @@ RC_GTEST_PROP(Repack, StepsNeverOverlapAndKeepEveryWorkload, ()) {
   if (!result.feasible) return;
   expect_safe(result, now);
   RC_ASSERT(result.gpus_after <= result.gpus_before || !goal.make_room.empty());
+  for (const RepackStep& step : result.steps)
+    RC_ASSERT(step.from_gpu != step.to_gpu || step.from_start != step.to_start);
   for (const auto& [gpu, instance] : result.room) RC_ASSERT(h100().may_join(result.after[gpu].layout(), instance));
 }
 
