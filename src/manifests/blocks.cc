@@ -1,6 +1,7 @@
 #include "manifests/blocks.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -62,6 +63,16 @@ void each_inner(const HclValue& value, const Take& take) {
   }
 }
 
+// "node_selector" -> "nodeSelector"
+std::string camel_case(std::string_view name) {
+  std::string camel;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool after = i > 0 && name[i - 1] == '_';
+    if (name[i] != '_') camel += after ? static_cast<char>(std::toupper(static_cast<unsigned char>(name[i]))) : name[i];
+  }
+  return camel;
+}
+
 YamlValue yaml_scalar(std::string text) {
   YamlValue value;
   value.kind = YamlValue::Kind::kScalar;
@@ -95,6 +106,14 @@ class BlockReader {
   // Kubernetes objects within: kubernetes_manifest { manifest = {...} }, kubectl_manifest { yaml_body = <<YAML ... };
   // values of helm_release.
   void read_manifests(const ConfigBlock& each) {
+    if (each.kind.starts_with("kubernetes_") && each.block.find("spec") != nullptr) {
+      YamlValue object = object_of(each.block);
+      std::string kind = camel_case(each.kind.substr(10, each.kind.rfind("_v1") - 10));
+      kind[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(kind[0])));
+      object.mapping.emplace_back(yaml_scalar("kind"), yaml_scalar(std::move(kind)));
+      object.mapping.emplace_back(yaml_scalar("apiVersion"), yaml_scalar("v1"));
+      add_inner(read_kubernetes(YamlText(each.file, object, Templated(""))), each.block.line, each);
+    }
     for (const auto& [name, value] : each.block.members) {
       const bool object = value.find("apiVersion") != nullptr && value.find("kind") != nullptr;
       const bool text = value.kind == Kind::kString && value.text.find("apiVersion:") != std::string::npos;
@@ -111,12 +130,39 @@ class BlockReader {
         if (value.kind != Kind::kList) append(setting_of(value, each), inner);
         for (const HclValue& item : value.items) append(setting_of(item, each), inner);
       }
-      for (GpuRequest& request : inner.requests) {
-        request.line = value.line;
-        request.sources.insert(request.sources.end(), each.sources.begin(), each.sources.end());
-      }
-      append(std::move(inner), found_);
+      add_inner(std::move(inner), value.line, each);
     }
+  }
+  void add_inner(Found inner, int line, const ConfigBlock& each) {
+    for (GpuRequest& request : inner.requests) {
+      request.line = line;
+      request.sources.insert(request.sources.end(), each.sources.begin(), each.sources.end());
+    }
+    append(std::move(inner), found_);
+  }
+  // Terraform's own form of an object: names in snake_case, and a block for each element of a list.
+  static YamlValue object_of(const HclValue& block) {
+    YamlValue object;
+    object.kind = YamlValue::Kind::kMapping;
+    for (const auto& [name, member] : block.members) {
+      const bool objects = member.kind == Kind::kList && !member.items.empty() && member.items[0].kind == Kind::kObject;
+      const bool listed = is_any(name, {"container", "init_container", "node_selector_term", "match_expressions"});
+      const std::string key = camel_case(name) + (listed && !name.ends_with('s') ? "s" : "");
+      auto at =
+          std::ranges::find_if(object.mapping, [&](const auto& entry) { return listed && entry.first.scalar == key; });
+      if (at == object.mapping.end()) at = object.mapping.emplace(at, yaml_scalar(key), YamlValue());
+      YamlValue& made = at->second;
+      if (!member.is_block && !objects) {
+        made = yaml_of(member);
+      } else if (!listed) {
+        made = object_of(objects ? member.items[0] : member);
+      } else {
+        made.kind = YamlValue::Kind::kList;
+        if (!objects) made.list.push_back(object_of(member));
+        for (const HclValue& item : member.items) made.list.push_back(object_of(item));
+      }
+    }
+    return object;
   }
   Found values_of(const HclValue& value, const ConfigBlock& each) const {
     if (value.kind == Kind::kString) return read_helm_values(each.file, value.text, each.kind, each.name);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "catalog/place.h"
 #include "manifests/blocks.h"
 #include "manifests/hcl_functions.h"
 #include "manifests/hcl_scope.h"
@@ -127,15 +128,24 @@ void add_references(const YamlValue& value, HclValue& list, int depth = 0) {
   }
 }
 
-// References by address without indexes: plans do not know the IDs of resources that do not exist yet.
-void find_references(const YamlValue& module, const std::string& prefix, std::map<std::string, HclValue>& into) {
+// What the configuration of a plan adds to its resources, by address without indexes: plans do not know the IDs of
+// resources that do not exist yet, and the region is the provider's.
+struct Configured {
+  HclValue references;
+  std::string provider;  // a key of provider_config
+};
+using Configuration = std::map<std::string, Configured>;
+
+void find_references(const YamlValue& module, const std::string& prefix, Configuration& into) {
   if (const YamlValue* resources = module.find("resources"); is_list(resources)) {
     for (const YamlValue& resource : resources->list) {
       const YamlValue* address = resource.find("address");
       HclValue list;
       list.kind = Kind::kList;
       add_references(resource, list);
-      if (is_scalar(address)) into[prefix + address->scalar] = std::move(list);
+      const YamlValue* provider = resource.find("provider_config_key");
+      if (is_scalar(address))
+        into[prefix + address->scalar] = {std::move(list), is_scalar(provider) ? provider->scalar : ""};
     }
   }
   const YamlValue* calls = module.find("module_calls");
@@ -157,7 +167,18 @@ std::string without_indexes(std::string_view address) {
   return plain;
 }
 
-void add_module(const YamlText& doc, const YamlValue& module, const std::map<std::string, HclValue>& references,
+// The region of a provider: {"aws": {"expressions": {"region": {"constant_value": "eu-west-1"}}}}, or a variable.
+std::string provider_region(const YamlText& doc, const std::string& provider) {
+  const YamlValue* region =
+      find_path(doc.root(), {"configuration", "provider_config", provider, "expressions", "region"});
+  const YamlValue *constant = region == nullptr ? nullptr : region->find("constant_value"),
+                  *names = region == nullptr ? nullptr : region->find("references");
+  if (is_list(names) && !names->list.empty() && names->list.front().scalar.starts_with("var."))
+    constant = find_path(doc.root(), {"variables", names->list.front().scalar.substr(4), "value"});
+  return is_scalar(constant) ? catalog::region_of_place(doc.text(constant)) : "";
+}
+
+void add_module(const YamlText& doc, const YamlValue& module, const Configuration& configuration,
                 std::vector<ConfigBlock>& blocks, int depth) {
   const Conversion convert(doc, {}, false);
   if (const YamlValue* resources = module.find("resources"); is_list(resources)) {
@@ -168,25 +189,33 @@ void add_module(const YamlText& doc, const YamlValue& module, const std::map<std
       HclValue block = convert.of(*values);
       block.is_block = true;
       block.labels = {kind, doc.text(resource.find("name"))};
-      const auto referred = references.find(without_indexes(address));
-      if (referred != references.end()) block.members.emplace_back("references", referred->second);
+      const auto configured = configuration.find(without_indexes(address));
+      std::string provider = kind.substr(0, kind.find('_'));
+      if (configured != configuration.end()) {
+        block.members.emplace_back("references", configured->second.references);
+        if (!configured->second.provider.empty()) provider = configured->second.provider;
+      }
       // A template is referred to by type and name, the machines by their whole address.
       const bool whole = address != kind + "." + block.labels[1];
-      blocks.push_back({std::move(block), doc.file(), kind,
-                        whole && address.size() > kind.size() ? address : doc.text(resource.find("name"))});
+      blocks.push_back({std::move(block),
+                        doc.file(),
+                        kind,
+                        whole && address.size() > kind.size() ? address : doc.text(resource.find("name")),
+                        {},
+                        provider_region(doc, provider)});
     }
   }
   const YamlValue* children = module.find("child_modules");
   if (!is_list(children) || depth > 20) return;
-  for (const YamlValue& child : children->list) add_module(doc, child, references, blocks, depth + 1);
+  for (const YamlValue& child : children->list) add_module(doc, child, configuration, blocks, depth + 1);
 }
 
 std::vector<ConfigBlock> terraform_plan(const YamlText& doc, const YamlValue& values) {
-  std::map<std::string, HclValue> references;
+  Configuration configuration;
   if (const YamlValue* configured = find_path(doc.root(), {"configuration", "root_module"}); is_mapping(configured))
-    find_references(*configured, "", references);
+    find_references(*configured, "", configuration);
   std::vector<ConfigBlock> blocks;
-  add_module(doc, values, references, blocks, 0);
+  add_module(doc, values, configuration, blocks, 0);
   return blocks;
 }
 

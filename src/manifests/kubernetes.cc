@@ -54,6 +54,7 @@ class ObjectWalk {
     read_managed_claim(value, where.base);
     const Enclosing outer = where;
     count_here(value, where);
+    choose_nodes(value, where.base);
     if (is_list(value.find("containers"))) {
       read_pod(value, where);
       // KServe's predictor is a pod with replicas, and may have workers.
@@ -108,6 +109,20 @@ class ObjectWalk {
     base.name = space.empty() ? name : space + "/" + name;
   }
 
+  // A node selector holds for everything below it, unless a part below has its own: KServe's predictor has one next to
+  // its model.
+  void choose_nodes(const YamlValue& value, GpuRequest& base) {
+    GpuRequest chosen = base;
+    chosen.gpus.clear();
+    chosen.machines.clear();
+    read_node_choice(doc_, value, chosen);
+    if (chosen.gpus.empty() && chosen.machines.empty()) {
+      chosen.gpus = base.gpus;
+      chosen.machines = base.machines;
+    }
+    base = std::move(chosen);
+  }
+
   // Fields that multiply everything below them.
   void count_here(const YamlValue& value, Enclosing& where) {
     GpuRequest& base = where.base;
@@ -155,12 +170,13 @@ class ObjectWalk {
     if (key != "driver" && key != "executor") return;
     inner.base.part = key;
     inner.base.job = true;
+    choose_nodes(below, inner.base);
     if (key == "executor") inner.times(doc_, below.find("instances"), "instances");
     const YamlValue* gpu = below.find("gpu");
     const YamlValue* quantity = is_mapping(gpu) ? gpu->find("quantity") : nullptr;
     if (quantity == nullptr) return;
     const std::string name = doc_.text(gpu->find("name"));
-    emit(name.empty() ? "gpu" : name, amount_of(doc_, *quantity, "gpu.quantity", *quantity), below, inner.base, "");
+    emit(name.empty() ? "gpu" : name, amount_of(doc_, *quantity, "gpu.quantity", *quantity), inner.base, "");
   }
 
   // KServe's LLMInferenceService: data parallelism over several nodes makes a group of data / dataLocal pods, the first
@@ -225,7 +241,8 @@ class ObjectWalk {
     const YamlValue& source = ranks != nullptr ? *ranks : *stages;
     Amount each = amount_of(doc_, source, "tensorParallelSize", source);
     if (ranks == nullptr) each.count = 1;
-    emit("nvidia.com/gpu", each, below, inner.base, "");
+    choose_nodes(below, inner.base);
+    emit("nvidia.com/gpu", each, inner.base, "");
   }
 
   // A HorizontalPodAutoscaler or KEDA's ScaledObject.
@@ -309,11 +326,10 @@ class ObjectWalk {
     }
     if (sum.empty() && where.fraction != nullptr)
       sum.emplace("gpu-fraction", amount_of(doc_, *where.fraction, "gpu-fraction", *where.fraction));
-    for (const auto& [key, amount] : sum) emit(key, amount, pod, base, command);
+    for (const auto& [key, amount] : sum) emit(key, amount, base, command);
     GpuRequest user = base;
     user.line = doc_.line_of(pod);
     user.command = command;
-    read_node_choice(doc_, pod, user);
     append_claim_uses(doc_, pod, user, found_.claim_uses);
   }
 
@@ -332,8 +348,7 @@ class ObjectWalk {
     return line;
   }
 
-  void emit(const std::string& key, const Amount& amount, const YamlValue& pod, const GpuRequest& base,
-            const std::string& command) {
+  void emit(const std::string& key, const Amount& amount, const GpuRequest& base, const std::string& command) {
     GpuRequest request = base;
     request.line = amount.line;
     request.resource = key;
@@ -348,7 +363,6 @@ class ObjectWalk {
       request.unresolved.emplace_back("nvidia.com/gpu.shared: the number of pods per GPU is set on the nodes");
     }
     request.command = command;
-    read_node_choice(doc_, pod, request);
     found_.requests.push_back(std::move(request));
   }
 
@@ -357,7 +371,7 @@ class ObjectWalk {
     for (const char* key : {"resources", "resourcesPerNode"}) {
       const YamlValue* resources = value.find(key);
       if (!is_mapping(resources)) continue;
-      for (const auto& [name, amount] : amounts_of(doc_, *resources)) emit(name, amount, value, base, "");
+      for (const auto& [name, amount] : amounts_of(doc_, *resources)) emit(name, amount, base, "");
     }
   }
 
@@ -414,6 +428,8 @@ class ObjectWalk {
                          : gpus && !request.gpus.empty() ? request.gpus.front()
                                                          : "GPUs";
       request.unresolved.emplace_back("no limit on GPUs: the cost of the pool is unbounded");
+      for (const auto& [key, value] : is_mapping(limits) ? limits->mapping : decltype(limits->mapping)())
+        request.unresolved.push_back(fmt::format("limits.{}: {}", doc_.text(&key), doc_.text(&value)));
     }
     found_.requests.push_back(std::move(request));
   }

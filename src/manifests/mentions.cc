@@ -46,7 +46,7 @@ bool is_machine_type(std::string_view token) {
   if (provider == "aws") return contains_any(token, {"large", ".metal"});
   if (provider == "gcp") return contains_any(token, {"gpu", "-standard-"});
   if (provider != "azure") return true;
-  return token.find('_', 9) != std::string_view::npos;  // Standard_NC4as_T4_v3
+  return token.find_first_of("0123456789", 9) != std::string_view::npos;  // Standard_NC4as_T4_v3, Standard_NC12
 }
 
 bool names_machine(std::string_view text) {
@@ -146,7 +146,8 @@ bool asks_for_gpus(const std::string& content, bool batch) {
                                   "resource.gpu.amount"}) ||
            ((is_batch_option(content) || contains_any(content, {"qsub ", "bsub "})) &&
             contains_any(content, {"gpus=", "gpu=", "-gpu ", "ngpus_"})) ||
-           (content.starts_with("runai ") && content.find(" submit") != std::string::npos);
+           (content.starts_with("runai ") && content.find(" submit") != std::string::npos) ||
+           to_lower(content).starts_with("request_gpus");  // HTCondor
   return has_gpu_key(content);
 }
 
@@ -222,11 +223,6 @@ bool chooses_gpus(const std::string& content) {
          any_word(value.empty() ? content : value, is_gpu_name);
 }
 
-bool is_script_name(std::string_view file) {
-  return std::ranges::any_of(std::initializer_list<std::string_view>{".sh", ".sbatch", ".slurm", ".slrm", ".pbs",
-                                                                     ".lsf", ".job", ".bash", ".sub"},
-                             [&](std::string_view end) { return file.ends_with(end); });
-}
 // A number of GPUs in any language: "accelerator 2", "--k8s_gpu_cards 8", "clusterOptions = '--gpus=1'".
 bool counts_gpus(const std::string& content) {
   if (is_other(to_lower(content))) return false;
@@ -284,7 +280,9 @@ struct Line {
 // The lines of a file; a section is one document of YAML or one block of HCL.
 std::vector<Line> lines_of(std::string_view file, std::string_view text) {
   std::vector<Line> lines;
-  const bool batch = is_script_name(file), hcl = is_terraform_name(file) || file.ends_with(".hcl");
+  const bool batch = is_script_name(file);
+  // The variables of one module belong together.
+  const bool hcl = (is_terraform_name(file) && !file.ends_with(".tfvars")) || file.ends_with(".hcl");
   int number = 0, section = 0;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -399,6 +397,12 @@ int section_of(const std::vector<Line>& lines, int number) {
 }
 
 }  // namespace
+
+bool is_script_name(std::string_view file) {
+  const Words endings = {".sh",   ".sbatch", ".slurm", ".slrm", ".pbs", ".lsf",     ".job",
+                         ".bash", ".sub",    ".ps1",   ".bat",  ".mk",  "Makefile", "justfile"};
+  return std::ranges::any_of(endings, [&](std::string_view end) { return file.ends_with(end); });
+}
 
 std::vector<Mention> gpu_mentions(std::string_view file, std::string_view text) {
   std::vector<Mention> mentions;

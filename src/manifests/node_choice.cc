@@ -12,6 +12,10 @@ namespace {
 enum class Meaning { kNothing, kGpu, kMachine, kFamily, kCategory, kAnyGpu, kSpot, kRegion };
 
 Meaning meaning_of(std::string_view label) {
+  // EKS Auto Mode has Karpenter's labels under its own name.
+  constexpr std::string_view kAutoMode = "eks.amazonaws.com/instance-";
+  if (label.starts_with(kAutoMode))
+    return meaning_of(fmt::format("karpenter.k8s.aws/instance-{}", label.substr(kAutoMode.size())));
   for (const char* gpu :
        {"nvidia.com/gpu.product", "amd.com/gpu.product-name", "cloud.google.com/gke-accelerator",
         "karpenter.k8s.aws/instance-gpu-name", "karpenter.azure.com/sku-gpu-name", "gpu.nvidia.com/model",

@@ -272,7 +272,7 @@ class Pricing {
     cost_.monthly = cost_.rate;
     if (request_.ceiling) {
       // Workloads within the limit are counted with their own requests.
-      cost_.most = cost_.rate;
+      if (request_.per_unit) cost_.most = cost_.rate;  // otherwise it has no limit on GPUs
       cost_.monthly = UsdPerSecond{};
     }
     if (!request_.job) return;

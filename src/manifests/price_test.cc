@@ -155,6 +155,8 @@ TEST_F(PriceTest, ALimitAloneCostsNothing) {
   const Cost cost = price(pool);
   EXPECT_EQ(in_usd_per_month(*cost.monthly), 0);
   EXPECT_GT(in_usd_per_month(*cost.most), 0);
+  pool.per_unit.reset();
+  EXPECT_FALSE(price(pool).most);
 }
 
 TEST_F(PriceTest, JobsCostByTheirTime) {

@@ -26,9 +26,7 @@ bool is_other_configuration(std::string_view path) {
 }
 bool is_terraform(std::string_view path) { return ends_with_any(path, {".tf", ".tofu", ".tfvars", "terragrunt.hcl"}); }
 bool is_yaml(std::string_view path) { return ends_with_any(path, {".yaml", ".yml", ".json", ".tpl"}); }
-bool is_script(std::string_view path) {
-  return ends_with_any(path, {".sh", ".sbatch", ".slurm", ".slrm", ".pbs", ".lsf", ".job", ".bash", ".j2", ".sub"});
-}
+bool is_script(std::string_view path) { return is_script_name(path) || path.ends_with(".j2"); }
 
 }  // namespace
 

@@ -92,6 +92,27 @@ spec:
   EXPECT_EQ(all[0].most_units, 5);
 }
 
+// A node selector holds for everything below it, unless a part has its own.
+TEST(Kubernetes, NodesAreChosenAtAnyLevel) {
+  const auto all = read("isvc.yaml", R"(apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: chat}
+spec:
+  predictor:
+    nodeSelector: {nvidia.com/gpu.product: NVIDIA-L40S}
+    model:
+      resources: {limits: {nvidia.com/gpu: 1}}
+    workerSpec:
+      pipelineParallelSize: 2
+      nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
+      containers:
+      - resources: {limits: {nvidia.com/gpu: 1}}
+)");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_THAT(all[0].gpus, testing::ElementsAre("NVIDIA-L40S"));
+  EXPECT_THAT(all[1].gpus, testing::ElementsAre("NVIDIA-L4"));
+}
+
 double gpus_of(const std::string& text) {
   double all = 0;
   for (const GpuRequest& r : read("a.yaml", text)) all += r.total().value_or(-1000);
@@ -272,8 +293,8 @@ spec:
   EXPECT_EQ(r.per_unit, std::nullopt);
   EXPECT_TRUE(r.gpus.empty());
   EXPECT_THAT(r.unresolved,
-              ElementsAre("replicas: {{ .Values.replicas }}", "nvidia.com/gpu: {{ .Values.gpus | default 1 }}",
-                          "nvidia.com/gpu.product: {{ .Values.gpu }}"));
+              ElementsAre("replicas: {{ .Values.replicas }}", "nvidia.com/gpu.product: {{ .Values.gpu }}",
+                          "nvidia.com/gpu: {{ .Values.gpus | default 1 }}"));
   EXPECT_THAT(r.name, HasSubstr("include"));
 }
 

@@ -169,9 +169,8 @@ const std::vector<Form>& forms() {
       {"pools.tfvars",
        [](const Wish& w) {
          return fmt::format(
-             "machine_type = \"n1-standard-8\"\nguest_accelerator = {{\n  type  = \"nvidia-tesla-v100\"\n  count = "
-             "{}\n}}\nnode_count = {}\n",
-             w.gpus, w.copies);
+             "node_count = {}\nclusters = {{\n  a = {{\n    flavor = \"compute-GPU\"\n    gpus = {}\n  }}\n}}\n",
+             w.copies, w.copies > 9 ? 0 : w.gpus);
        },
        nullptr},
       {"ml.tf",
@@ -439,8 +438,8 @@ const std::vector<Form>& forms() {
          return fmt::format(
              "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: gpu}}\nspec:\n  template:\n    spec:\n   "
              "   requirements:\n      - key: eks.amazonaws.com/instance-category\n        operator: In\n        "
-             "values:\n        - {}\n      taints:\n      - key: nvidia.com/gpu\n",
-             w.machine.substr(0, 1));
+             "values:\n        - {}\n      taints:\n      - key: nvidia.com/gpu\n  limits: {{cpu: {}}}\n",
+             w.machine.substr(0, 1), w.copies);
        },
        nullptr},
       {"class.yaml",
@@ -480,8 +479,8 @@ const std::vector<Form>& forms() {
       {"settings.toml",
        [](const Wish& w) { return fmt::format("[pool]\nmachine = \"{}\"\nnum_gpus = {}\n", w.machine, w.gpus); },
        nullptr},
-      {"run.sh",
-       [](const Wish& w) { return fmt::format("srun --gres=gpu:h100:{} --nodes={} train.py\n", w.gpus, w.copies); },
+      {"run.ps1",
+       [](const Wish& w) { return fmt::format("docker run -v .cache:/c --gpus {} x -n {}\n", w.gpus, w.copies); },
        nullptr},
       {"job.pbs", [](const Wish& w) { return fmt::format("#PBS -l select={}:ngpus={}\n./a\n", w.copies, w.gpus); },
        nullptr},
@@ -545,12 +544,14 @@ RC_GTEST_PROP(Diff, AnAddedOrRemovedFileIsReported, ()) {
 }
 
 TEST(Mentions, AreNumbersAndTypesOfGpus) {
-  const auto mentioned = [](const char* line) { return !gpu_mentions("a.yaml", line).empty(); };
+  const auto mentioned = [](const std::string& line) {
+    return !gpu_mentions(line.find("request_") == 0 || line.find("az ") == 0 ? "a.sub" : "a.yaml", line).empty();
+  };
   for (const char* line :
        {"nvidia.com/gpu: 1", "  \"nvidia.com/gpu\" = 4", "requestGPU: 2", "num_gpus = 8", "gpus: {{ .Values.gpus }}",
         "instance_type = \"p5.48xlarge\"", "machineType: a3-highgpu-8g", "vm_size = \"standard_nc4as_t4_v3\"",
         "accelerators: H100:8", "gpu_type: L40S", "- InstanceType: ml.g5.xlarge", "nvidia.com/gpu.product: NVIDIA-L4",
-        "deviceClassName: gpu.nvidia.com", "gpu = var.gpus"})
+        "deviceClassName: gpu.nvidia.com", "gpu = var.gpus", "request_GPUs = 2", "az vm create --size Standard_NC12"})
     EXPECT_TRUE(mentioned(line)) << line;
   for (const char* line : {"# nvidia.com/gpu: 1", "- key: nvidia.com/gpu", "nvidia.com/gpu.present: \"true\"",
                            "gpu_memory_utilization: 0.9", "gpuOperator: {enabled: true}", "image: nvidia/cuda:12.4",

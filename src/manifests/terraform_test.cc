@@ -215,6 +215,52 @@ resource "kubectl_manifest" "chat" {
   EXPECT_THAT(all[1].unresolved, ElementsAre("replicas: ${var.replicas}"));
 }
 
+// Terraform's own form of an object is the same request as its YAML.
+TEST(Terraform, KubernetesObjectsAsBlocks) {
+  const auto all = read(R"(resource "kubernetes_deployment_v1" "chat" {
+  metadata {
+    name = "chat"
+  }
+  spec {
+    replicas = 3
+    template {
+      spec {
+        node_selector = { "nvidia.com/gpu.product" = "NVIDIA-L40S" }
+        container {
+          name = "proxy"
+        }
+        container {
+          resources {
+            limits = { "nvidia.com/gpu" = 2 }
+          }
+        }
+      }
+    }
+  }
+}
+)");
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].kind, "Deployment");
+  EXPECT_EQ(all[0].name, "chat");
+  EXPECT_EQ(all[0].total(), 6);
+  EXPECT_THAT(all[0].gpus, ElementsAre("NVIDIA-L40S"));
+}
+
+TEST(Terraform, APlanHasTheRegionOfItsProvider) {
+  const auto region = [](const std::string& expression) {
+    const Found found = read_yaml("plan.json", R"({"format_version":"1.2","variables":{"r":{"value":"eu-west-1"}},
+"planned_values":{"root_module":{"child_modules":[{"resources":[{"address":"module.m.aws_instance.a[0]","type":"aws_instance",
+"name":"a","values":{"instance_type":"p4d.24xlarge"}}]}]}},"configuration":{"provider_config":{"aws":{"expressions":{"region":)" +
+                                                   expression +
+                                                   R"(}}},"root_module":{"module_calls":{"m":{"module":{"resources":[
+{"address":"aws_instance.a","provider_config_key":"aws"}]}}}}}})");
+    return found.requests.size() == 1 ? found.requests[0].region : "not one request";
+  };
+  EXPECT_EQ(region(R"({"constant_value":"eu-central-1"})"), "eu-central-1");
+  EXPECT_EQ(region(R"({"references":["var.r"]})"), "eu-west-1");
+  EXPECT_EQ(region(R"({"references":["data.x.y"]})"), "");
+}
+
 TEST(Terraform, ForEachCountsItsElements) {
   EXPECT_EQ(only("resource \"aws_instance\" \"a\" {\n  for_each = toset([\"x\", \"y\", \"z\"])\n  instance_type = "
                  "\"g5.xlarge\"\n}\n")

@@ -110,6 +110,9 @@ std::optional<TwoVersions> versions_in_plan(const std::string& file, const std::
     Json document = Json::object();
     document["format_version"] = "1.0";
     document["values"]["root_module"]["resources"] = std::move(resources);
+    for (const char* name : {"configuration", "variables"}) {
+      if (const JsonMember* member = plan->root().find(name)) document[name] = copy_of(member->value);
+    }
     texts->emplace(file, document.dump());
   }
   return found;

@@ -105,6 +105,14 @@ TEST(Diff, OneFileMayHoldBothVersions) {
                                                            R"("after":{{"instance_type":"p5.48xlarge"}}}}}}]}})",
                                                            resource));
   EXPECT_EQ(created, std::pair(0.0, plan.second));
+  // The provider's region has its own price.
+  const auto tokyo = change("diff_region.json",
+                            fmt::format(R"({{"format_version":"1.2","configuration":{{"provider_config":{{"aws":)"
+                                        R"({{"expressions":{{"region":{{"constant_value":"ap-northeast-1"}}}}}}}}}},)"
+                                        R"("resource_changes":[{{{},"change":{{"before":null,)"
+                                        R"("after":{{"instance_type":"p5.48xlarge"}}}}}}]}})",
+                                        resource));
+  EXPECT_GT(tokyo.second, created.second);
   const auto patch = change("diff_change.patch",
                             "diff --git a/j.sbatch b/j.sbatch\n--- a/j.sbatch\n+++ b/j.sbatch\n@@ -1,3 +1,3 @@\n"
                             " #!/bin/bash\n #SBATCH --time=10:00:00\n-#SBATCH --gres=gpu:h100:2\n"
