@@ -16,7 +16,7 @@
 #include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
-#include "rightsize/typed/data_file.h"
+#include "rightsize/input/data_file.h"
 #include "rightsize/typed/foreign_keys.h"
 #include "rightsize/typed/foreign_text.h"
 #include "rightsize/typed/limits.h"
@@ -108,7 +108,7 @@ class Reader {
   void take(const std::string& key, const std::string& value) {
     if (value.empty()) return;
     // A command without this limit has its own way to read it.
-    if (job_ == "serve" && lists_word("max-model-len num-ctx", key) && has("--isl") && !has("--max-model-len"))
+    if (job_ == "serve" && lists_word("max-model-len num-ctx max-total-tokens", key) && has("--isl") && !has("--max-model-len"))
       return put("--max-model-len=" + value);
     // An engine's longest request, a trainer's sequence.
     const bool longest = job_ == "serve" && lists_word("max-seq-len max-length seq-len", key);
