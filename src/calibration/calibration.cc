@@ -69,11 +69,17 @@ class Fitter {
   }
 
   Factors fit() {
+    constexpr double kSame = 1e-5;  // further rounds change no figure that is shown
     Factors best;
     for (int round = 0; round < 8; ++round) {
+      const Factors before = best;
       improve(best, &Factors::device);
       improve(best, &Factors::host);
       if (group_.job == JobKind::kServe) improve(best, &Factors::prefill);
+      if (std::abs(best.device - before.device) + std::abs(best.host - before.host) +
+              std::abs(best.prefill - before.prefill) <
+          kSame)
+        break;
     }
     set(best);
     return best;

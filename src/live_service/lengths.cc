@@ -1,6 +1,7 @@
 #include "live_service/lengths.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -11,6 +12,16 @@ namespace rightsize::live_service {
 namespace {
 
 constexpr std::size_t kPoints = 1024;
+
+// Normal scores of kPoints equal shares.
+const std::array<double, kPoints>& scores() {
+  static const std::array<double, kPoints> all = [] {
+    std::array<double, kPoints> found{};
+    for (std::size_t i = 0; i < kPoints; ++i) found[i] = normal_quantile((static_cast<double>(i) + 0.5) / kPoints);
+    return found;
+  }();
+  return all;
+}
 
 struct Knot {
   double score, length;  // normal score of a share, logarithm of the length there
@@ -63,8 +74,7 @@ void RequestLengths::follow(const Histogram& histogram) {
       break;
     }
   }
-  for (std::size_t i = 0; i < kPoints; ++i) {
-    const double score = normal_quantile((static_cast<double>(i) + 0.5) / kPoints);
+  for (const double score : scores()) {
     auto above = std::find_if(knots.begin(), knots.end(), [&](const Knot& k) { return k.score >= score; });
     above = std::clamp(above, knots.begin() + 1, knots.end() - 1);
     const Knot &a = *(above - 1), &b = *above;

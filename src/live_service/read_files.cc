@@ -110,15 +110,20 @@ class FileReader : public telemetry::SeriesSink {
       if (!report) return fail(std::move(report).error());
       return {};
     }
-    RIGHTSIZE_TRY(const std::vector<ScrapedSample> samples, parse_scrape(file, text));
+    RIGHTSIZE_TRY(std::vector<ScrapedSample> samples, parse_scrape(file, text));
     const std::string folder = std::filesystem::absolute(file).parent_path().filename().string();
     const auto [last, is_first] = times_.try_emplace(folder, modified(file));
     if (!is_first) last->second = since_.step ? last->second + in_seconds(*since_.step) : modified(file);
     const double changed = last->second;
-    for (const ScrapedSample& sample : samples) {
-      telemetry::Labels labels = sample.labels;
+    const ScrapedSample* previous = nullptr;
+    EngineSeries* one = nullptr;
+    for (ScrapedSample& sample : samples) {
+      telemetry::Labels& labels = sample.labels;
       labels.try_emplace("instance", folder);
-      if (EngineSeries* one = add(sample.name, labels)) {
+      if (previous == nullptr || previous->name != sample.name || previous->labels != labels)
+        one = add(sample.name, labels);
+      previous = &sample;
+      if (one != nullptr) {
         one->points.push_back({sample.time ? in_unix_seconds(*sample.time) : changed, sample.value});
       } else if (sample.name == "process_start_time_seconds") {
         starts_[labels["instance"]] =

@@ -14,10 +14,16 @@ class LineParser {
  public:
   explicit LineParser(std::string_view line) : line_(line) {}
 
-  std::optional<ScrapedSample> sample() {
+  // `head`: the name and labels of the last sample, as text. Metrics servers export one series after the other.
+  std::optional<ScrapedSample> sample(const std::vector<ScrapedSample>& before, std::string_view& head) {
     ScrapedSample s;
-    while (at_ < line_.size() && is_name(line_[at_])) s.name.push_back(line_[at_++]);
-    if (s.name.empty() || !labels(s.labels)) return std::nullopt;
+    if (!head.empty() && line_.starts_with(head)) {
+      s.name = before.back().name, s.labels = before.back().labels, at_ = head.size();
+    } else {
+      while (at_ < line_.size() && is_name(line_[at_])) s.name.push_back(line_[at_++]);
+      if (s.name.empty() || !labels(s.labels)) return std::nullopt;
+      head = s.labels.empty() ? std::string_view{} : line_.substr(0, at_);
+    }
     const std::optional<double> value = number();
     if (!value) return std::nullopt;
     s.value = *value;
@@ -92,18 +98,22 @@ class LineParser {
 
 Result<std::vector<ScrapedSample>> parse_scrape(const std::string& file, std::string_view text) {
   std::vector<ScrapedSample> samples;
+  std::string_view head;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = trim(text.substr(begin, end - begin));
     if (!line.empty() && line.front() != '#') {
       LineParser parser(line);
-      std::optional<ScrapedSample> sample = parser.sample();
+      std::optional<ScrapedSample> sample = parser.sample(samples, head);
       if (!sample) {
         return fail(bad_input("this line is not a metric sample")
                         .at(place_in(file, text, begin + parser.at()))
                         .with_hint("expected the output of an engine's /metrics: name{label=\"value\"} 12.5"));
       }
-      if (std::isfinite(sample->value)) samples.push_back(*std::move(sample));
+      if (std::isfinite(sample->value))
+        samples.push_back(*std::move(sample));
+      else
+        head = {};
     }
     begin = end + 1;
   }

@@ -1,5 +1,7 @@
 #include "live_service/scrape.h"
 
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,6 +24,31 @@ y NaN
   EXPECT_EQ((*samples)[1].time, unix_seconds(1790000000));
   EXPECT_EQ((*samples)[2].labels.at("le"), "+Inf");
   EXPECT_EQ((*samples)[2].value, 1000);
+}
+
+// Lines of one series share their name and labels, and are read as if each were alone.
+TEST(Scrape, ALineDoesNotDependOnTheLinesBefore) {
+  const std::vector<std::string> heads = {"a", "ab", "a{x=\"1\"}", "a{x=\"1\",}", "a{x=\"12\"}", "ab{x=\"1\"}", "a{}"};
+  const std::vector<std::string> values = {" 1", " 2.5 1790000000000", " NaN", " +Inf", "\t3"};
+  std::mt19937 random(1);
+  std::string text;
+  std::vector<ScrapedSample> alone;
+  for (int i = 0; i < 500; ++i) {
+    const std::string line = heads[random() % heads.size()] + values[random() % values.size()] + "\n";
+    text += line;
+    const auto one = parse_scrape("m", line);
+    ASSERT_TRUE(one) << line;
+    alone.insert(alone.end(), one->begin(), one->end());
+  }
+  const auto all = parse_scrape("m", text);
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), alone.size());
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    EXPECT_EQ((*all)[i].name, alone[i].name);
+    EXPECT_EQ((*all)[i].labels, alone[i].labels);
+    EXPECT_EQ((*all)[i].value, alone[i].value);
+    EXPECT_EQ((*all)[i].time, alone[i].time);
+  }
 }
 
 TEST(Scrape, InvalidLinesAreRefusedWithTheirPlace) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -434,22 +435,35 @@ double PricedOption::ranked_wait(const Request& request) const {
   return wait(request) * (is_extrapolated() ? option->speed.high : 1);
 }
 
+namespace {
+
+// An option with what ranks it, which takes longer to compute than to compare. Among options without new money, prefer
+// the one that uses less of the commitments.
+struct Ranked {
+  Ranked(const Request& request, const PricedOption& c)
+      : option(&c),
+        key(!c.price->may_lead(), weighted_score(request, c), in_usd(c.cost), c.ranked_wait(request)) {}
+  bool operator<(const Ranked& other) const {
+    return key != other.key ? key < other.key : names_of(*option) < names_of(*other.option);
+  }
+
+  const PricedOption* option;
+  std::tuple<bool, double, double, double> key;
+};
+
+}  // namespace
+
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b) {
-  // Among options without new money, prefer the one that uses less of the commitments.
-  const auto key = [&](const PricedOption& c) {
-    return std::tuple(!c.price->may_lead(), weighted_score(request, c), in_usd(c.cost), c.ranked_wait(request));
-  };
-  const auto first = key(a), second = key(b);
-  return first != second ? first < second : names_of(a) < names_of(b);
+  return Ranked(request, a) < Ranked(request, b);
 }
 
 // A "g" after the generation of an AWS family stands for Graviton: g5g.
 bool has_arm_host(const market::Offer& offer) {
   if (catalog::is_superchip(*offer.gpu)) return true;
+  if (offer.machine->provider != "aws") return false;
   const std::string family = offer.machine->instance.substr(0, offer.machine->instance.find('.'));
   const std::size_t generation = family.find_first_of("0123456789");
-  return offer.machine->provider == "aws" && generation != std::string::npos &&
-         family.find('g', generation) != std::string::npos;
+  return generation != std::string::npos && family.find('g', generation) != std::string::npos;
 }
 
 Kind kind_of(const PricedOption& c) {
@@ -458,19 +472,22 @@ Kind kind_of(const PricedOption& c) {
 }
 
 std::vector<PricedOption> best_of_each_kind(const Request& request, const std::vector<PricedOption>& candidates) {
-  std::map<Kind, const PricedOption*> kinds;
+  std::map<Kind, Ranked> kinds;
   for (const PricedOption& c : candidates) {
-    const PricedOption*& best = kinds.try_emplace(kind_of(c), &c).first->second;
-    if (is_better(request, c, *best)) best = &c;
+    const Ranked ranked(request, c);
+    Ranked& first = kinds.try_emplace(kind_of(c), ranked).first->second;
+    first = std::min(first, ranked);
   }
-  std::vector<PricedOption> best;
-  for (const auto& [kind, option] : kinds) {
+  std::vector<Ranked> ranking;
+  for (const auto& [kind, ranked] : kinds) {
     // Separate workers on the same machines get a row only if they cost less.
     const auto plain = kinds.find({std::get<0>(kind), std::get<1>(kind), std::get<2>(kind), false});
-    if (!std::get<3>(kind) || plain == kinds.end() || option->cost < plain->second->cost) best.push_back(*option);
+    if (!std::get<3>(kind) || plain == kinds.end() || ranked.option->cost < plain->second.option->cost)
+      ranking.push_back(ranked);
   }
-  std::sort(best.begin(), best.end(),
-            [&](const PricedOption& a, const PricedOption& b) { return is_better(request, a, b); });
+  std::sort(ranking.begin(), ranking.end());
+  std::vector<PricedOption> best;
+  for (const Ranked& each : ranking) best.push_back(*each.option);
   // The rest of the list is for comparison: sorted by likely cost, whatever the evidence.
   if (request.objective == Objective::kCost && !best.empty())
     std::sort(best.begin() + 1, best.end(), [](const PricedOption& a, const PricedOption& b) {
@@ -483,16 +500,24 @@ std::vector<PricedOption> best_of_each_kind(const Request& request, const std::v
 std::vector<PricedOption> pareto_front(const Request& request, std::vector<PricedOption> candidates) {
   // A doubtful price is not part of the front unless there are no others.
   const auto may_lead = [](const PricedOption& c) { return c.price->may_lead(); };
-  if (std::any_of(candidates.begin(), candidates.end(), may_lead)) {
-    std::erase_if(candidates, [&](const PricedOption& c) { return !may_lead(c); });
-  }
-  std::sort(candidates.begin(), candidates.end(), [&](const PricedOption& a, const PricedOption& b) {
-    const auto key = [&](const PricedOption& c) { return std::tuple(c.ranked_cost(request), c.ranked_wait(request)); };
-    return key(a) != key(b) ? key(a) < key(b) : names_of(a) < names_of(b);
+  const bool some_lead = std::any_of(candidates.begin(), candidates.end(), may_lead);
+  struct Point {
+    std::pair<double, double> cost_and_wait;
+    const PricedOption* option;
+  };
+  std::vector<Point> points;
+  for (const PricedOption& c : candidates)
+    if (may_lead(c) || !some_lead) points.push_back({{c.ranked_cost(request), c.ranked_wait(request)}, &c});
+  std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
+    return a.cost_and_wait != b.cost_and_wait ? a.cost_and_wait < b.cost_and_wait
+                                              : names_of(*a.option) < names_of(*b.option);
   });
   std::vector<PricedOption> front;
-  for (const PricedOption& c : candidates) {
-    if (front.empty() || c.ranked_wait(request) < front.back().ranked_wait(request)) front.push_back(c);
+  double least_wait = std::numeric_limits<double>::infinity();
+  for (const Point& point : points) {
+    if (!front.empty() && !(point.cost_and_wait.second < least_wait)) continue;
+    front.push_back(*point.option);
+    least_wait = point.cost_and_wait.second;
   }
   return front;
 }

@@ -283,6 +283,7 @@ class Planning {
     obstacles_.insert(foreign_.begin(), foreign_.end());
     candidates_ = price_options(request_, book_, classes_, work_, found_, obstacles_);
     kinds_ = best_of_each_kind(request_, candidates_);
+    if (request_.plans_only && request_.top == 1) return;  // shows no fronts
     front_ = pareto_front(request_, candidates_);
     // Simulation changes the numbers of a service, so only simulated options are compared.
     trade_off_ = trade_off(request_, serving_ ? confirmed_of(candidates_) : candidates_, kTradeOff);
