@@ -150,6 +150,9 @@ RC_GTEST_PROP(Actions, EveryActionIsCompleteAndUsesAGpuOnce, ()) {
     std::set<std::string> moved;
     for (const Move& move : action.moves) moved.insert(move.gpu);
     RC_ASSERT(action.kind == ActionKind::kCommit || moved.size() == action.gpus.size());
+    for (const std::string& command : action.commands)
+      RC_ASSERT(command.find(" patch ") == std::string::npos ||
+                action.rollback.find(" rollout undo ") != std::string::npos);
     if (!action.forecast) continue;
     RC_ASSERT(action.forecast->too_small.low <= action.forecast->too_small.likely + 1e-12);
     RC_ASSERT(action.forecast->too_small.likely <= action.forecast->too_small.high + 1e-12);

@@ -128,6 +128,10 @@ std::vector<std::string> reselect_commands(const Owner& owner, const Replacement
                   in_namespace(owner), object, label, value)};
 }
 
+std::string undo_command(const Owner& owner) {
+  return fmt::format("kubectl {}rollout undo {}", in_namespace(owner), kubernetes_object(owner));
+}
+
 std::string get_command(const Owner& owner) {
   return fmt::format("kubectl {}get {}", in_namespace(owner), kubernetes_object(owner));
 }

@@ -35,7 +35,8 @@ bool removes_only(const Owner& owner, const std::set<std::string>& pods, std::si
 std::vector<std::string> reselect_commands(const Owner& owner, const Replacement& other, std::size_t gpus,
                                            bool all_replicas);
 
-std::string get_command(const Owner& owner);  // fails if the object does not exist
+std::string undo_command(const Owner& owner);  // of a patch
+std::string get_command(const Owner& owner);   // fails if the object does not exist
 
 // A KEDA ScaledObject with more replicas in these hours of the day (UTC). Empty for workloads that cannot be scaled,
 // and for hours that cover the whole day or none of it.

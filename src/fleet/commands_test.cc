@@ -25,6 +25,7 @@ TEST(Commands, StopCommandsMatchTheSchedulerAndKind) {
   EXPECT_THAT(stop_commands(pod("notebook-alice")),
               ElementsAre("kubectl -n team get pod/notebook-alice -o yaml > notebook-alice.yaml",
                           "kubectl -n team delete pod/notebook-alice"));
+  EXPECT_EQ(undo_command(pod("chat-7d4b9c6f5-x2x5z")), "kubectl -n team rollout undo deployment/chat");
   EXPECT_THAT(stop_commands({"acct", "train", "ann", "4001_3"}), ElementsAre("scancel 4001_3"));
   EXPECT_THAT(stop_commands({"acct", "train", "ann", "4001+0"}), ElementsAre("scancel 4001+0"));
   EXPECT_TRUE(stop_commands({}).empty());

@@ -221,8 +221,16 @@ void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const Reme
   }
   const Owner& owner = input.running[remedies.front()->gpus.front()].owner();
   if (!is_scalable(owner)) {
+    const Orchestrator by = orchestrator_of(owner);
     a.to = "released when idle";
     a.rollback = "start the workload again";
+    a.risk = "medium: it must be started again after each pause, and data kept only in memory is lost" +
+             a.risk.substr(std::min(a.risk.find(';'), a.risk.size()));
+    a.check =
+        by == Orchestrator::kSlurm ? "start it by scrontab for its hours with a time limit, not as one long job"
+        : by == Orchestrator::kKubernetes
+            ? "run it as a Deployment with a schedule, or end idle notebooks (JupyterHub's idle culler)"
+            : "find its processes (nvidia-smi --query-compute-apps) and their owner; the idle hours repeat next week";
     return;
   }
   const std::size_t now = replicas_of(owner, input), parked = std::min(now, pods.size());
@@ -273,7 +281,9 @@ void move_workloads(FleetAction& a, const Replacement& to, const RemedyInput& in
   for (const auto& [workload, pods] : workloads) {
     Owner owner = workload;
     owner.instance = *pods.begin();
-    append(a.commands, reselect_commands(owner, to, gpus[workload], pods.size() >= replicas_of(owner, input)));
+    const bool all = pods.size() >= replicas_of(owner, input);
+    append(a.commands, reselect_commands(owner, to, gpus[workload], all));
+    if (all && is_scalable(owner)) a.rollback = undo_command(owner) + "; " + a.rollback;
   }
 }
 
