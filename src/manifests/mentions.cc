@@ -49,7 +49,16 @@ bool is_machine_type(std::string_view token) {
   return token.find_first_of("0123456789", 9) != std::string_view::npos;  // Standard_NC4as_T4_v3, Standard_NC12
 }
 
-bool names_machine(std::string_view text) {
+// "nvidia-tesla-t4", "nvidia-h100-80gb": a GPU by the name of a cloud. Other NVIDIA names have no number.
+bool names_gpu(std::string_view value) {
+  const std::string name = to_lower(value);
+  if (!name.starts_with("nvidia-") || name.find_first_of("/:@ ") != std::string::npos) return false;
+  return starts_with_any(std::string_view(name).substr(7), {"tesla-", "a1", "a4", "b1", "b2", "b3", "gb", "h1", "h2",
+                                                            "k8", "l4", "p1", "p4", "rtx", "t4", "v1"});
+}
+
+// In a script, the name of a GPU is an option too: --accelerator=type=nvidia-tesla-t4
+bool names_machine(std::string_view text, bool script) {
   for (std::size_t i = 0; i < text.size();) {
     if (!in_token(text[i])) {
       ++i;
@@ -57,7 +66,8 @@ bool names_machine(std::string_view text) {
     }
     const std::size_t begin = i;
     while (i < text.size() && in_token(text[i])) ++i;
-    if (is_machine_type(text.substr(begin, i - begin))) return true;
+    const std::string_view token = text.substr(begin, i - begin);
+    if (is_machine_type(token) || (script && names_gpu(token))) return true;
   }
   return false;
 }
@@ -117,16 +127,8 @@ bool is_other(std::string_view key) {
 
 bool has_gpu_key(const std::string& content);
 
-// "nvidia-tesla-t4", "nvidia-h100-80gb": a GPU by the name of a cloud. Other NVIDIA names have no number.
-bool names_gpu(std::string_view value) {
-  const std::string name = to_lower(value);
-  if (!name.starts_with("nvidia-") || name.find_first_of("/:@ ") != std::string::npos) return false;
-  return starts_with_any(std::string_view(name).substr(7), {"tesla-", "a1", "a4", "b1", "b2", "b3", "gb", "h1", "h2",
-                                                            "k8", "l4", "p1", "p4", "rtx", "t4", "v1"});
-}
-
 bool asks_for_gpus(const std::string& content, bool batch) {
-  if (names_machine(content)) return true;
+  if (names_machine(content, batch)) return true;
   if (content.starts_with("device \"") && content.find("gpu") != std::string::npos) return true;
   // Paths of patches and of single values: /limits/nvidia.com~1gpu, resources.limits.nvidia.com/gpu
   if (contains_any(content, {"/nvidia.com~1gpu", ".nvidia.com/gpu", "/amd.com~1gpu", ".amd.com/gpu"})) return true;
