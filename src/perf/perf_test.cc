@@ -394,6 +394,13 @@ RC_GTEST_PROP(ServingProperty, LongerOrMoreRequestsAreNeverFaster, ()) {
   Case more = c;
   more.job.serve.concurrency *= 2;
   RC_ASSERT(more.serve()->decode_step >= once.decode_step * 0.999);
+  // Copies share the requests, and a copy without one is idle.
+  Case copies = c;
+  copies.job.parallel.gpus = *rc::gen::inRange(2, 9);
+  copies.job.serve.concurrency = *rc::gen::inRange(1, copies.job.parallel.gpus + 1);
+  c.job.serve.concurrency = 1;
+  const double busy = static_cast<double>(copies.job.serve.concurrency);
+  RC_ASSERT(std::abs(copies.serve()->requests_per_second / (busy * c.serve()->requests_per_second) - 1) < 1e-9);
 }
 
 TEST(Batches, ImageModelsAndEncodersHaveBatchTimes) {

@@ -168,6 +168,8 @@ ServeEstimate together(const EngineCopy& r, const Job& job, const ServeLoad& loa
   ServeEstimate estimate;
   double asked = std::max(1.0, static_cast<double>(job.serve.concurrency) / replicas);
   const bool open = load.rate > RequestsPerSecond{};
+  // Fewer requests than copies leave the other copies idle.
+  const double busy = open ? 1 : std::min(1.0, std::max(1.0, static_cast<double>(job.serve.concurrency)) / replicas);
   const double rate = in_requests_per_s(load.rate) / replicas;
   OpenLoop loop;
   Latency last;
@@ -187,11 +189,12 @@ ServeEstimate together(const EngineCopy& r, const Job& job, const ServeLoad& loa
   const double answer = std::max(1.0, r.answer);
   if (open && loop.stable) fill_percentiles(r, prefill, rate, loop, l, estimate);
   const double per_replica = asked / in_seconds(estimate.ttft + l.tpot * answer);
-  estimate.requests_per_second = per_replica * replicas;
-  estimate.output_per_gpu = tokens_per_s(per_replica * answer / copy);
+  estimate.requests_per_second = per_replica * replicas * busy;
+  estimate.output_per_gpu = tokens_per_s(per_replica * answer / copy * busy);
   estimate.power.activity = serving_activity(r, prefill, l.step, estimate.running, l.tpot * r.accepted);
   if (open && loop.running < 1)  // the GPU is idle for the rest of the time
     estimate.power.activity.time = estimate.power.activity.time / std::max(loop.running, 1e-6);
+  estimate.power.activity.time = estimate.power.activity.time / busy;
   fill_notes(estimate, r, job, replicas);
   return estimate;
 }
