@@ -32,7 +32,7 @@
 #include "rightsize/progress.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
-#include "rightsize/typed/file_kind.h"
+#include "rightsize/input/file_kind.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/repair.h"
 #include "rightsize/typed/typed.h"

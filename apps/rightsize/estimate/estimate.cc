@@ -10,10 +10,12 @@
 #include "base/format.h"
 #include "base/usage_units.h"
 #include "capacity/sessions.h"
+#include "catalog/words.h"
 #include "memory/memory.h"
+#include "model/serve_settings.h"
 #include "rightsize/estimate/report.h"
-#include "rightsize/estimate/sweep.h"
 #include "rightsize/input/named_gpu.h"
+#include "rightsize/input/sweep.h"
 #include "rightsize/rl/step_report.h"
 #include "sim/trace_file.h"
 
@@ -124,6 +126,8 @@ Checked<std::vector<SweepRow>> run_sweep(const catalog::Catalog& catalog, const 
                                          const Flags& flags, const Sweep& sweep, const SpeedInput& first,
                                          const market::PriceBook* book) {
   std::vector<SweepRow> rows;
+  std::optional<QuietNotes> quiet;  // the same as those of the first answer
+  if (book == nullptr) quiet.emplace();
   for (const std::string& value : sweep.values) {
     JobFlags job = flags.job;
     (sweep.setting == "gpu" ? job.gpu : job.settings[sweep.setting]) = value;
@@ -185,6 +189,22 @@ void note_precision(const perf::Constants& constants, const Flags& flags, const 
                    input.work.image ? "samples" : "tok"));
 }
 
+// Rows with several copies of the model are compared under the same load: without one, as many requests as keep all
+// GPUs busy.
+std::optional<int> load_of_sweep(const Flags& flags, const Sweep& sweep, const SpeedInput& input) {
+  constexpr int kRequestsPerGpu = 16;
+  const model::Parallelism& split = input.job.parallel;
+  int most = split.gpus > split.tensor * split.pipeline ? split.gpus : 1;
+  for (const std::string& value : sweep.values)
+    if (sweep.setting == "gpu") most = std::max(most, catalog::split_gpu_count(value).count.value_or(1));
+  for (const char* load : {"concurrency", "batch", "max-batch"})
+    if (flags.job.settings.contains(load) || sweep.setting == load) return std::nullopt;
+  const bool engine = input.job.kind == model::JobKind::kServe && !perf::serves_batches(input.work);
+  if (most == 1 || !engine || !flags.rate.empty() || !flags.sessions.empty() || !flags.trace.empty())
+    return std::nullopt;
+  return kRequestsPerGpu * most;
+}
+
 // Settings of other jobs must not be ignored.
 Result<> check_rl_flags(const Flags& flags) {
   const std::pair<const char*, bool> others[] = {
@@ -196,7 +216,7 @@ Result<> check_rl_flags(const Flags& flags) {
   return {};
 }
 
-Checked<Outcome> run(const Flags& flags) {
+Checked<Outcome> run(Flags flags) {
   std::optional<Sweep> sweep;
   if (!flags.sweep.empty()) {
     RIGHTSIZE_TRY(sweep, parse_sweep(flags.sweep));
@@ -215,6 +235,16 @@ Checked<Outcome> run(const Flags& flags) {
   if (input.job.parallel.tensor > 1 && !flags.job.settings.contains("tp") && !input.job.serve.disaggregated)
     note(fmt::format("{} and the KV cache of its requests do not fit one {}: split over {} GPUs (--tp {})",
                      input.model.name, input.gpu->name, input.job.parallel.tensor, input.job.parallel.tensor));
+  if (const auto load = sweep ? load_of_sweep(flags, *sweep, input) : std::nullopt) {
+    flags.job.settings["concurrency"] = std::to_string(*load);
+    RIGHTSIZE_TRY(input, read_input(catalog, constants, flags, flags.job));
+    note(fmt::format("assumed: {} requests in flight in each row; --concurrency sets another load", *load));
+  }
+  if (const auto wide = model::default_precision(input.model, input.job.stack);
+      !flags.job.settings.contains("precision") && input.job.kind == model::JobKind::kServe &&
+      wide != input.job.precision && input.job.precision != model::Precision::kFp16)
+    note(fmt::format("assumed: --precision {}; in {}, {} does not fit", model::name_of(input.job.precision),
+                     model::name_of(wide), input.model.name));
   shard(flags.job, input, compares);
   if (compares && input.job.kind == model::JobKind::kTrain && input.job.parallel.gpus == 1)
     note("training on one GPU is assumed; --gpus N is for more, --job serve for serving");
@@ -224,7 +254,10 @@ Checked<Outcome> run(const Flags& flags) {
         fmt::format("{} requests in flight are assumed, as many as --max-batch allows; --concurrency sets another load",
                     format_count(static_cast<double>(*input.job.serve.max_batch))));
   note_precision(constants, flags, input);
-  const Result<SpeedEstimate> estimate = estimate_speed(constants, input);
+  Result<SpeedEstimate> estimate = estimate_speed(constants, input);
+  const bool decodes = input.job.kind == model::JobKind::kServe && input.model.kind == model::ModelKind::kDecoder;
+  if (const auto format = !estimate && decodes ? smaller_format(input.model, input.job, *input.gpu) : std::nullopt)
+    estimate.error().hints = {fmt::format("use --precision {}, which fits, or a larger GPU", model::name_of(*format))};
   SpeedAnswer answer{input, estimate};
   RIGHTSIZE_TRY(answer.electricity, read_electricity(flags.electricity));
   std::optional<market::PriceBook> book;
@@ -295,6 +328,7 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
   input.work = perf::work_of(input.model);
   use_formats_of(*gpu, job, read.job);
   split_if_too_large(job, input.model, *gpu, read.job, true);
+  narrow_if_too_large(job, input.model, *gpu, read.job);
   input.job = perf::fitted_to(input.work, read.job);
   input.speed = perf::gpu_speed(constants, *gpu);
   if (Result<> cluster = read_cluster(catalog, flags, input); !cluster) return fail(cluster.error());

@@ -53,6 +53,7 @@ Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
   RIGHTSIZE_TRY(model::Job job, read_job(flags.job, input.model));
   use_formats_of(*input.gpu, flags.job, job);
   split_if_too_large(flags.job, input.model, *input.gpu, job, true);
+  narrow_if_too_large(flags.job, input.model, *input.gpu, job);
   input.job = perf::fitted_to(input.work, job);
   input.rate = {};
   RIGHTSIZE_TRY(input.find_power_cap, read_power_cap(flags.power_cap, *input.gpu, input.speed.power));

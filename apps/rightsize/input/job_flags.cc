@@ -63,6 +63,8 @@ std::vector<model::Setting> settings_of(const JobFlags& flags) {
   return settings;
 }
 
+constexpr double kWeightShare = 0.85;  // of the memory; the rest is for the engine and the KV cache
+
 // Fills in what the user left out, and checks the job against the model.
 Checked<model::Job> finish_job(const JobFlags& flags, const model::ModelShape& model, model::Job job) {
   const bool served = job.kind == model::JobKind::kServe && !flags.settings.contains("precision");
@@ -95,7 +97,6 @@ bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, c
   for (const char* layout : {"tp", "pp", "ep", "attention-dp", "disaggregated"}) {
     if (flags.settings.contains(layout)) return false;
   }
-  constexpr double kWeightShare = 0.85;  // the rest is for the engine and the KV cache
   // One copy must also hold the KV cache of the requests.
   const bool small = memory::served_weight_bytes(model, job) <= gpu.capacity() * kWeightShare;
   const bool crowded = job.parallel.gpus > 1 &&
@@ -111,6 +112,32 @@ bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, c
     return true;
   }
   return false;
+}
+
+std::optional<model::Precision> smaller_format(const model::ModelShape& model, const model::Job& job,
+                                               const catalog::Gpu& gpu) {
+  using enum model::Precision;
+  const Bytes now = memory::served_weight_bytes(model, job);
+  for (const model::Precision format : {kFp8, kInt8, kInt4}) {
+    model::Job other = job;
+    other.precision = format;
+    const bool runs = format != kFp8 || gpu.peak(catalog::NumberFormat::kFp8).supported;
+    if (!runs || !memory::check_job(model, other).empty() || memory::served_weight_bytes(model, other) >= now) continue;
+    if (memory::estimate_memory(model, other, &gpu).max_concurrency.value_or(0) > 0) return format;
+  }
+  return std::nullopt;
+}
+
+bool narrow_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu,
+                         model::Job& job) {
+  const bool served = job.kind == model::JobKind::kServe && model.kind == model::ModelKind::kDecoder;
+  if (!served || flags.settings.contains("precision") ||
+      memory::served_weight_bytes(model, job) <= gpu.capacity() * kWeightShare ||
+      memory::estimate_memory(model, job, &gpu).max_concurrency.value_or(0) > 0)
+    return false;
+  const auto format = smaller_format(model, job, gpu);
+  if (format) job.precision = *format;
+  return format.has_value();
 }
 
 bool shard_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu, model::Job& job,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "catalog/catalog.h"
@@ -34,6 +35,12 @@ Checked<model::Job> read_job(const JobFlags& flags, const model::ModelShape& mod
 
 // Without --precision, a served model is in fp16 on a GPU without bf16.
 void use_formats_of(const catalog::Gpu& gpu, const JobFlags& flags, model::Job& job);
+// The widest format below the job's in which a served model leaves room for a request on its GPUs.
+std::optional<model::Precision> smaller_format(const model::ModelShape& model, const model::Job& job,
+                                               const catalog::Gpu& gpu);
+// Serves in a smaller format if the assumed one does not fit the GPUs that were named.
+bool narrow_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu,
+                         model::Job& job);
 
 // `--gpus 8` without --tp means eight copies of a served model that fits one GPU, and one copy over all eight of a
 // model that does not. `may_add_gpus`: without --gpus, the fewest that hold the model. Returns whether the job was

@@ -10,6 +10,7 @@
 #include "presets/gguf.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/input/speed_input.h"
+#include "rightsize/input/sweep.h"
 #include "rightsize/memory/report.h"
 #include "rightsize/rl/memory_report.h"
 
@@ -21,7 +22,7 @@ using catalog::Gpu;
 struct Flags {
   JobFlags job;
   RlFlags rl;
-  std::string catalog;
+  std::string catalog, sweep;
   bool options = false;
 };
 
@@ -81,6 +82,20 @@ std::optional<Bytes> use_llama_cpp(const JobFlags& flags, ModelAndJob& input, co
   return beyond;
 }
 
+Checked<std::vector<SweptNeed>> run_sweep(const Flags& flags, const Gpu* gpu) {
+  if (flags.sweep.empty()) return {};
+  const QuietNotes quiet;
+  std::vector<SweptNeed> rows;
+  RIGHTSIZE_TRY(const Sweep sweep, parse_sweep(flags.sweep));
+  for (const std::string& value : sweep.values) {
+    JobFlags job = flags.job;
+    job.settings[sweep.setting] = value;
+    RIGHTSIZE_TRY(ModelAndJob input, read_job(job));
+    rows.push_back({sweep.setting, value, memory::estimate_memory(input.model, input.job, gpu)});
+  }
+  return rows;
+}
+
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_hardware(flags.catalog));
   if (asks_for_rl(flags.job, flags.rl)) return memory_rl(flags.job, flags.rl, catalog);
@@ -105,7 +120,8 @@ Checked<Outcome> run(const Flags& flags) {
     *part += beyond.value_or(Bytes{});
   note_formats(flags.job, input, need, only);
   RIGHTSIZE_TRY(const perf::Constants constants, open_constants(flags.catalog));
-  return Outcome{memory_report(input, need, gpus, constants, flags.options, !beyond)};
+  RIGHTSIZE_TRY(const std::vector<SweptNeed> sweep, run_sweep(flags, only));
+  return Outcome{memory_report(input, need, gpus, constants, flags.options, !beyond, sweep)};
 }
 
 }  // namespace
@@ -116,6 +132,7 @@ Run add_memory(FlagSet& command) {
   add_rl_flags(command, flags->rl);
   command.find("--max-batch")->alone();  // the largest batch is part of every answer
   command.add("options", flags->options);
+  command.add("sweep", flags->sweep)->meaning("table over one setting, e.g. precision=bf16,fp8,int4 or isl=512..8192");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

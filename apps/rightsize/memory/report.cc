@@ -285,6 +285,28 @@ const Fields<SizedPart> kPartFields = {
     {"bytes", "its size", &SizedPart::size},
 };
 
+// The smallest of the GPUs that holds the job; empty if none does.
+struct SweptFit {
+  const SweptNeed& row;
+  std::string_view gpu;
+};
+const Fields<SweptFit> kSweptFields = {
+    {"setting", "the setting", [](const SweptFit& s) { return s.row.setting; }},
+    {"value", "value", "its value", [](const SweptFit& s) { return s.row.value; }},
+    {"device_bytes", "needs", "need on each GPU", [](const SweptFit& s) { return s.row.need.device; }},
+    {"fits", "fits", "the smallest of the GPUs that holds it; empty: none does", &SweptFit::gpu,
+     [](std::string_view gpu) { return gpu.empty() ? std::string("none") : std::string(gpu); }},
+};
+
+std::vector<SweptFit> swept_fits(const std::vector<SweptNeed>& sweep, const std::vector<const Gpu*>& gpus) {
+  return list_of(sweep, [&](const SweptNeed& row) {
+    const auto found = std::ranges::find_if(gpus, [&](const Gpu* gpu) {
+      return memory::fits(row.need, *gpu).verdict == Verdict::kFits && row.need.max_concurrency != 0;
+    });
+    return SweptFit{row, found == gpus.end() ? std::string_view() : (*found)->name};
+  });
+}
+
 struct MemoryView {
   const ModelAndJob& input;
   const MemoryNeed& need;
@@ -292,6 +314,7 @@ struct MemoryView {
   const OptionsView* options;                 // null: not wanted
   const memory::EngineLaunch* launch;         // null: no engine, or no single GPU
   std::optional<std::int64_t> largest_batch;  // for training on one GPU
+  std::vector<SweptFit> sweep;
 };
 
 const MemoryNeed* serving_need(const MemoryView& v) {
@@ -316,6 +339,8 @@ const Fields<MemoryView> kDocumentFields = {
     {"launch?", "what the engine allocates on each GPU when it starts", kLaunchFields,
      [](const MemoryView& v) { return v.launch; }},
     {"options?", "what frees memory", kOptionsFields, [](const MemoryView& v) { return v.options; }},
+    {"sweep", "the need with each value of --sweep", kSweptFields,
+     [](const MemoryView& v) { return std::cref(v.sweep); }},
 };
 const report::Document<MemoryView> kMemoryDocument("memory", "GPU memory that a job needs", kDocumentFields);
 
@@ -368,7 +393,8 @@ std::string memory_sentence(const MemoryNeed& need, const model::Job& job, const
 }
 
 Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std::vector<const Gpu*>& gpus,
-                     const perf::Constants& constants, bool wants_options, bool by_engine) {
+                     const perf::Constants& constants, bool wants_options, bool by_engine,
+                     const std::vector<SweptNeed>& sweep) {
   Report report{.title = "Memory"};
   const bool does_not_fit = gpus.size() == 1 && memory::fits(need, *gpus.front()).verdict != Verdict::kFits;
   const std::optional<OptionsView> options =
@@ -380,8 +406,8 @@ Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std
       gpus.size() == 1 && input.job.kind == model::JobKind::kTrain
           ? std::optional(memory::largest_batch(input.model, input.job, *gpus[0]))
           : std::nullopt;
-  report.document =
-      kMemoryDocument.of({input, need, gpus, options ? &*options : nullptr, launch ? &*launch : nullptr, largest});
+  report.document = kMemoryDocument.of({input, need, gpus, options ? &*options : nullptr, launch ? &*launch : nullptr,
+                                        largest, swept_fits(sweep, gpus)});
   std::string text = describe_job(input.model, input.job) + ", " + memory_sentence(need, input.job, gpus);
   if (largest)
     text += *largest > 0
@@ -397,6 +423,11 @@ Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std
   report.say(fmt::format("Allocated at the peak {}, reserved by the allocator {}, shown by {} {}.",
                          format_bytes(need.peak_allocated), format_bytes(need.reserved), shown_by(gpus),
                          format_bytes(need.device)));
+  if (!sweep.empty())
+    report.show(fmt::format("By {}", sweep.front().setting),
+                table_of(kSweptFields, swept_fits(sweep, gpus),
+                         {renamed("value", sweep.front().setting.c_str(), sweep.front().setting.c_str()),
+                          "device_bytes", "fits"}));
   constexpr std::size_t kMostShown = 16;
   if (gpus.size() > 1)
     report.show("",

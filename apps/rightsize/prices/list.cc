@@ -392,13 +392,13 @@ std::string price_words(const PricedOffer& row) {
 // The cheapest recent offers on each of the other terms, and on the same terms elsewhere: " On other terms:
 // $3.20/GPU-h, ...". Spot is no substitute for terms that keep the machine. Empty if there is none.
 std::string alternative(const PricesFlags& flags, const market::PriceBook& book, double most_days) {
-  PricesFlags terms = flags, places = flags;
-  terms.purchase.clear();
-  places.provider.clear(), places.region.clear();
+  PricesFlags terms = flags, places = flags, above = flags;
+  terms.purchase.clear(), places.provider.clear(), places.region.clear(), above.max_price.reset();
   std::string text;
-  for (const auto& [other, words] : {std::pair(&terms, "On other terms"), std::pair(&places, "Elsewhere")}) {
+  for (const auto& [other, words] :
+       {std::pair(&terms, "On other terms"), std::pair(&places, "Elsewhere"), std::pair(&above, "Above the limit")}) {
     const Result<std::vector<PricedOffer>> rows = select(*other, book);
-    if (!rows) continue;
+    if (!rows || (other == &above && !flags.max_price)) continue;
     std::map<catalog::Purchase, const PricedOffer*> cheapest;
     for (const PricedOffer& row : *rows) {
       if (row.age_days > most_days) continue;

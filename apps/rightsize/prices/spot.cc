@@ -188,7 +188,7 @@ std::string conclusion_of(const std::vector<SpotRow>& rows, Seconds hours, std::
 }  // namespace
 
 Checked<Outcome> plan_on_spot(PricesFlags flags) {
-  if (flags.gpu.empty())
+  if (flags.gpu.empty() && flags.instance.empty())
     return fail(bad_input("'prices spot' needs --gpu").with_hint("for example --gpu h100-sxm --hours 100"));
   if (!flags.hours) {
     flags.hours = hours(100);

@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "rightsize/profile/child.h"
-#include "rightsize/typed/file_kind.h"
+#include "rightsize/input/file_kind.h"
 #include "telemetry/feeds/read_feed.h"
 #include "telemetry/read.h"
 #include "telemetry/recording.h"

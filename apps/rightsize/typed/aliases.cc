@@ -38,7 +38,7 @@ std::string_view listed(std::string_view name) {
 std::string meant_value(std::string_view flag, const std::string& typed) {
   const std::string folded = fold_name(typed);
   for (const NameRow& row : names_of("value")) {
-    if (row.names != flag) continue;
+    if (!lists_word(row.names, flag)) continue;
     for (const std::string_view pair : split_list(row.meant, ' ')) {
       const std::size_t equals = pair.find('=');
       if (pair.substr(0, equals) == folded) return std::string(pair.substr(equals + 1));

@@ -16,8 +16,7 @@ std::span<const NameRow> names_of(std::string_view kind);
 // The first row of a kind that lists this name; nullptr if there is none.
 const NameRow* row_of(std::string_view kind, std::string_view name);
 
-// The words of a row of kind "list".
-std::string_view listed(std::string_view name);
+std::string_view listed(std::string_view name);  // the words of a row of kind "list"
 
 // Our spelling of a value: `--precision bfloat16` is bf16, `--job inference` is serve. Other values are unchanged.
 std::string meant_value(std::string_view flag, const std::string& typed);

@@ -13,9 +13,9 @@
 #include "base/text.h"
 #include "catalog/words.h"
 #include "presets/presets.h"
+#include "rightsize/input/file_kind.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
-#include "rightsize/typed/file_kind.h"
 #include "rightsize/typed/foreign_file.h"
 #include "rightsize/typed/foreign_keys.h"
 #include "rightsize/typed/lists.h"
@@ -99,13 +99,6 @@ class Combiner {
     if (value) put(flag, *value), say(fmt::format("{} is {}", names.substr(0, names.find(' ')), flag));
   }
 
-  void put_both(const char* one, bool has_one, const char* other, bool has_other, const char* flag,
-                const std::string& value) {
-    say(has_one && has_other ? fmt::format("{} and {} are {} {}", one, other, flag, value)
-                             : fmt::format("{} is {} {}", has_one ? one : other, flag, value));
-    put(flag, value);
-  }
-
   void put_resolution() {
     const auto height = take("--height"), width = take("--width");
     if (!height && !width) return;
@@ -114,7 +107,7 @@ class Combiner {
       size = meant_value("--resolution", size + "p").find('x') == std::string::npos
                  ? size
                  : meant_value("--resolution", size + "p");
-    put_both("--width", width.has_value(), "--height", height.has_value(), "--resolution", size);
+    put("--resolution", size), say(fmt::format("width and height are --resolution {}", size));
   }
 
   // A peak is the maximum of a curve: a constant load leaves nothing to scale.
@@ -136,7 +129,7 @@ class Combiner {
     const auto host = take("--host --bind --address"), port = take("--port -p");
     if (!host && !port) return;
     const std::string address = host.value_or("127.0.0.1") + ":" + port.value_or("8080");
-    put_both("--host", host.has_value(), "--port", port.has_value(), "--listen", address);
+    put("--listen", address), say(fmt::format("host and port are --listen {}", address));
   }
 
   // llama.cpp has one format for keys and one for values.
@@ -311,7 +304,7 @@ class Combiner {
 
   // prices --history 90d: the verb, and the time it looks back.
   void put_verb() {
-    rename("--min-gpus --gpus-per-node --gpus-per-machine --gpus-per-instance", "--gpus");
+    rename("--min-gpus --min-num-gpus --gpus-per-node --gpus-per-machine --gpus-per-instance", "--gpus");
     const bool bare = take_switch("--history");
     const auto time = take("--history");
     if (!time && !bare) return;

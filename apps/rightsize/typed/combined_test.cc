@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "catalog/hardware.h"
 #include "presets/presets.h"
-#include "rightsize/typed/file_kind.h"
+#include "rightsize/input/file_kind.h"
 #include "rightsize/typed/flag_words.h"
 #include "rightsize/typed/repair.h"
 #include "rightsize/typed/typed_testing.h"

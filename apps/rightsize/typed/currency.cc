@@ -97,6 +97,7 @@ void convert_money(Typed& typed) {
       }
     }
   }
+  if (used) typed.currency = used->currency;
   if (used)
     typed.notes.push_back(
         fmt::format("1 {} is {:.5g} USD ({}, {})", used->currency, used->usd, used->source, format_date(used->date)));

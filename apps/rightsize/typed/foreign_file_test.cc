@@ -12,7 +12,7 @@
 
 #include "base/random.h"
 #include "rightsize/command.h"
-#include "rightsize/typed/data_file.h"
+#include "rightsize/input/data_file.h"
 #include "rightsize/typed/foreign_text.h"
 #include "rightsize/typed/typed_testing.h"
 

@@ -11,8 +11,7 @@
 
 namespace rightsize::app {
 
-// "false", "none", "0": switched off.
-bool is_off(const std::string& value);
+bool is_off(const std::string& value);  // "false", "none", "0": switched off
 
 // Whether a path is one of these names, separated by spaces, or ends with one.
 bool ends_with_name(std::string_view path, std::string_view names);

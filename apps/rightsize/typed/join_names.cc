@@ -8,8 +8,10 @@
 #include "base/text.h"
 #include "catalog/words.h"
 #include "presets/presets.h"
+#include "rightsize/call.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/lists.h"
+#include "rightsize/typed/question.h"
 #include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
@@ -137,6 +139,30 @@ void join_names(Typed& typed) {
   joined.insert(joined.begin(), words.front());
   joined.insert(joined.end(), end, words.end());
   words = std::move(joined);
+}
+
+std::string take_present(const std::vector<std::string>& sentence, const std::string& gpu, double count,
+                         std::vector<std::string>& kept) {
+  std::vector<std::string> offer{gpu, fmt::format("--gpus={:g}", count), "--hours=730h"};
+  std::string terms = "on-demand";
+  for (const std::string& word : sentence) {
+    if (kind_of_word(word) != WordKind::kGpu && is_vendor_or_provider(word)) offer.push_back("--provider=" + word);
+    if (catalog::read_purchase(word)) terms = word;
+  }
+  offer.push_back("--purchase=" + terms);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const std::size_t named = gpu_words(kept, i), counted = i > 0 && is_digits(kept[i - 1]);
+    const std::string one = catalog::split_gpu_count(singular_gpu(kept[i])).name;
+    if (named == 0 && kind_of_word(one) != WordKind::kGpu && bare_word(one) != gpu) continue;
+    const auto first = kept.begin() + static_cast<std::ptrdiff_t>(i - counted);
+    kept.erase(first, first + static_cast<std::ptrdiff_t>(std::max<std::size_t>(named, 1) + counted));
+    break;
+  }
+  const Checked<Outcome> cost = call("prices", offer);
+  const auto* text = cost && cost->exit_code == 0 && !cost->report.blocks.empty()
+                         ? std::get_if<report::Paragraph>(&cost->report.blocks.front())
+                         : nullptr;
+  return text != nullptr ? text->text : fmt::format("{:g} x {}, without a price on file", count, gpu);
 }
 
 }  // namespace rightsize::app

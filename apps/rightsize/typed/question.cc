@@ -11,9 +11,9 @@
 #include "catalog/words.h"
 #include "presets/presets.h"
 #include "rightsize/call.h"
+#include "rightsize/input/file_kind.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
-#include "rightsize/typed/file_kind.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question_kinds.h"
 #include "rightsize/typed/said_words.h"
@@ -86,7 +86,7 @@ struct Sentence {
       }
       gpu |= lists_word("gpu gpus card cards accelerator accelerators", word);
       model |= kind_of_word(word) == WordKind::kModel || is_size(word) || is_in_name(typed, i);
-      job |= !job_of(word).empty();
+      job |= !job_of(word).empty() && word != "rank";  // "rank providers by price"
       work |= thing_of(word) != Thing::kNone && job_of(word).empty();
       amount |= counts_work(typed, i);
       words.push_back(std::move(word));
@@ -111,6 +111,8 @@ struct Sentence {
     set(kMoney, says("dollars dollar usd") ||
                     std::ranges::any_of(words, [](const std::string& word) { return word.starts_with('$'); }));
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+      set(kFamily, lists_word("which what", words[i]) && kind_of_word(words[i + 1]) == WordKind::kModel &&
+                       lists_word("model models llm llms", this->at(i + 2)));
       set(kTimed, is_digits(words[i]) && parse_duration(words[i] + " " + words[i + 1]));
       // "tokens per second of llama-3.1-8b": a rate without a number is asked for.
       const bool rate = lists_word("per a an each", words[i + 1]) && continues_amount(this->at(i + 2)) &&
@@ -247,6 +249,8 @@ struct Offer {
     }
     if (!said.memory.empty()) words.push_back("--min-memory=" + said.memory);
     if (!terms.empty()) words.push_back("--purchase=" + terms);
+    // "which clouds": the best offer of each.
+    if (kind.command == "prices" && said.says(kSellers)) words.push_back("--best-per=provider");
   }
 
   // The hours with work; of a month where a share is given without a time.
@@ -399,6 +403,10 @@ std::vector<std::string> offer_words(const Kind& kind, const Sentence& said, Off
     offer.put_count(gpus, "730h", notes);
   } else if (command == "prices spot") {
     offer.put_count(gpus, "", notes);
+  } else if ((kind.asked == kAtMost || said.says(kAtMost)) && (kind.needs & kGpu) && offer.money) {
+    const double each = offer.each || gpus <= 1 ? 1 : gpus;
+    offer.words.push_back(fmt::format("--max-price={:.4g}", *offer.money / each));
+    if (gpus > 1) offer.words.push_back(fmt::format("--gpus={:g}", gpus));
   } else if ((kind.needs & kMoney) && (kind.needs & kNoGpu) && offer.money) {
     const double hours = offer.hourly ? 1 : offer.hours().value_or(in_hours(kMonth));
     offer.words.push_back(fmt::format("--max-price={:.4g}", *offer.money / hours));
@@ -500,7 +508,7 @@ bool answer_question(Typed& typed, bool quoted) {
   const auto found = std::ranges::find_if(kKinds, [&](const Kind& one) { return applies(one, said); });
   const bool known = found != std::end(kKinds);
   // A symptom is a question in any form: "training is slow", "slow training".
-  const bool worded = words.size() > 2 && job_of(words.front()).empty();
+  const bool worded = words.size() > 2 && (job_of(words.front()).empty() || words.front() == "rank");
   if (file || (!worded && !(known && found->command == "profile")) ||
       (command_named && !quoted && !(said.flags.empty() && said.gpus.empty())))
     return false;
@@ -525,6 +533,9 @@ bool answer_question(Typed& typed, bool quoted) {
   } else {
     const bool load = command == "recommend" && (kind.needs & kModel) && (kind.needs & kGpu) && !(said.has & kTwoGpus);
     kept = job_words(kind, said, words, load || (kind.needs & kSpeed));
+    const bool today = said.gpus.size() == 1 && said.says(kPresent) && said.says(kChanged);
+    if (first == "recommend" && today)
+      typed.notes.push_back("today: " + take_present(said.words, said.gpus.front(), std::max(said.count, 1.0), kept));
     if (load) kept.insert(kept.end(), {fmt::format("--gpus={:g}", std::max(said.count, 1.0)), "--job=serve"});
     const bool no_job = std::ranges::all_of(kept, [](const auto& word) { return job_of(word).empty(); });
     const bool trained = (kind.needs & kModel) && said.says(kTrainParts);
@@ -560,7 +571,9 @@ bool answer_question(Typed& typed, bool quoted) {
   }
   // An answer that ignores what is asked for is none.
   const bool named = (said.has & kNoModel) && std::ranges::any_of(words, is_unknown_name);  // its error names it
-  const bool plan = (said.has & (kAsks | kNoWork)) == 0;  // a phrase with a model and its work needs no more
+  // A phrase with a model and its work needs no more, and a plan answers what it costs.
+  const bool plan =
+      (said.has & kNoWork) == 0 && (!(said.has & kAsks) || said.says("pay worth host setup budget money"));
   for (std::size_t i = 0; !known && !named && !plan && i < words.size() && typed.object.empty(); ++i) {
     if (!lists_word(listed("asking"), bare_word(words[i])) && !is_link(bare_word(words[i])))
       typed.object = bare_word(words[i]);

@@ -27,13 +27,25 @@ enum Has : unsigned {
   kPiece = 131072,    // a size apart from that of the GPU: "10 GB each"
   kPhrase = 262144,   // a question, or a sentence in quotes: "latency of flux on a 4090"
   kTimed = 524288,    // "for 2 weeks"
+  kFamily = 1048576,  // "which qwen model"
 };
 
-inline constexpr std::string_view kCosts = "cheap cheaper cheapest price prices cost costs expensive pricing";
+inline constexpr std::string_view kCosts =
+    "cheap cheaper cheapest price prices cost costs expensive pricing rate rates";
 inline constexpr std::string_view kCompared =
     "faster slower better best worse difference differ differs compare compared comparison vs versus or than between "
     "against cheaper per-dollar per-token per-million per-1m move moving switch switching migrate migrating upgrade "
     "upgrading replace replacing";
+// Words before a limit on a price, words for those who rent out GPUs, and words for a change of what is there.
+inline constexpr std::string_view kAtMost =
+    "under below less-than at-most up-to max maximum cheaper-than no-more-than not-more-than within";
+inline constexpr std::string_view kSellers = "cloud clouds provider providers vendor vendors who";
+inline constexpr std::string_view kPresent =
+    "we-run we-have we-use we-are-on we're-on we-rent we-currently currently i-run i-have i-use i-rent our-current "
+    "running-on today-we right-now";
+inline constexpr std::string_view kChanged =
+    "cheaper change pay-less instead save saving savings reduce cut lower should-we switch overpaying less-money "
+    "spend-less alternative alternatives";
 inline constexpr std::string_view kPower = "electricity power energy kwh watt watts consumption";
 inline constexpr std::string_view kTrainParts = "optimizer-states optimizer gradients activations";
 
@@ -66,9 +78,11 @@ inline constexpr Kind kKinds[] = {
     {"commit", "reserve reserving reserved reservation commit committing commitment savings-plan",
      "should worth better cheaper save saves saving switch switching move moving happens", kGpu | kNoModel | kNoAmount},
     {"models", "largest biggest", "model models llm llms", kGpu},
+    {"models", "", "", kGpu | kFamily},
     {"prices --best-per=gpu --exclude=tpu,trainium,gaudi", "largest biggest", "model models llm llms",
      kMoney | kNoGpu | kNoModel},
     {"models", "what-can which-models what-models which-model which-llm which-llms", "", kGpu | kNoModel},
+    {"prices", kAtMost, "", kGpu | kNoModel | kNoWork | kMoney},
     {"estimate", kCompared, "", kCounted | kModel | kNoAmount},
     {"estimate", "faster speed latency per-token tok/s tokens/s", kCompared, kTwoGpus | kModel | kNoAmount},
     {"recommend --job=serve", "openai api self-hosting self-host gpt-4o gpt-4o-mini claude", "", kAsks | kModel},
@@ -88,8 +102,10 @@ inline constexpr Kind kKinds[] = {
      "per-image per-video per-clip per-step per-token generate generating make render create produce an-image a-video",
      kGpu | kModel | kNoAmount},
     {"prices --best-per=gpu --exclude=tpu,trainium,gaudi", kCosts, "", kSized | kNoGpu | kNoModel | kNoWork},
+    {"prices --best-per=gpu --exclude=tpu,trainium,gaudi", kAtMost, "", kSized | kNoGpu | kNoModel | kNoWork | kMoney},
     {"gpus", "", "", kSized | kNoGpu | kNoModel | kNoWork},
     {"prices", kCosts, "", kGpu | kNoModel | kNoWork},
+    {"prices", kSellers, "", kGpu | kNoModel | kNoWork},
     {"gpus", "memory vram bandwidth tflops flops tdp nvlink cores specs spec specifications interconnect", "",
      kAsks | kGpu | kNoModel | kNoWork},
     {"estimate", "nvlink interconnect infiniband ethernet network bandwidth roce", "", kAsks | kGpu | kModel},
@@ -102,7 +118,8 @@ inline constexpr Kind kKinds[] = {
     {"memory", "can could", "run", kAsks | kModel | kNoAmount},
     {"recommend", "cost costs cheap cheapest cheaper many buy rent best", "", kAsks},
     {"recommend", kCosts, "", kPhrase | kModel},
-    {"estimate", "fast speed throughput latency slow slower faster quick tokens/s tok/s mfu", "", kAsks},
+    {"estimate", "fast speed throughput latency slow slower faster quick tokens/s tok/s tokens/sec tok/sec mfu", "",
+     kAsks},
     {"estimate", "speed throughput latency tokens/s tok/s mfu", "", kPhrase | kModel | kNoAmount},
 };
 

@@ -32,7 +32,7 @@ std::string worded(std::string form, Random& random) {
 }
 
 // What is asked for decides the command, and every value that is said arrives. {m}: a model, {g} and {h}: GPUs, {n}: a
-// number; @m and @g are their names as flags or words.
+// number; @m and @g are their names as flags or words, and what begins with ! is not said.
 TEST(Question, IsAnsweredByTheCommandOfItsKindWithEveryValue) {
   struct Form {
     const char* line;
@@ -119,6 +119,30 @@ TEST(Question, IsAnsweredByTheCommandOfItsKindWithEveryValue) {
       {"what do {n} {g} cost per month with a (1|3) year commitment", {"prices", "{g}", "--gpus={n}", "--hours=730h"}},
       {"price difference between {g} and {h} on azure", {"prices", "compare", "{g}", "{h}", "--provider=azure"}},
       {"is {m} on {g} cheaper than an api at $0.{n} per million?", {"recommend", "@m", "--api-price=0.{n}"}},
+      // What runs today is not a limit.
+      {"we (run|currently run|have) {m} on {n} {g} at {n} requests per second. what would be cheaper?",
+       {"recommend", "@m", "--rate={n}/s", "!--gpu"}},
+      {"We run {m} on {n} {g} on AWS at 3 requests per second and almost nothing at night. What should we change to "
+       "pay "
+       "less?",
+       {"recommend", "@m", "--rate=3/s", "--provider=aws", "!--gpu"}},
+      {"(which|what) qwen (model|models) (fits|can I run) on {n} {g}", {"models", "qwen", "--gpu={n}x{g}"}},
+      {"train {m} on {n}00M tokens for 500 dollars, {n} days",
+       {"recommend", "@m", "--budget=$500", "--deadline={n} days"}},
+      // Limits of prices.
+      {"(list every cloud that has|which clouds have|which providers offer) {g} on demand under ${n} (an|per) hour",
+       {"prices", "{g}", "--purchase=on-demand", "--max-price={n}", "--best-per=provider"}},
+      {"(cheapest |){g} (below|under|for at most) {n} dollars per hour", {"prices", "{g}", "--max-price={n}"}},
+      {"rank (providers|clouds) by {g} price, reserved 1 year",
+       {"prices", "{g}", "--purchase=reserved", "--best-per=provider"}},
+      {"gpu with at least {n}8gb vram under {n} dollars per hour",
+       {"prices", "--min-memory={n}8gb", "--max-price={n}", "--best-per=gpu"}},
+      // Alternatives are a table, and a size next to a name scales the model.
+      {"what's the tokens/sec difference between fp8 and bf16 for {m} on {n} {g}",
+       {"estimate", "@m", "--precision=fp8", "--sweep=precision=fp8,bf16"}},
+      {"how much would it cost to pretrain a {n}B (parameter |)gpt2 (style |)model on {n}B tokens",
+       {"recommend", "--model={n}B like gpt2", "--job=train"}},
+      {"how many {g} do I need for deepseek r1 671b", {"recommend", "deepseek-r1"}},
       // Prices. "us" after a verb is a pronoun.
       {"what (does|would) {n} {g} cost us (for a week |)in frankfurt",
        {"prices", "{g}", "--region=frankfurt", "--gpus={n}"}},
@@ -163,6 +187,10 @@ TEST(Question, IsAnsweredByTheCommandOfItsKindWithEveryValue) {
       EXPECT_TRUE(call(meant.words.front(), rest).error().front().message.starts_with("--help works")) << shown;
       for (const std::string& word : form.words) {
         const std::string wanted = filled(word);
+        if (word.starts_with('!')) {
+          EXPECT_EQ(typed_value(meant, word.substr(1)), "") << shown;
+          continue;
+        }
         const bool there = std::ranges::any_of(meant.words, [&](const std::string& one) {
           return one == wanted || (word == "@m" && one == "--model=" + wanted);
         });

@@ -393,6 +393,20 @@ void WordReader::keep_method(const std::string& method) {
 }
 
 bool WordReader::take_hours(const std::string& word) {
+  // "almost nothing at night"
+  constexpr std::string_view kQuiet = "nothing none idle quiet little zero unused empty";
+  if (has("--hours-per-day") && plans_ && lists_word(kQuiet, to_lower(word))) {
+    std::size_t at = at_ + 1;
+    while (is_link(lower_at(at)) || lists_word("traffic during load happens", lower_at(at))) ++at;
+    if (lists_word("night nights overnight weekend weekends", lower_at(at))) {
+      out_.rest.notes.push_back(fmt::format(
+          "planned for the busiest hours around the clock; --hours-per-day 12 stops the machines during the {}, and "
+          "'rightsize autoscale' compares policies that follow the traffic",
+          lower_at(at)));
+      at_ = at;
+      return true;
+    }
+  }
   if (!has("--hours-per-day") || lower_at(at_ + 1) != "hours" ||
       !lists_word("office business working work", to_lower(word)))
     return false;
@@ -517,6 +531,11 @@ bool WordReader::skip_number(const std::string& word) {
   if (!has("--model") || (!out_.sentence && out_.rest.asked.empty()) || is_size(word) || model::is_known_name(word) ||
       !(unit == std::string::npos || percent || apart || parse_duration(word) || parse_amount(word)))
     return false;
+  // "for $500, 3 days": a time next to a budget is a deadline.
+  if (apart && plans_ && has("--deadline") && kept("--deadline") == nullptr && kept("--budget") != nullptr) {
+    keep("--deadline=" + word + " " + in_[++at_]);
+    return true;
+  }
   ignore(word);
   if (apart) ++at_, ignore(in_[at_]);
   return true;

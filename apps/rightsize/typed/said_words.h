@@ -10,74 +10,44 @@ class WordReader {
   WordReader(Typed typed, const std::deque<FlagInfo>& declared);
 
   void keep(const std::string& word);
-  // A word that was kept, by its beginning; nullptr if there is none.
-  std::string* kept(std::string_view beginning);
-  // Drops the current word with a note; adjacent ones become one phrase.
-  void ignore(const std::string& word);
+  std::string* kept(std::string_view beginning);  // a word that was kept, by its beginning; nullptr if there is none
+  void ignore(const std::string& word);           // drops the current word with a note; adjacent ones become one phrase
   // The command's flag with this name, or another tool's name for it; nullptr if there is none.
   const FlagInfo* flag_named(const std::string& name) const;
   const FlagInfo* find(std::string_view name) const { return find_flag(declared_, name); }
   bool has(std::string_view name) const { return find(name) != nullptr; }
   void set_job(const std::string& job);
-  // "embed", "50M docs/day", "20 req/s", "by friday", a server's address.
-  bool take_bare();
+  bool take_bare();  // "embed", "50M docs/day", "20 req/s", "by friday", a server's address
   std::string lower_at(std::size_t at) const;
-  // "spot", "on aws", "in eu", "in us-east-1": terms, a provider or a region. A word alone may also be a link.
-  bool take_offer(const std::string& word);
-  // "1000 input and 300 output tokens", "1k tokens in", "prompts of 2000 tokens" after "input".
-  bool take_lengths(const std::string& word);
-  // The longest request that an engine accepts, or the sequence of a trainer.
-  void keep_longest(const std::string& tokens);
-  // "p95 TTFT under 1 s", "latency below 200ms".
-  bool take_stated_limit();
-  // "under 1 second": too short for a deadline, so it limits the wait for an answer.
-  bool take_short_limit(const std::string& word);
-  // "6h window", "30ms each": how often collected work runs, and the time per item.
-  bool take_window(const std::string& word);
-  // "on an L4", "8 L4": the GPU of a window.
-  bool take_window_gpu(const std::string& word);
-  // "20k examples of 1k tokens": the length of each.
-  void take_length_of_each();
-  // "$2000/month", "$50": a budget.
-  bool take_money(const std::string& typed);
-  // "by friday", "over the weekend", "in 3 days", "overnight".
-  bool take_deadline(const std::string& word);
-  // Whether a word, or two, only describe what is counted: "customer support" in "10k customer support tickets".
-  bool is_adjective(std::size_t at) const;
-  // "8 nodes of 8 A100".
-  bool take_machines(const std::string& word);
+  bool take_offer(const std::string& word);        // "spot", "on aws", "in eu": terms, a provider or a region
+  bool take_lengths(const std::string& word);      // "1000 input and 300 output tokens", "1k tokens in"
+  void keep_longest(const std::string& tokens);    // the longest request of an engine, the sequence of a trainer
+  bool take_stated_limit();                        // "p95 TTFT under 1 s", "latency below 200ms"
+  bool take_short_limit(const std::string& word);  // "under 1 second": too short for a deadline, so a latency
+  bool take_window(const std::string& word);       // "6h window", "30ms each": how often work runs, the time per item
+  bool take_window_gpu(const std::string& word);   // "on an L4", "8 L4": the GPU of a window
+  void take_length_of_each();                      // "20k examples of 1k tokens": the length of each
+  bool take_money(const std::string& typed);       // "$2000/month", "$50": a budget
+  bool take_deadline(const std::string& word);     // "by friday", "over the weekend", "in 3 days", "overnight"
+  bool is_adjective(std::size_t at) const;         // "customer support" in "10k customer support tickets"
+  bool take_machines(const std::string& word);     // "8 nodes of 8 A100"
   void keep_method(const std::string& method);
-  // "a 5 second video": its frames.
-  bool take_seconds(const std::string& word);
-  // "100 Gbit ethernet", "400Gbps".
-  bool take_network(const std::string& word);
-  // "during office hours".
-  bool take_hours(const std::string& word);
-  // "16 H100s and up to 40 during the day": the peak of a demand. Other words of such a sentence are left out.
-  bool take_peak(const std::string& word);
-  // "12 hours a day on weekdays": a demand that lasts for a share of the week.
-  bool take_share();
+  bool take_seconds(const std::string& word);  // "a 5 second video": its frames
+  bool take_network(const std::string& word);  // "100 Gbit ethernet", "400Gbps"
+  bool take_hours(const std::string& word);    // "during office hours"
+  bool take_peak(const std::string& word);     // "16 H100s and up to 40 during the day": the peak of a demand
+  bool take_share();  // "12 hours a day on weekdays": a demand that lasts for a share of the week
   void put_share();
-  // "at least 80 GB and fp4": what GPUs must have. Other words of such a sentence are left out.
-  bool take_hardware(const std::string& word);
-  // "growing 10% per year".
-  bool take_growth(const std::string& word);
-  // "2 epochs", "300 steps": a number before the name of a flag.
-  bool take_counted(const std::string& word);
-  // "tokens per second" without a number asks for a speed.
-  bool take_asked_rate();
-  // A flag without its dashes: `estimate llama-3.1-8b l4 batch 4`.
-  bool take_pair(const std::string& word);
-  // "from 2 to 30 rps": traffic that changes over the day.
-  bool take_range(const std::string& word);
-  // "5000 hours of audio".
-  bool take_audio(const std::string& word);
-  // A word without a meaning next to a model: `estimate throughput llama-3.1-8b`. Paths and numbers are kept.
-  bool skip_word(const std::string& word);
-  // An unused number in a sentence is never a model: "a 3 day job", "35%".
-  bool skip_number(const std::string& word);
-  // A GPU or a number format in any position: `memory deepseek-v3 fp8 8xH200`.
-  bool take_name(const std::string& word);
+  bool take_hardware(const std::string& word);  // "at least 80 GB and fp4": what GPUs must have
+  bool take_growth(const std::string& word);    // "growing 10% per year"
+  bool take_counted(const std::string& word);   // "2 epochs", "300 steps": a number before the name of a flag
+  bool take_asked_rate();                       // "tokens per second" without a number asks for a speed
+  bool take_pair(const std::string& word);      // a flag without its dashes: `estimate llama-3.1-8b l4 batch 4`
+  bool take_range(const std::string& word);     // "from 2 to 30 rps": traffic that changes over the day
+  bool take_audio(const std::string& word);     // "5000 hours of audio"
+  bool skip_word(const std::string& word);      // without a meaning next to a model: `estimate throughput llama-3.1-8b`
+  bool skip_number(const std::string& word);    // an unused number in a sentence is never a model: "a 3 day job", "35%"
+  bool take_name(const std::string& word);      // a GPU or a format in any position: `memory deepseek-v3 fp8 8xH200`
 
   std::vector<std::string> in_;
   const std::deque<FlagInfo>& declared_;
@@ -87,9 +57,7 @@ class WordReader {
   Said out_;
 };
 
-// A unit may be a separate word: --docs 50 M per day.
-bool is_unit_word(const std::string& word);
-// Words between names that have no meaning alone.
-bool is_link(std::string_view word);
+bool is_unit_word(const std::string& word);  // a unit may be a separate word: --docs 50 M per day
+bool is_link(std::string_view word);         // words between names that have no meaning alone
 
 }  // namespace rightsize::app

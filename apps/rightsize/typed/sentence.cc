@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,15 @@ std::vector<std::string> split_words(const std::string& text) {
   return {words.begin(), words.end()};
 }
 
+// A condition of a search, as vast.ai writes it, as a flag: gpu_name=RTX_4090, num_gpus>=4, dph<0.5. Empty for others.
+std::string flag_of_condition(const std::string& word) {
+  static const std::regex kCondition("(?:Name=)?([a-z_-]*[a-z_])(?:,Values)?([=<>])=?(.+)");  // also aws --filters
+  std::smatch parts;
+  if (!std::regex_match(word, parts, kCondition)) return {};
+  const char* limit = parts[2] == "<" ? "max-" : parts[2] == ">" ? "min-" : "";
+  return tidied(fmt::format("--{}{}", limit, parts[1].str())) + "=" + parts[3].str();
+}
+
 // "70B like llama" is a model, and a path may have spaces.
 bool is_sentence(const std::string& text) {
   std::error_code ignored;
@@ -40,7 +50,8 @@ bool is_sentence(const std::string& text) {
   const bool is_name = words.size() <= kLongestName && !text.ends_with('?') && !links &&
                        kind_of_word(fmt::format("{}", fmt::join(words, "-"))) != WordKind::kOther;
   if (is_name) return false;
-  return words.size() >= kFewest || text.ends_with('?');
+  return words.size() >= kFewest || text.ends_with('?') ||
+         std::ranges::none_of(words, [](const std::string& word) { return flag_of_condition(word).empty(); });
 }
 
 std::string without_punctuation(std::string word) {
@@ -75,7 +86,8 @@ void write_digits(std::vector<std::string>& words) {
     if (gpu > 0 && words[i] == "1" && i > 0 && lists_word("a just only my the", to_lower(words[i - 1])))
       words.erase(words.begin() + static_cast<std::ptrdiff_t>(--i));
     const bool time = i > 0 && lists_word("within in by under every for", to_lower(words[i - 1]));
-    if (time && continues_amount(next) && lists_word("a an", to_lower(words[i]))) words[i] = "1";
+    if (time && continues_amount(next) && !next.ends_with("ly") && lists_word("a an", to_lower(words[i])))
+      words[i] = "1";
   }
 }
 
@@ -136,6 +148,11 @@ std::vector<std::string> split_sentences(std::vector<std::string> words) {
     }
     quoted = true;
     for (std::string& word : split_words(words[i])) out.push_back(std::move(word));
+  }
+  if (lists_word("prices gpus", out.front())) {
+    std::erase_if(out, [](const std::string& word) { return lists_word("--filter --filters", word); });
+    for (std::string& word : out)
+      if (std::string flag = flag_of_condition(word); !flag.empty()) word = std::move(flag);
   }
   if (!quoted && bare <= kFewest) return out;
   for (std::size_t i = 0; i < out.size() && out[i] != "--"; ++i) {

@@ -16,13 +16,11 @@ namespace rightsize::app {
 // 1 week". Files, models of several words and values of flags stay as they are.
 std::vector<std::string> split_sentences(std::vector<std::string> words);
 
-// "two" as "2"; empty for other words.
-std::string digits_of(std::string_view word);
+std::string digits_of(std::string_view word);  // "two" as "2"; empty for other words
 
 // "12 hours a day", "10h per weekday", "6 hours every night": the hours, and how many words say so; no words: none.
 std::pair<double, std::size_t> hours_a_day(const std::vector<std::string>& words, std::size_t at);
-// Whether only working days count.
-bool says_workdays(const std::vector<std::string>& words);
+bool says_workdays(const std::vector<std::string>& words);  // whether only working days count
 
 // A range of hours of a day: 22:00-06:00, 10pm-6am.
 struct DayHours {

@@ -13,7 +13,7 @@
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/combined.h"
-#include "rightsize/typed/file_kind.h"
+#include "rightsize/input/file_kind.h"
 #include "rightsize/typed/flag_words.h"
 #include "rightsize/typed/foreign_file.h"
 #include "rightsize/typed/foreign_text.h"
@@ -284,6 +284,10 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
       return lists_word("--kv-per-token --kv --kv-cache --layers --shape --info --details --architecture", word);
     });
   if (all.front() == "models" && lists_word("--params --parameters", all.back())) all.pop_back();
+  // Prices are answered in the currency of the question.
+  const bool listed_prices = all.front() == "prices" && (all.size() < 2 || kind_of_word(all[1]) == WordKind::kGpu);
+  if (listed_prices && !typed.currency.empty() && value_of(all, "--currency").empty())
+    all.push_back("--currency=" + typed.currency);
   join_names(typed);
   assume_question(typed);
   return typed;

@@ -23,6 +23,7 @@ struct Typed {
   std::string unread = {};                // the same, if the command ignores it: there is no answer
   std::vector<std::string> assumed = {};  // of the words, those that were added
   bool plain = false;                     // --no-color
+  std::string currency = {};              // of the amounts that were converted
 };
 
 // Puts the command first and names it as we do: `show-gpus`, `get gpus` and `GPU` are `gpus`, `--format json gpus` is
@@ -42,8 +43,7 @@ void join_names(Typed& typed);
 // How many words from this one on name a GPU together, "H100 PCIe", or alone; 0 if they name none.
 std::size_t gpu_words(const std::vector<std::string>& words, std::size_t at);
 
-// The built-in hardware, read once.
-const Checked<catalog::Catalog>& word_facts();
+const Checked<catalog::Catalog>& word_facts();  // the built-in hardware, read once
 
 // The kind of thing a bare word names, according to the built-in facts. Reading them takes milliseconds, so call this
 // only for words that are not understood otherwise.
@@ -53,10 +53,8 @@ WordKind kind_of_word(std::string_view word);
 std::string singular_gpu(const std::string& word);
 // The machine of an instance type such as p5.48xlarge; null where the word is none.
 const catalog::Machine* machine_named(std::string_view word);
-// Whether a word is the first part of instance types: g5, p4d.
-bool is_instance_family(std::string_view word);
-// "xtts-v2" may be a model that is not on file.
-bool is_unknown_name(std::string_view word);
+bool is_instance_family(std::string_view word);  // whether a word is the first part of instance types: g5, p4d
+bool is_unknown_name(std::string_view word);     // "xtts-v2" may be a model that is not on file
 // The GPUs of an instance type: "8xh100-sxm" of p5.48xlarge; empty where the word is none.
 std::string gpus_of_instance(std::string_view word);
 // The most usual GPU with this much memory, "24GB"; empty for other texts.

@@ -3,6 +3,7 @@
 #include <array>
 #include <filesystem>
 #include <optional>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -36,6 +37,12 @@ const FlagInfo* find_alike(const std::deque<FlagInfo>& declared, const std::stri
   if (found == nullptr && tidy.size() > 4 && tidy.ends_with('s'))
     found = find_flag(declared, tidy.substr(0, tidy.size() - 1));
   return found;
+}
+
+// The regions of zones: us-east-1 of us-east-1a, us-central1 of us-central1-a. Other names stay.
+std::string regions_of(const std::string& places) {
+  static const std::regex kZone("([a-z]-?[0-9]+)-?[a-f](?=,|$)");
+  return std::regex_replace(places, kZone, "$1");
 }
 
 // Flags that only engines have.
@@ -76,9 +83,7 @@ class Rewriter {
         out_.words.push_back(word);
     }
     add_method();
-    const auto names_job = [](const std::string& word) { return word.starts_with("--job"); };
-    if (of_engine_ && serving_ && find_flag(declared_, "--job") != nullptr &&
-        std::ranges::none_of(out_.words, names_job))
+    if (of_engine_ && serving_ && find_flag(declared_, "--job") != nullptr && value_of(out_.words, "--job").empty())
       out_.words.emplace_back("--job=serve");
     return std::move(out_);
   }
@@ -86,11 +91,7 @@ class Rewriter {
  private:
   // --lora-rank 64 alone implies training adapters.
   void add_method() {
-    const auto has = [&](const char* flag) {
-      return std::any_of(out_.words.begin(), out_.words.end(), [&](const std::string& word) {
-        return word == flag || word.starts_with(flag + std::string("="));
-      });
-    };
+    const auto has = [&](const char* flag) { return !value_of(out_.words, flag).empty(); };
     if (find_flag(declared_, "--method") == nullptr || has("--method")) return;
     if (!has("--lora-rank") && !has("--lora-targets")) return;
     out_.notes.emplace_back("adapters are trained: --method lora");
@@ -109,6 +110,10 @@ class Rewriter {
     const FlagInfo* exact = find_flag(declared_, tidy);
     const bool alias_first = exact == nullptr && !meant_flag(tidy, declared_, serving_).empty();
     const FlagInfo* same = alias_first ? nullptr : find_alike(declared_, name);
+    if (same != nullptr && same->name == "--zone" && in_.front() == "prices" && !holds(in_, "history")) {
+      out_.renamed.push_back(fmt::format("{} is --region", name));
+      same = find_flag(declared_, "--region");
+    }
     if (same != nullptr && same->name != "--format") return put(*same, same->name, value, {});
     if (tidy == "--no-color" || tidy == "--no-colour") {
       out_.plain = true;
@@ -134,6 +139,14 @@ class Rewriter {
     if (meant.empty()) meant = meant_choice(tidy, declared_);
     if (meant.empty()) meant = by_words(tidy, said);
     if (meant.empty()) meant = file_flag(said);
+    if (meant.empty()) meant = flag_of_name(tidy, said);
+    if (meant.empty() && tidy.starts_with("--fsdp-")) meant = "ignored";
+    // Tables of costs start with the largest cost.
+    if (meant.empty() && lists_word("--sort --sort-by --order-by", tidy) && lists_word("fleet bill", in_.front()) &&
+        lists_word("cost costs price spend spent usd", to_lower(said))) {
+      out_.notes.push_back(fmt::format("the tables are sorted by {} already", said));
+      return void(at_ += !value);
+    }
     if (meant.empty() && is_argument(tidy)) return;  // --old FILE: the file alone
     // An existing file in a command that takes files: diff --plan tfplan.json.
     if (std::error_code ignored; meant.empty() && takes_files() && std::filesystem::is_regular_file(said, ignored)) {
@@ -211,6 +224,20 @@ class Rewriter {
     return {};
   }
 
+  // An unknown flag with a name of the catalogue: --card-model "RTX 4090", --billing spot, --where us-east-1.
+  std::string flag_of_name(const std::string& typed, const std::string& said) const {
+    const auto has = [&](const char* flag) { return find_flag(declared_, flag) != nullptr; };
+    const std::string regions = regions_of(said);
+    if (said.empty() || is_digits(said) || is_flag_word(said)) return {};
+    for (const char* excludes : {"-no", "-except", "-exclude", "-without", "-avoid", "-draft"})
+      if (typed.find(excludes) != std::string::npos) return {};
+    if (has("--gpu") && kind_of_word(said) == WordKind::kGpu) return "--gpu";
+    if (has("--instance") && machine_named(said) != nullptr) return "--instance";
+    if (has("--region") && lists_word(listed("places"), regions)) return "--region";
+    const std::string offer = offer_named(said, declared_);
+    return offer.substr(0, offer.find('='));
+  }
+
   bool is_argument(std::string_view name) const {
     return std::any_of(declared_.begin(), declared_.end(), [&](const FlagInfo& flag) {
       return !flag.name.starts_with('-') && "--" + to_lower(flag.name) == name;
@@ -257,8 +284,11 @@ class Rewriter {
     if (given && !is_yes(said)) meant = spelled;
     if (allowed && meant != "on-demand") meant = "on-demand," + meant;
     const bool is_switch = flag.values.empty();
+    // --use_fsdp next to --fsdp_sharding_strategy: the value that was typed counts.
+    if (flag.name == "--zero" && !value_of(out_.words, flag.name).empty()) return;
     out_.renamed.push_back(fmt::format("{} is {}{}", name, flag.name, is_switch ? "" : " " + meant));
     is_switch ? out_.words.push_back(flag.name) : push(flag, meant);
+    if (!is_switch && !given) by_switch_.push_back(out_.words.back());
   }
 
   // The flag and its value. `pattern` has the unit of a bare number: "*h", "ttft=*ms".
@@ -277,6 +307,10 @@ class Rewriter {
     }
     std::string text = take_value(value);
     if (!value) take_more_words(flag, text);
+    if (flag.name == "--region" && regions_of(text) != text) {
+      out_.notes.push_back(fmt::format("zone {}: all zones of {} are shown", text, regions_of(text)));
+      text = regions_of(text);
+    }
     if (flag.name == "--max-watts" && (text.ends_with('W') || text.ends_with('w'))) text.pop_back();
     // A node label: nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB.
     if (const std::size_t label = text.find("gpu.product="); label != std::string::npos) text.erase(0, label + 12);
@@ -308,13 +342,17 @@ class Rewriter {
       out_.notes.push_back(fmt::format("assumed: a GPU of {} is {} (--gpu names another)", text, sized));
       text = sized;
     }
-    // estimate --concurrency 1,8,32: several values of one setting.
-    if (!flag.list && text.find(',') != std::string::npos && settings::is_number(flag.setting->kind) &&
-        find_flag(declared_, "--sweep") != nullptr && !settings::read(*flag.setting, text)) {
+    // estimate --concurrency 1,8,32, --dtypes float16 int4: several values of one setting.
+    if (!flag.list && text.find(',') != std::string::npos && is_swept(flag) && meant_value(flag.name, text) == text &&
+        !settings::read(*flag.setting, text)) {
+      std::string values;
+      for (const std::string_view part : split_list(text, ','))
+        values += (values.empty() ? "" : ",") + meant_value(flag.name, std::string(part));
+      text = values;
       out_.renamed.push_back(fmt::format("{} {} is --sweep {}={}", flag.name, text, flag.name.substr(2), text));
-      const auto names_job = [](const std::string& word) { return word.starts_with("--job"); };
-      if (flag.setting->jobs == settings::Jobs::kServe && std::none_of(in_.begin(), in_.end(), names_job))
+      if (flag.setting->jobs == settings::Jobs::kServe && value_of(in_, "--job").empty())
         out_.words.emplace_back("--job=serve");
+      push(flag, text.substr(0, text.find(',')));
       return push(*find_flag(declared_, "--sweep"), fmt::format("{}={}", flag.name.substr(2), text));
     }
     // Data sheets give memory in GB.
@@ -359,17 +397,28 @@ class Rewriter {
       const bool time = kind == kDate || kind == kMoment || kind == kDuration;
       const bool whole =
           time && !settings::read(*flag.setting, text) && settings::read(*flag.setting, text + " " + next());
-      const std::string joined = text + (unit || day || whole ? " " : "-") + next();
-      if (!unit && !day && !whole && !(gpu && kind_of_word(joined) == WordKind::kGpu)) break;
+      // --dtypes float16 int4, --tp 1 2 4
+      const bool another = is_swept(flag) && kind_of_word(next()) == WordKind::kOther && !is_size(next()) &&
+                           settings::read(*flag.setting, meant_value(flag.name, next())) &&
+                           (kind == kChoice || is_digits(next()));
+      const std::string joined = text + (another ? "," : unit || day || whole ? " " : "-") + next();
+      if (!another && !unit && !day && !whole && !(gpu && kind_of_word(joined) == WordKind::kGpu)) break;
       text = joined;
       ++at_;
     }
     // `--concurrency 16 tokens per second` asks for a speed.
     const bool count = flag.setting->kind == settings::Kind::kCount && !gpu && !read_work_flag(flag.name);
-    if (count && text != first && !settings::read(*flag.setting, text) && settings::read(*flag.setting, first)) {
+    if (count && text != first && text.find(',') == std::string::npos && !settings::read(*flag.setting, text) &&
+        settings::read(*flag.setting, first)) {
       text = first;
       at_ = start;
     }
+  }
+
+  // Whether several values of a flag make a table with a row for each.
+  bool is_swept(const FlagInfo& flag) const {
+    return find_flag(declared_, "--sweep") != nullptr && flag.setting != nullptr && flag.name != "--job" &&
+           (flag.setting->kind == settings::Kind::kChoice || settings::is_number(flag.setting->kind));
   }
 
   // Joins the values of a list that is given twice: --provider aws --provider gcp.
@@ -377,8 +426,12 @@ class Rewriter {
     const bool list = flag.list || flag.name == "--slo";
     const auto given = std::find_if(out_.words.begin(), out_.words.end(),
                                     [&](const std::string& word) { return word.starts_with(flag.name + "="); });
+    const auto assumed =
+        std::ranges::find_if(by_switch_, [&](const std::string& word) { return word.starts_with(flag.name + "="); });
     if (list && !flag.repeatable && given != out_.words.end())
       *given += "," + value;
+    else if (given != out_.words.end() && assumed != by_switch_.end())
+      *given = flag.name + "=" + value;
     else if (flag.repeatable)
       out_.words.insert(out_.words.end(), {flag.name, value});  // further words may be values too: --from *.csv
     else
@@ -387,6 +440,7 @@ class Rewriter {
 
   std::vector<std::string> in_;
   const std::deque<FlagInfo>& declared_;
+  std::vector<std::string> by_switch_;  // values that a switch implies, until one is given
   bool serving_ = false, of_engine_ = false;
   std::size_t at_ = 0;
   Typed out_;

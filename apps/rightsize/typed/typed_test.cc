@@ -1,10 +1,13 @@
 #include "rightsize/typed/typed.h"
 
+#include <set>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "rightsize/typed/aliases.h"
+#include "rightsize/typed/lists.h"
 #include "rightsize/typed/repair.h"
 #include "rightsize/typed/typed_testing.h"
 
@@ -172,6 +175,48 @@ TEST(Typed, UnknownWordsAreKept) {
   EXPECT_EQ(meant("memory m --max-price 3"), "memory m --max-price 3");
   EXPECT_EQ(meant("profile -- python train.py --batch_size 4"), "profile -- python train.py --batch_size 4");
   EXPECT_EQ(meant("profile python train.py --batch_size 4"), "profile python train.py --batch_size 4");
+}
+
+// An unknown flag is recognised by its value, if that is a name of the catalogue.
+TEST(OtherFlags, AreKnownByTheNamesInTheCatalogue) {
+  const auto value = [](const std::string& line, const char* flag) { return typed_value(meant_line(line), flag); };
+  std::set<std::string> providers;
+  for (const catalog::Machine& machine : word_facts()->machines) {
+    providers.insert(machine.provider);
+    if (machine.provider != "aws") continue;
+    EXPECT_EQ(value("prices --thing " + machine.instance, "--instance"), machine.instance);
+  }
+  for (const std::string& name : providers) EXPECT_EQ(value("prices --thing " + name, "--provider"), name);
+  for (const catalog::Gpu& gpu : word_facts()->gpus) {
+    if (is_digits(gpu.name) || providers.contains(gpu.name)) continue;
+    EXPECT_EQ(value("prices --thing " + gpu.name, "--gpu"), gpu.name);
+  }
+}
+
+TEST(OtherFlags, OfOtherToolsWithSeveralMeaningsAgree) {
+  const std::pair<const char*, const char*> lines[] = {
+      {"prices h100 --availability-zone us-east-1a", "--region=us-east-1"},
+      {"prices h100 --az us-central1-a", "--region=us-central1"},
+      {"prices h100 --zone us-east-1a,us-west-2b", "--region=us-east-1,us-west-2"},
+      {"prices history h100 --zone us-east-1a", "--zone=us-east-1a"},
+      {"prices h100 --billing hourly", "--purchase=on-demand"},
+      {"prices h100 --max-items 5", "--top=5"},
+      {"estimate llama-3.1-8b h100 --use_fsdp --fsdp_sharding_strategy SHARD_GRAD_OP", "--zero=2"},
+      {"estimate llama-3.1-8b h100 --fsdp_sharding_strategy SHARD_GRAD_OP --use_fsdp", "--zero=2"},
+      {"estimate llama-3.1-8b h100 --use_fsdp --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP", "--zero=3"},
+      {"estimate llama-3.1-8b h100 --dtypes float16 int4", "--sweep=precision=fp16,int4"},
+      {"estimate llama-3.1-8b h100 --dtypes float16 int4", "--job=serve"},
+      {"estimate llama-3.1-8b h100 --tp 1 2 4", "--sweep=tp=1,2,4"},
+      {"memory llama-3.2-3b --dtypes float16 int4 --library_name transformers", "--sweep=precision=fp16,int4"},
+      {"prices gpu_name=RTX_4090 num_gpus>=4 dph<0.5", "--gpu=RTX_4090"},
+      {"prices gpu_name=RTX_4090 num_gpus>=4 dph<0.5", "--gpus=4"},
+      {"prices gpu_name=RTX_4090 num_gpus>=4 dph<0.5", "--max-price=0.5"},
+      {"prices --filters Name=instance-type,Values=g5.12xlarge", "--instance=g5.12xlarge"},
+  };
+  for (const auto& [line, wanted] : lines) {
+    const std::vector<std::string> words = meant_line(line).words;
+    EXPECT_THAT(words, testing::Contains(wanted)) << fmt::format("{}: {}", line, fmt::join(words, " "));
+  }
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ Typed WorkWriter::run() {
   put_budget();
   note_limits();
   note_paid_machines();
-  put_compared_gpus();
+  put_compared();
   if (said_.command == "recommend" || said_.command == "checklist") assume_work();
   return std::move(out_);
 }
@@ -167,6 +167,17 @@ void WorkWriter::put_model() {
     put("--model", fmt::format("{} like {}", size, said_.like.empty() ? "llama" : said_.like));
   }
   if (said_.command == "models") return;
+  // "a 1.5B gpt2 style model", "deepseek r1 671b": a size next to a name scales the model, unless it has this size.
+  const auto size = std::find_if(out_.words.begin() + 1, out_.words.end(), is_size);
+  const auto named = std::find_if(out_.words.begin() + 1, out_.words.end(), [](const std::string& word) {
+    return !is_flag_word(word) && !is_size(word) && model::is_known_name(word);
+  });
+  if (!out_.asked.empty() && size != out_.words.end() && named != out_.words.end()) {
+    const auto shape = model::find_model(*named);
+    const double asked = parse_amount(*size).value_or(Amount{}).count, own = shape ? double(shape->parameters()) : 0;
+    if (std::abs(own - asked) > 0.2 * asked) *named = fmt::format("--model={} like {}", *size, *named);
+    out_.words.erase(size);
+  }
   // A size alone: `memory 70b --serve`.
   for (std::size_t at = 1; at < out_.words.size() && model_among(out_.words).empty(); ++at) {
     const std::string word = out_.words[at];

@@ -13,14 +13,6 @@
 #include "rightsize/typed/work_writer.h"
 
 namespace rightsize::app {
-namespace {
-
-template <class Kinds>
-bool holds_kind(const Kinds& kinds, model::ModelKind kind) {
-  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
-}
-
-}  // namespace
 
 void WorkWriter::infer_serving() {
   constexpr std::array kServed = {"int8", "int4", "fp8", "fp4"};
@@ -42,12 +34,17 @@ void WorkWriter::infer_serving() {
   const auto shape = shape_among(out_.words);
   constexpr std::array kMade = {model::ModelKind::kDiffusionUNet, model::ModelKind::kDiffusionTransformer,
                                 model::ModelKind::kEncoderDecoder};
-  if (shape && !trains && holds_kind(kMade, shape->kind) && given("--stack").empty() && given("--batch").empty() &&
-      said_.command == "estimate" && given("--method").empty())
+  if (shape && !trains && std::ranges::find(kMade, shape->kind) != kMade.end() && given("--stack").empty() &&
+      given("--batch").empty() && said_.command == "estimate" && given("--method").empty())
     return assume("--job", "serve", "it is mostly served; --job train trains it");
-  if (!(quantized || holds(kServed, format)) || !given("--stack").empty() || trains) return;
-  assume("--job", "serve",
-         quantized ? model + " has weights in a format for serving" : format + " is a format for serving");
+  const std::string swept = given("--sweep");  // precision=fp16,int4
+  const auto served = std::ranges::find_if(kServed, [&](const std::string& one) {
+    return format == one || (swept.starts_with("precision=") && swept.find(one) != swept.npos);
+  });
+  if (!(quantized || served != kServed.end()) || !given("--stack").empty() || trains) return;
+  assume(
+      "--job", "serve",
+      quantized ? model + " has weights in a format for serving" : std::string(*served) + " is a format for serving");
 }
 
 void WorkWriter::infer_stack() {
@@ -82,7 +79,8 @@ void WorkWriter::assume_model() {
   }
   // A sentence without a model, otherwise understood, is answered at once, unless it asks for the model.
   const std::string asked = to_lower(out_.asked);
-  for (const char* model : {"biggest model", "largest model", "which model", "what model"})
+  for (const char* model :
+       {"biggest model", "largest model", "which model", "what model", "size of model", "size model"})
     if (asked.find(model) != asked.npos) return;
   const bool work = !said_.amounts.empty() || !said_.limits.empty() || said_.concurrency || !said_.job.empty();
   const bool file = std::any_of(out_.words.begin() + 1, out_.words.end(), is_workload_file);
@@ -277,8 +275,16 @@ void WorkWriter::put_budget() {
   if (*amount->per != kMonth) out_.renamed.push_back(fmt::format("--budget {} is ${:.0f} per month", text, monthly));
 }
 
-void WorkWriter::put_compared_gpus() {
+void WorkWriter::put_compared() {
   if (!has("--sweep") || !given("--sweep").empty()) return;
+  std::string formats;  // "fp8 or bf16"
+  for (const std::string& word : out_.words)
+    if (word.starts_with("--precision=")) formats += (formats.empty() ? "" : ",") + word.substr(12);
+  if (formats.find(',') != std::string::npos) {
+    std::erase_if(out_.words, [](const std::string& word) { return word.starts_with("--precision="); });
+    put("--precision", formats.substr(0, formats.find(',')));
+    return put("--sweep", "precision=" + formats);
+  }
   std::vector<std::string> gpus;
   for (std::size_t at = 1; at < out_.words.size(); ++at) {
     const std::string& word = out_.words[at];

@@ -23,32 +23,22 @@ class WorkWriter {
   double answer_tokens() const;
   bool is_offline_job() const;
   bool trains() const;
-  // A number format that the default framework cannot train in implies serving.
-  void infer_serving();
+  void infer_serving();  // a number format that the default framework cannot train in implies serving
   // Tensor and pipeline parallel training, and training in fp8, need a framework that supports them.
   void infer_stack();
-  // If no job is named, infers it from the work.
-  void infer_job();
+  void infer_job();  // if no job is named, infers it from the work
   void put_job();
-  // Sets a model that is known only by its size, and what its name tells about its shape.
-  void put_model();
-  // The usual model of a job that has one.
-  void assume_model();
+  void put_model();     // sets a model that is known only by its size, and what its name tells about its shape
+  void assume_model();  // the usual model of a job that has one
   // 20 images of an adapter are read for about 1,000 steps, one at a time. Steps decide over samples.
   void put_few_samples();
-  // --samples 1.28M --epochs 90: the data set, 90 times.
-  void put_epochs();
-  // --gpus 1-4: at most four.
-  void put_gpu_range();
-  // One A100 or one H100: --gpu a100,h100 --gpus 1.
-  void put_gpu_list();
+  void put_epochs();     // --samples 1.28M --epochs 90: the data set, 90 times
+  void put_gpu_range();  // --gpus 1-4: at most four
+  void put_gpu_list();   // one A100 or one H100: --gpu a100,h100 --gpus 1
   void put_nodes();
-  // --dp 4 --tp 2: eight GPUs.
-  void put_copies();
-  // Plans need software that we model.
-  void note_chips();
-  // Sizes for the longest requests that the engine accepts.
-  void put_lengths();
+  void put_copies();   // --dp 4 --tp 2: eight GPUs
+  void note_chips();   // plans need software that we model
+  void put_lengths();  // sizes for the longest requests that the engine accepts
   void put(const std::string& flag, const std::string& value);
   void said_as(const SaidAmount& said, const std::string& meant);
   // The response time in seconds, for requests given as a number in flight: from the limits, or typical.
@@ -60,20 +50,16 @@ class WorkWriter {
   void put_work(const SaidAmount& said, const std::string& flag, double count);
   void put_training(const SaidAmount& said);
   void put_serving(const SaidAmount& said);
-  // Commands without --items: batch, window, estimate, memory.
-  void put_other();
+  void put_other();  // commands without --items: batch, window, estimate, memory
   void put_limits();
-  // Splits a latency limit on a whole answer into limits on TTFT and TPOT.
-  void split_latency();
+  void split_latency();  // splits a latency limit on a whole answer into limits on TTFT and TPOT
   std::optional<int> common_percentile();
   void put_slo_flags();
   void put_slo();
   void note_paid_machines();
-  // A service's budget is per month: --budget 2000/month, --budget 3/h.
-  void put_budget();
+  void put_budget();  // a service's budget is per month: --budget 2000/month, --budget 3/h
   void note_limits();
-  // Turns several GPUs into a sweep in commands that estimate one.
-  void put_compared_gpus();
+  void put_compared();  // turns several GPUs or formats into a sweep in commands that estimate one
   void assume(const std::string& flag, const std::string& value, const std::string& why);
   void assume_work();
 
@@ -90,8 +76,7 @@ void put_global_batch(Typed& typed, const std::deque<FlagInfo>& declared, bool l
 // steps an amount of data, unless one was given.
 void put_trainer(Typed& typed, bool work_given);
 
-// A whole number, rounded up; a rate as a setting takes it.
-std::string whole(double number);
+std::string whole(double number);  // a whole number, rounded up; a rate as a setting takes it
 std::string rate_text(double per_second);
 
 inline constexpr double kAnswerTokens = 256;  // of an answer of unknown length

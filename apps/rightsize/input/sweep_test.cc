@@ -1,4 +1,4 @@
-#include "rightsize/estimate/sweep.h"
+#include "rightsize/input/sweep.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "rightsize/typed/file_kind.h"
+#include "rightsize/input/file_kind.h"
 
 #include <filesystem>
 #include <fstream>

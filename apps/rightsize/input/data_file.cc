@@ -1,4 +1,4 @@
-#include "rightsize/typed/data_file.h"
+#include "rightsize/input/data_file.h"
 
 #include <algorithm>
 #include <filesystem>
