@@ -100,13 +100,12 @@ Result<std::vector<feeds::PricePoint>> dated_prices(const PricesFlags& typed, co
   for (const market::Offer& offer : book.offers(filter)) {
     const catalog::Price& price = *offer.price;
     const std::optional<Date> date = price.provenance.date;
-    if (!date || (flags.to && *date > *flags.to)) continue;
+    if (!date || (flags.from && *date < *flags.from) || (flags.to && *date > *flags.to)) continue;
     feeds::PricePoint& point = points.emplace_back();
     point.provider = price.provider, point.instance = price.instance, point.region = price.region;
     point.zone = price.zone, point.purchase = price.purchase, point.date = *date;
     point.usd_per_hour = in_usd_per_machine_hour(offer.rate());
   }
-  std::ranges::stable_sort(points, {}, [](const feeds::PricePoint& p) { return std::pair(p.key(), p.date); });
   return points;
 }
 
@@ -156,10 +155,17 @@ Checked<Outcome> price_history(const PricesFlags& flags) {
   RIGHTSIZE_TRY(feeds::PriceStore store, open_store(flags));
   RIGHTSIZE_TRY(std::vector<feeds::PricePoint> points, store.history(filter));
   const bool stored = !points.empty();
-  if (!stored) {
-    RIGHTSIZE_TRY(points, dated_prices(flags, catalog));
-  }
-  const std::vector<OfferHistory> offers = lines_of(points);
+  // The store begins with its first import; the catalogue without it has older prices.
+  RIGHTSIZE_TRY(const std::string overlay, catalog::overlay_directory(flags.catalog));
+  RIGHTSIZE_TRY(const catalog::Catalog listed, catalog::load_catalog(overlay));
+  const Result<std::vector<feeds::PricePoint>> dated = dated_prices(flags, listed);
+  if (!dated && !stored) return fail(dated.error());
+  if (dated) points.insert(points.end(), dated->begin(), dated->end());
+  const auto day_of = [](const feeds::PricePoint& p) { return std::pair(p.key(), p.date); };
+  std::ranges::stable_sort(points, {}, day_of);
+  points.erase(std::ranges::unique(points, {}, day_of).begin(), points.end());
+  std::vector<OfferHistory> offers = lines_of(points);
+  std::ranges::stable_partition(offers, [](const OfferHistory& line) { return line.points.size() > 1; });
   Outcome outcome{{.title = "Price history", .document = kHistoryDocument.of(offers)}};
   if (offers.empty()) {
     return nothing_found(std::move(outcome),
@@ -169,7 +175,7 @@ Checked<Outcome> price_history(const PricesFlags& flags) {
   const auto changed = std::ranges::count_if(offers, [](const OfferHistory& line) { return line.low != line.high; });
   const std::string count = fmt::format("{} {}", offers.size(), offers.size() == 1 ? "offer" : "offers");
   outcome.report.say(
-      stored ? fmt::format("{} with prices on file; {} changed.", count, changed)
+      stored ? fmt::format("{} with prices in the store or the catalogue; {} changed.", count, changed)
              : fmt::format("The price store has no such price yet: {} of the catalogue, each with the price of the "
                            "day it was read. 'rightsize prices update' stores today's prices, and the next update "
                            "shows what changed.",
