@@ -259,7 +259,8 @@ for (const view of VIEWS) {
   }
   const own = await startServer(program, { RIGHTSIZE_STORE: store });
   const { offers } = await (await fetch(`${own.address}/api/prices?what=history`)).json();
-  check(offers.length > 0, 'the store has a history');
+  check(offers.some((offer) => offer.prices.length > 1), 'the store has a history');
+  check(offers.some((offer) => offer.prices.every((each) => each.date < '2026-11-13')), 'an import keeps the older prices of the catalogue');
   const page = await browser.page();
   await page.goto(new URL(`/prices?gpu=${offers[0].gpu ?? 'h100-sxm'}`, own.address).href);
   await page.getByRole('region', { name: 'History' }).locator('svg path').first().waitFor({ state: 'attached', timeout: 10000 }).catch(() => { check(false, 'the price history is not drawn'); });
@@ -335,6 +336,12 @@ await visit('/prices?gpu=h100-sxm', 'prices-leading', async (page) => {
   const list = await (await fetch(`${server.address}/api/prices?gpu=h100-sxm&purchase=on-demand`)).json();
   const shown = await answer(page);
   check(shown.includes(`at ${list.prices[0].provider},`), `prices of the page and the command: ${shown}, ${list.prices[0].provider}`);
+  const table = page.getByRole('group', { name: 'Prices' });
+  check((await table.locator('tbody tr').first().innerText()).includes(list.prices[0].provider), 'the first row is the price of the headline');
+  // Prices that the command marks are marked here.
+  const doubted = list.prices.find((price) => price.may_lead === false);
+  await page.getByRole('searchbox', { name: 'Search: Prices' }).fill(`${doubted.provider} ${doubted.instance} ${doubted.region}`);
+  await table.locator('.held-back').first().waitFor({ timeout: 5000 }).catch(() => { check(false, `the price of ${doubted.provider} is not marked`); });
 });
 
 await visit('/live', 'live', async (page) => {
@@ -626,6 +633,7 @@ await visit('/recommend', 'typed', async (page) => {
   await page.getByText('on 1 B tokens').waitFor();
   await page.getByRole('button', { name: 'Halve it' }).click();
   await page.getByTestId('deadline-change').getByText('7 d → 3 d 12 h: same plan').waitFor();
+  await page.getByText(/^Longer deadline: .* saves/).waitFor();
   await page.getByText(/^confidence /).waitFor();
   await page.getByRole('region', { name: 'Ranked plans' }).getByRole('button').nth(9).click();
   await page.getByText(/^not the recommendation/).waitFor();
