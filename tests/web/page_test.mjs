@@ -160,8 +160,10 @@ await visit('/recommend?job=serve&rate=20', 'recommend-serve', async (page) => {
 });
 
 // A cheaper plan that is not first shows the reason.
-await visit('/recommend?job=serve&model=llama-3.1-70b&rate=30&gpu=h100-pcie&plan=5', 'recommend-held-back', async (page) => {
-  await page.getByText(/^plan 5, not first: its price is \d+ days old/).waitFor();
+const { plans: priced } = await (await fetch(`${server.address}/api/recommend?job=serve&model=llama-3.1-70b&rate=30/s&isl=1024&osl=256&ttft-slo=1s&tpot-slo=50ms&gpu=a100-80gb-sxm&max-gpus=64&top=8`)).json();
+const last = priced.find((plan) => plan.held_back).rank;
+await visit(`/recommend?job=serve&model=llama-3.1-70b&rate=30&gpu=a100-80gb-sxm&plan=${last}`, 'recommend-held-back', async (page) => {
+  await page.getByText(new RegExp(`^plan ${last}, not first: its price is \\d+ days old`)).waitFor();
   await page.getByText(/^last: its price is/).first().waitFor();
 });
 

@@ -44,11 +44,13 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
       const fill = (dot: Dot) => (dot.key.startsWith('p') ? 'var(--panel)' : 'var(--c1)');
       const height = 320;
       const [left, bottom, top, end] = [50, 36, 20, 20];
-      const pixel = (dot: Dot) => ({ x: left + ((width - left - end) * Math.log(dot.time / x[0])) / Math.log(x[1] / x[0]), y: top + ((height - top - bottom) * Math.log(y[1] / dot.usd)) / Math.log(y[1] / y[0]) });
+      const pixel = (dot: Pick<Dot, 'time' | 'usd'>) => ({ x: left + ((width - left - end) * Math.log(dot.time / x[0])) / Math.log(x[1] / x[0]), y: top + ((height - top - bottom) * Math.log(y[1] / dot.usd)) / Math.log(y[1] / y[0]) });
       const labelled = dots.filter((dot) => dot.labels.length > 0);
+      // Labels do not cross the line of the limit, either.
+      const line = Array.from({ length: 41 }, (_, i) => ({ time: limit, usd: y[0] * (y[1] / y[0]) ** (i / 40) }));
       // Next to other labels there is no room for the long one.
       const shown = ({ labels }: Dot) => labels.filter((label) => label !== 'cheapest with a benchmark' || labels.length === 1).join(', ');
-      const places = placeLabels(labelled.map((dot) => ({ ...pixel(dot), text: shown(dot) })), dots.map(pixel), width, height - bottom, left);
+      const places = placeLabels(labelled.map((dot) => ({ ...pixel(dot), text: shown(dot) })), [...dots, ...line].map(pixel), width, height - bottom, left);
       return {
         height,
         marginLeft: left,
