@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -82,6 +83,7 @@ void join_names(Typed& typed) {
   if (bare.size() + (gpu_by_flag ? 1 : 0) < 2 ||
       (bare.size() == 2 && !gpu_by_flag && model::is_known_name(bare[0]) && kind_of_word(bare[1]) == WordKind::kGpu))
     return;
+  bool linked = false;  // "batch 64 on H200": the number is not that of the GPU
   for (std::size_t at = 0; at < bare.size();) {
     std::size_t many = std::min<std::size_t>(6, bare.size() - at);  // deepseek r1 distill qwen 32b
     std::string name;
@@ -109,13 +111,14 @@ void join_names(Typed& typed) {
       joined.push_back("--provider=" + machine->provider);
       name = gpus_of_instance(name);
     }
-    if (many == 1 && bare.size() > 1 && holds(std::array{"on", "with", "vs", "and", "of", "for", "at", "the"}, name))
-      continue;
+    const bool link = many == 1 && bare.size() > 1 && lists_word("on with vs and of for at the", name);
+    const bool apart = std::exchange(linked, link);
+    if (link) continue;
     // `8 h100` and `8x h100` are 8xh100; a number may itself be the name of a GPU, as 4090 is.
     const std::string count = joined.empty() ? "" : joined.back().substr(0, joined.back().find('x'));
     const bool counted = !count.empty() && count.find_first_not_of("0123456789") == std::string::npos &&
                          joined.back().size() <= count.size() + 1 && kind_of_word(joined.back()) != WordKind::kGpu;
-    if (counted && kind_of_word(name) == WordKind::kGpu && !catalog::split_gpu_count(name).count) {
+    if (counted && !apart && kind_of_word(name) == WordKind::kGpu && !catalog::split_gpu_count(name).count) {
       name = count + "x" + name;
       joined.pop_back();
     }

@@ -199,8 +199,7 @@ bool is_asked(const Kind& kind, const Sentence& said, const std::string& word) {
   return false;
 }
 
-// What an offer must have: memory, terms, places and the time. Other words stay, and their reader names what it
-// ignores.
+// What an offer must have: memory, terms, places and the time. Other words stay; their reader names what it ignores.
 struct Offer {
   // A number of the question. Reading it uses it; the others are named in a note.
   struct Figure {

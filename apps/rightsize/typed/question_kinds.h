@@ -31,7 +31,7 @@ enum Has : unsigned {
 };
 
 inline constexpr std::string_view kCosts =
-    "cheap cheaper cheapest price prices cost costs expensive pricing rate rates";
+    "cheap cheaper cheapest price prices cost costs expensive pricing rate rates availability available";
 inline constexpr std::string_view kCompared =
     "faster slower better best worse difference differ differs compare compared comparison vs versus or than between "
     "against cheaper per-dollar per-token per-million per-1m move moving switch switching migrate migrating upgrade "
@@ -41,7 +41,8 @@ inline constexpr std::string_view kAtMost =
     "under below less-than at-most up-to max maximum cheaper-than no-more-than not-more-than within";
 inline constexpr std::string_view kSellers = "cloud clouds provider providers vendor vendors who";
 inline constexpr std::string_view kPresent =
-    "we-run we-have we-use we-are-on we're-on we-rent we-currently currently i-run i-have i-use i-rent our-current "
+    "we-run we-serve we-host we-have we-use we-are-on we're-on we-rent we-currently currently i-run i-have i-use "
+    "i-rent our-current "
     "running-on today-we right-now";
 inline constexpr std::string_view kChanged =
     "cheaper change pay-less instead save saving savings reduce cut lower should-we switch overpaying less-money "
@@ -109,7 +110,7 @@ inline constexpr Kind kKinds[] = {
     {"gpus", "memory vram bandwidth tflops flops tdp nvlink cores specs spec specifications interconnect", "",
      kAsks | kGpu | kNoModel | kNoWork},
     {"estimate", "nvlink interconnect infiniband ethernet network bandwidth roce", "", kAsks | kGpu | kModel},
-    {"memory", "fit fits fitting memory vram ram oom room enough batch-size context-length", "", kAsks},
+    {"memory", "fit fits fitting hold holds memory vram ram oom room enough batch-size context-length", "", kAsks},
     {"memory", "fit fits fitting memory vram batch-size context-length", "", kPhrase | kModel | kNoAmount},
     {"memory", "ollama llama.cpp llamacpp lm-studio lmstudio gguf locally home pc desktop laptop gaming", "",
      kAsks | kModel | kNoAmount},

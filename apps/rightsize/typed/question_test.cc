@@ -137,6 +137,13 @@ TEST(Question, IsAnsweredByTheCommandOfItsKindWithEveryValue) {
        {"prices", "{g}", "--purchase=reserved", "--best-per=provider"}},
       {"gpu with at least {n}8gb vram under {n} dollars per hour",
        {"prices", "--min-memory={n}8gb", "--max-price={n}", "--best-per=gpu"}},
+      {"{g} availability in europe", {"prices", "{g}", "--region=europe"}},
+      {"can {n} {g} hold {m} in fp8", {"memory", "@m", "--gpu={n}x{g}"}},
+      {"throughput of {m} at batch {n}4 on {g} with sglang", {"estimate", "@m", "--gpu={g}", "--stack=sglang"}},
+      {"run {n} million inferences of bert-large, 128 tokens each, what's the cheapest gpu",
+       {"recommend", "bert-large", "--items={n}000000", "--isl=128"}},
+      {"we want to do RLHF (GRPO) on {m}, {n} samples per prompt, 1000 steps",
+       {"recommend", "@m", "--algorithm=grpo", "--steps=1000"}},
       // Alternatives are a table, and a size next to a name scales the model.
       {"what's the tokens/sec difference between fp8 and bf16 for {m} on {n} {g}",
        {"estimate", "@m", "--precision=fp8", "--sweep=precision=fp8,bf16"}},

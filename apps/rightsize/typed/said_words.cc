@@ -106,6 +106,12 @@ bool WordReader::take_bare() {
       (is_vendor_or_provider(lower_at(at_ - 1)) || is_vendor_or_provider(lower_at(at_ + 1))))
     return true;
   if (take_offer(word)) return true;
+  // "3 million inferences of bert-large, 128 tokens each"
+  if (parse_amount(word) && lower_at(at_ + 1) == "tokens" && lower_at(at_ + 2) == "each") {
+    --at_, take_length_of_each();
+    if (lower_at(at_) == "each") return true;
+    ++at_;
+  }
   if (has("--growth") && (take_growth(word) || take_peak(word))) return true;
   if (has("--supports") && take_hardware(word)) return true;
   const bool names = out_.command == "models" && std::ranges::none_of(in_, [](const std::string& one) {

@@ -12,8 +12,7 @@ class WordReader {
   void keep(const std::string& word);
   std::string* kept(std::string_view beginning);  // a word that was kept, by its beginning; nullptr if there is none
   void ignore(const std::string& word);           // drops the current word with a note; adjacent ones become one phrase
-  // The command's flag with this name, or another tool's name for it; nullptr if there is none.
-  const FlagInfo* flag_named(const std::string& name) const;
+  const FlagInfo* flag_named(const std::string& name) const;  // also by another tool's name; nullptr if there is none
   const FlagInfo* find(std::string_view name) const { return find_flag(declared_, name); }
   bool has(std::string_view name) const { return find(name) != nullptr; }
   void set_job(const std::string& job);

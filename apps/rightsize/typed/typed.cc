@@ -10,10 +10,10 @@
 #include "base/text.h"
 #include "catalog/words.h"
 #include "presets/presets.h"
+#include "rightsize/input/file_kind.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/combined.h"
-#include "rightsize/input/file_kind.h"
 #include "rightsize/typed/flag_words.h"
 #include "rightsize/typed/foreign_file.h"
 #include "rightsize/typed/foreign_text.h"
@@ -47,8 +47,7 @@ void put_command_first(std::vector<std::string>& words) {
   std::rotate(words.begin(), command, command + 1);
 }
 
-// `serve llama-3.1-8b`, `embed bge-m3 --docs 1M`: a job and its model. 'serve' alone is the web page, and 'batch' the
-// simulator, which takes arrivals.
+// `serve llama-3.1-8b`: a job and its model. 'serve' alone is the web page, and 'batch' the simulator of arrivals.
 bool is_plan(const std::vector<std::string>& words, std::span<const std::string> commands) {
   if (words.size() < 2 || words.front().starts_with('-') || job_of(words.front()).empty()) return false;
   if (words.front() != "serve" && words.front() != "batch" && holds(commands, words.front())) return false;
@@ -91,8 +90,7 @@ void read_start_command(std::vector<std::string>& words) {
   }
 }
 
-// A question without a command: a file decides, otherwise a job or a model asks for a plan. "Why are my GPUs idle" with
-// a recording, "A100 vs L40S for serving a 13B model".
+// A question without a command: a file decides, otherwise a job or a model asks for a plan.
 void name_command(Typed& typed, const std::string& asked) {
   std::vector<std::string>& words = typed.words;
   std::vector<std::string> meant;
@@ -270,8 +268,10 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     read_start_command(all);
     // `recommend serve llama-3.1-8b`, `memory fine-tuning llama-3.1-8b`
     while (all.size() > 1 && !all[1].starts_with('-') && !job_of(all[1]).empty()) {
-      if (const std::string algorithm = algorithm_of(all[1]); !algorithm.empty())
+      if (const std::string algorithm = algorithm_of(all[1]); !algorithm.empty()) {
+        std::erase_if(all, [](const std::string& word) { return word.starts_with("--algorithm="); });  // RLHF (GRPO)
         all.push_back("--algorithm=" + algorithm);
+      }
       all.push_back("--job=" + named_job(all[1]));
       all.erase(all.begin() + 1);
     }

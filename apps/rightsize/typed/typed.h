@@ -45,8 +45,7 @@ std::size_t gpu_words(const std::vector<std::string>& words, std::size_t at);
 
 const Checked<catalog::Catalog>& word_facts();  // the built-in hardware, read once
 
-// The kind of thing a bare word names, according to the built-in facts. Reading them takes milliseconds, so call this
-// only for words that are not understood otherwise.
+// What a bare word names. Reading the facts takes milliseconds: only for words that are not understood otherwise.
 enum class WordKind { kOther, kGpu, kModel };
 WordKind kind_of_word(std::string_view word);
 // `H100s` and a node label with H100 become H100. Other words stay as they are.

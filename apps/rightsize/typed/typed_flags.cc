@@ -181,8 +181,7 @@ class Rewriter {
     put(flag, tidy, value, rest);
   }
 
-  // The size of a data set, by its unit: --dataset 2GB, "50k rows". Without one, a million and more are the tokens of a
-  // language model, fewer are samples.
+  // The size of a data set by its unit: 2GB, "50k rows". Without one, a million and more are tokens, fewer are samples.
   void put_data(const FlagInfo& flag, const std::string& name, const std::optional<std::string>& value) {
     if (!value && next().empty()) return out_.words.push_back(name);
     std::string text = take_value(value);
@@ -227,13 +226,11 @@ class Rewriter {
   // An unknown flag with a name of the catalogue: --card-model "RTX 4090", --billing spot, --where us-east-1.
   std::string flag_of_name(const std::string& typed, const std::string& said) const {
     const auto has = [&](const char* flag) { return find_flag(declared_, flag) != nullptr; };
-    const std::string regions = regions_of(said);
     if (said.empty() || is_digits(said) || is_flag_word(said)) return {};
-    for (const char* excludes : {"-no", "-except", "-exclude", "-without", "-avoid", "-draft"})
-      if (typed.find(excludes) != std::string::npos) return {};
+    if (typed.find("-draft") != std::string::npos || typed.find("-no") != std::string::npos) return {};
     if (has("--gpu") && kind_of_word(said) == WordKind::kGpu) return "--gpu";
     if (has("--instance") && machine_named(said) != nullptr) return "--instance";
-    if (has("--region") && lists_word(listed("places"), regions)) return "--region";
+    if (has("--region") && lists_word(listed("places"), regions_of(said))) return "--region";
     const std::string offer = offer_named(said, declared_);
     return offer.substr(0, offer.find('='));
   }
@@ -251,8 +248,7 @@ class Rewriter {
     });
   }
 
-  // A flag by its words: --monthly-budget is --budget, --peak-qps is --qps, --layouts is --list-layouts, and --vllm is
-  // the value of one flag. Empty if several flags match.
+  // A flag by its words: --monthly-budget is --budget, --vllm is the value of one flag. Empty if several flags match.
   std::string by_words(const std::string& typed, const std::string& said) const {
     if (typed.ends_with("-price") && typed.find("max") != std::string::npos) return {};  // a limit is not a price
     if (read_work_flag(typed) || read_limit_name(typed.substr(2)) || typed == "--max-total-tokens") return {};
@@ -270,8 +266,7 @@ class Rewriter {
     return found.size() == 1 ? found.front() : std::string();
   }
 
-  // For a switch of another tool that is a value here: --spot is --purchase spot. Switches of Hugging Face take True
-  // and False, and --fsdp may name a strategy.
+  // A switch that is a value here: --spot is --purchase spot. Some take True and False, and --fsdp names a strategy.
   void put_switch(const FlagInfo& flag, const std::string& name, std::string meant,
                   const std::optional<std::string>& value) {
     const std::string said = value.value_or(next());

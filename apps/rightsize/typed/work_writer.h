@@ -24,25 +24,22 @@ class WorkWriter {
   bool is_offline_job() const;
   bool trains() const;
   void infer_serving();  // a number format that the default framework cannot train in implies serving
-  // Tensor and pipeline parallel training, and training in fp8, need a framework that supports them.
-  void infer_stack();
-  void infer_job();  // if no job is named, infers it from the work
+  void infer_stack();    // parallel training and training in fp8 need a framework that supports them
+  void infer_job();      // if no job is named, infers it from the work
   void put_job();
-  void put_model();     // sets a model that is known only by its size, and what its name tells about its shape
-  void assume_model();  // the usual model of a job that has one
-  // 20 images of an adapter are read for about 1,000 steps, one at a time. Steps decide over samples.
-  void put_few_samples();
-  void put_epochs();     // --samples 1.28M --epochs 90: the data set, 90 times
-  void put_gpu_range();  // --gpus 1-4: at most four
-  void put_gpu_list();   // one A100 or one H100: --gpu a100,h100 --gpus 1
+  void put_model();        // sets a model that is known only by its size, and what its name tells about its shape
+  void assume_model();     // the usual model of a job that has one
+  void put_few_samples();  // 20 images of an adapter are read for about 1,000 steps, one at a time
+  void put_epochs();       // --samples 1.28M --epochs 90: the data set, 90 times
+  void put_gpu_range();    // --gpus 1-4: at most four
+  void put_gpu_list();     // one A100 or one H100: --gpu a100,h100 --gpus 1
   void put_nodes();
   void put_copies();   // --dp 4 --tp 2: eight GPUs
   void note_chips();   // plans need software that we model
   void put_lengths();  // sizes for the longest requests that the engine accepts
   void put(const std::string& flag, const std::string& value);
   void said_as(const SaidAmount& said, const std::string& meant);
-  // The response time in seconds, for requests given as a number in flight: from the limits, or typical.
-  double response_seconds() const;
+  double response_seconds() const;  // of requests given as a number in flight: from the limits, or typical
   static bool says_rate(const SaidAmount& s);
   // Little's law: users with think times between requests, or a constant number of requests in flight.
   std::optional<double> rate_of_people();
