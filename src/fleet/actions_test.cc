@@ -154,6 +154,8 @@ RC_GTEST_PROP(Actions, EveryActionIsCompleteAndUsesAGpuOnce, ()) {
       RC_ASSERT(command.find(" patch ") == std::string::npos ||
                 action.rollback.find(" rollout undo ") != std::string::npos);
     if (!action.forecast) continue;
+    if (action.counted && (action.kind == ActionKind::kMig || action.kind == ActionKind::kDownsize))
+      RC_ASSERT(!is_too_slow(*action.forecast, Thresholds{}));
     RC_ASSERT(action.forecast->too_small.low <= action.forecast->too_small.likely + 1e-12);
     RC_ASSERT(action.forecast->too_small.likely <= action.forecast->too_small.high + 1e-12);
     RC_ASSERT(action.forecast->too_small.likely <= Thresholds{}.most_overload + 1e-9);

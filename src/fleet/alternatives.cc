@@ -6,6 +6,12 @@
 #include <utility>
 
 namespace rightsize::fleet {
+
+bool is_too_slow(const Forecast& forecast, const Thresholds& t) {
+  const auto slow = [&](std::optional<double> factor) { return !factor || *factor > t.most_slowdown; };
+  return slow(forecast.latency_p95) || slow(forecast.latency_peak) || forecast.too_small.high > t.most_overload;
+}
+
 namespace {
 
 using diagnose::Verdict;
@@ -13,12 +19,6 @@ using diagnose::Verdict;
 constexpr double kWorthAMove = 0.05;      // of the cost
 constexpr double kWorthAProvider = 0.25;  // of the cost, if data and network move as well
 constexpr double kSameSpeed = 0.95;
-
-// Whether requests would become much slower, or the GPU too small more often than allowed at the upper bound.
-bool is_too_slow(const Forecast& forecast, const Thresholds& t) {
-  const auto slow = [&](std::optional<double> factor) { return !factor || *factor > t.most_slowdown; };
-  return slow(forecast.latency_p95) || slow(forecast.latency_peak) || forecast.too_small.high > t.most_overload;
-}
 
 // Arithmetic, memory or copies are the limit: on a slower GPU the work takes longer.
 bool fills_gpu(const GpuRow& gpu) {

@@ -49,6 +49,8 @@ struct RelativeLoad {
   double traffic = 1;  // of the share of bandwidth
   double latency = 1;  // of a request when alone
 };
+// Whether requests would become much slower, or the GPU too small more often than allowed at the upper bound.
+bool is_too_slow(const Forecast& forecast, const Thresholds& thresholds);
 Forecast forecast_on(const RelativeLoad& place, const GpuRow& gpu, const Running& running);
 
 // Empty for MIG instances (their counters are relative to the instance) and for GPUs with unknown activity. Cheapest

@@ -173,6 +173,7 @@ Remedy side_by_side(const RemedyInput& input, const GroupKey& key, std::vector<s
   remedy.owner = key.team.empty() ? kSeveralTeams : key.team;
   for (std::size_t i : remedy.gpus) append(remedy.moves, moves_of(input, i, place_of(input.gpus[host])));
   remedy.forecast = shared_forecast(input, remedy.gpus);
+  remedy.counted = !is_too_slow(*remedy.forecast, input.thresholds);
   remedy.manifest = orchestrator_of(input.running[host].owner()) == Orchestrator::kKubernetes
                         ? time_slicing_config(remedy.gpus.size())
                         : "";
@@ -380,6 +381,7 @@ std::optional<Remedy> cut_into_slices(const RemedyInput& input, const std::vecto
       remedy.forecast = remedy.forecast ? worse_of(*remedy.forecast, forecast) : forecast;
     }
   }
+  remedy.counted = !is_too_slow(*remedy.forecast, input.thresholds);
   std::set<std::string> owners;
   for (std::size_t i : remedy.gpus) owners.insert(input.running[i].owner().team);
   remedy.owner = owners.size() > 1 ? kSeveralTeams : owners.begin()->empty() ? kUnowned : *owners.begin();
