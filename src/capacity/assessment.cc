@@ -8,6 +8,12 @@ namespace {
 
 Seconds from_ns(double ns) { return seconds(ns * 1e-9); }
 
+// To three digits, as reports show it.
+Seconds rounded_up(Seconds time) {
+  const double unit = std::pow(10, std::floor(std::log10(in_seconds(time))) - 2);
+  return seconds(std::ceil(in_seconds(time) / unit - 1e-9) * unit);
+}
+
 struct MeasuredStatistic {
   const sim::StatisticValues& values;
   const sim::Intervals& interval;
@@ -34,6 +40,11 @@ Seconds Assessment::value(Quantity quantity, Statistic at) const {
   return from_ns(worst);
 }
 
+Seconds Assessment::tested(Quantity quantity, Statistic at) const {
+  const Seconds upper = confirmed[static_cast<std::size_t>(quantity)];
+  return upper > Seconds{} ? upper : value(quantity, at);
+}
+
 // The interval of the slowest size in a mix is assumed to be as wide as that of all requests.
 Seconds Assessment::low(const Slo& slo) const {
   const auto [values, interval] = measured(profile, slo.quantity);
@@ -49,15 +60,23 @@ double Assessment::rejected_share() const {
   return profile.requests > 0 ? static_cast<double>(profile.rejected) / static_cast<double>(profile.requests) : 0;
 }
 
+Seconds Assessment::moved(const Slo& slo, double widths) const {
+  const Seconds off = widths >= 0 ? high(slo) - value(slo) : value(slo) - low(slo);
+  return !replay && std::isfinite(in_seconds(off)) ? value(slo) + off * widths : value(slo);
+}
+
 double Assessment::excess(const Service& service, double widths) const {
-  if (replay) widths = 0;
   double worst = 0;
-  for (const Slo& slo : service.slos) {
-    const double off = in_seconds(widths >= 0 ? high(slo) - value(slo) : value(slo) - low(slo));
-    const double moved = in_seconds(value(slo)) + (std::isfinite(off) ? widths * off : 0);
-    worst = std::max(worst, moved / in_seconds(slo.limit));
-  }
+  for (const Slo& slo : service.slos) worst = std::max(worst, moved(slo, widths) / slo.limit);
   return worst;
+}
+
+void Assessment::confirm(const Service& service, const Assessment& other) {
+  for (const Slo& slo : service.slos) {
+    Seconds& upper = confirmed[static_cast<std::size_t>(slo.quantity)];
+    upper = std::max({upper, moved(slo, 1), other.moved(slo, 1)});
+    upper = std::min(rounded_up(upper), slo.limit);
+  }
 }
 
 bool Assessment::within_load(const Service& service) const {

@@ -288,8 +288,8 @@ class Sizing {
     p.replicas = found.configuration.replicas();
     p.gpus = p.replicas * p.tensor;
     p.precision = model_.precision;
-    p.ttft = found.value(Quantity::kTtft, options_.percentile) * ttft_.factor;
-    p.tpot = found.value(Quantity::kTpot, options_.percentile) * tpot_.factor;
+    p.ttft = found.tested(Quantity::kTtft, options_.percentile) * ttft_.factor;
+    p.tpot = found.tested(Quantity::kTpot, options_.percentile) * tpot_.factor;
     p.load = found.load;
     p.running = found.profile.mean_batch;
     p.sequences = found.configuration.engine.max_sequences;

@@ -140,12 +140,8 @@ Outlooks::Outlooks(const std::vector<Offer>& offers, Date day, const OutlookTabl
     for (; offer != offers.end() && offer->machine == machine; ++offer)
       terms[static_cast<std::size_t>(offer->price->purchase)].push_back(&*offer);
     machines_[machine] = stand(terms);
-    for (const auto& rows : terms) {
-      if (rows.empty()) continue;
-      bool& fresh = fresh_[{rows.front()->gpu, rows.front()->price->purchase}];
-      fresh = fresh || std::any_of(rows.begin(), rows.end(), [&](const Offer* row) { return is_fresh(*row); });
+    for (const auto& rows : terms)
       for (const Offer* row : rows) note_recent(*row);
-    }
   }
   for (auto& [gpu, recent] : recent_) {
     for (auto& [provider, prices] : recent) std::sort(prices.begin(), prices.end());
@@ -244,8 +240,7 @@ PriceOutlook Outlooks::of(const Offer& offer, Seconds job) const {
   const Purchase terms = offer.price->purchase;
   const bool commits = terms == Purchase::kOneYear || terms == Purchase::kThreeYears;
   outlook.aged = outlook.is_old() && (commits || recent_.contains({offer.gpu, terms}));
-  const auto gpu = fresh_.find({offer.gpu, offer.price->purchase});
-  outlook.outdated = !is_fresh(offer) && gpu != fresh_.end() && gpu->second;
+  outlook.outdated = !is_fresh(offer);
 
   PriceReading reading;
   reading.now = dollars(offer);

@@ -12,8 +12,9 @@
 //   outlook.age, outlook.sources; // how old the price is, and how many independent sources agree with it
 //
 // A price over kAgedDays old leads only if a second source is within kAgreement of it, or if every offer of the GPU on
-// these terms is as old; a commitment always needs a recent date or a second source. Sources are those of the row
-// itself, and other providers with about the same price for the same GPU and terms in the last kAgedDays.
+// these terms is as old; a commitment always needs a recent date or a second source. A price over a year old never
+// leads. Sources are those of the row itself, and other providers with about the same price for the same GPU and terms
+// in the last kAgedDays.
 #pragma once
 
 #include <array>
@@ -45,7 +46,7 @@ struct PriceOutlook {
 
   bool floor = false;        // spot at exactly a tenth of on-demand, and possibly a launch price
   bool unconfirmed = false;  // the catalogue marks the price or its date as unverified
-  bool outdated = false;     // over a year old, and a fresher price of the same GPU on the same terms exists
+  bool outdated = false;     // over a year old
   bool aged = false;         // is_old(), and a fresher price exists
   bool community = false;    // peer-hosted or resold
 
@@ -144,7 +145,6 @@ class Outlooks {
   Date day_;
   const OutlookTable* table_;
   std::unordered_map<const catalog::Machine*, OfMachine> machines_;
-  std::map<std::pair<const catalog::Gpu*, catalog::Purchase>, bool> fresh_;
   std::map<std::pair<const catalog::Gpu*, catalog::Purchase>, Recent> recent_;
 };
 

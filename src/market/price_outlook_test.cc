@@ -144,10 +144,10 @@ TEST(Outlooks, ARowOverAYearOldLosesToAFreshOne) {
   EXPECT_EQ(PriceBook(market.catalog).gpu(market.catalog.gpus[0], Purchase::kOnDemand)->offer->price->region, "east");
 }
 
-TEST(Outlooks, WithoutAFreshRowAnOldOneIsUsed) {
+TEST(Outlooks, WithoutAFreshRowAnOldOneIsUsedButDoesNotLead) {
   Market market;
   market.add("west", Purchase::kOnDemand, 13.96, 430);
-  EXPECT_FALSE(market.outlook("west", Purchase::kOnDemand).outdated);
+  EXPECT_FALSE(market.outlook("west", Purchase::kOnDemand).may_lead());
   EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(market.outlook("west", Purchase::kOnDemand).likely), 13.96);
 }
 

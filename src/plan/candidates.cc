@@ -116,6 +116,9 @@ double tightness(const Option& option) {
   return 1 + kMost * std::clamp((option.memory_used - 1 + kSpare) / (kSpare / 2), 0.0, 1.0);
 }
 
+// Separate prefill and decode workers are harder to operate.
+constexpr double kLeastSavingOfSeparation = 0.15;
+
 // Whether the search chose separate prefill and decode workers.
 bool is_separated(const Request& request, const PricedOption& c) {
   return c.option->job.serve.disaggregated && !request.job.serve.disaggregated;
@@ -352,13 +355,16 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
       if (!book.committed().empty()) candidate.drawn = market::sum_of(draws_of(request, book, candidate));
       if (const auto broken = broken_limit(request, candidate)) {
         // The nearest option is the one that would be chosen first: doubtful prices come last.
-        const double rank = candidate.price->may_lead() ? 1 : 1e6;
+        const double rank = candidate.price->may_lead() ? 1 : candidate.price->outdated ? 1e9 : 1e6;
         obstacles[{machines.gpu->name, broken->stage}].add(1, broken->distance * rank, broken->shortfall);
         continue;
       }
       candidates.push_back(candidate);
     }
   }
+  // Prices over a year old are used only if nothing else meets the limits.
+  const auto is_outdated = [](const PricedOption& c) { return c.price->outdated; };
+  if (!std::all_of(candidates.begin(), candidates.end(), is_outdated)) std::erase_if(candidates, is_outdated);
   share_slow_ends(candidates);
   return candidates;
 }
@@ -420,15 +426,15 @@ Usd PricedOption::least_due(const Request& request) const {
 }
 
 double PricedOption::ranked_cost(const Request& request) const {
-  constexpr double kLeastSavingOfSeparation = 0.15;
-  const bool chosen = is_separated(request, *this);
+  // Separate workers are simulated only if they may save enough; their place in the list then decides.
+  const bool unlikely = is_separated(request, *this) && !option->confirmed;
   if (is_extrapolated() && misses_if_slow) return kNever;
   // Among layouts with the same cost on slow GPUs, take the one that is likely the cheapest.
   constexpr double kLikely = 0.01;
   const double high = is_extrapolated() && cost > Usd{} ? cost_high / cost + kLikely : 1;
   const bool unrated = request.work.kind == WorkKind::kServing && !(request.work.rate > RequestsPerSecond{});
   const double requests = unrated ? option->requests_per_second : 1;
-  return in_usd(due()) / requests * high * risk * tightness(*option) / (chosen ? 1 - kLeastSavingOfSeparation : 1);
+  return in_usd(due()) / requests * high * risk * tightness(*option) / (unlikely ? 1 - kLeastSavingOfSeparation : 1);
 }
 
 double PricedOption::ranked_wait(const Request& request) const {
@@ -450,6 +456,24 @@ struct Ranked {
   const PricedOption* option;
   std::tuple<bool, double, double, double> key;
 };
+
+// Separate workers lead only if they save enough over every plain plan that is as sound.
+void put_plain_first(const Request& request, std::vector<Ranked>& ranking) {
+  if (ranking.empty() || !is_separated(request, *ranking.front().option)) return;
+  const PricedOption& first = *ranking.front().option;
+  Usd least = usd(kNever);
+  for (const Ranked& each : ranking) {
+    const PricedOption& c = *each.option;
+    const bool sound = c.price->may_lead() >= first.price->may_lead() && c.is_extrapolated() <= first.is_extrapolated();
+    // Of plans that were not simulated, only the best can be next.
+    if (sound && !is_separated(request, c) && (c.option->confirmed || least == usd(kNever)))
+      least = std::min(least, c.due());
+  }
+  const auto leads = std::find_if(ranking.begin(), ranking.end(), [&](const Ranked& each) {
+    return !is_separated(request, *each.option) || each.option->due() <= least * (1 - kLeastSavingOfSeparation);
+  });
+  if (leads != ranking.end()) std::rotate(ranking.begin(), leads, leads + 1);
+}
 
 }  // namespace
 
@@ -486,6 +510,7 @@ std::vector<PricedOption> best_of_each_kind(const Request& request, const std::v
       ranking.push_back(ranked);
   }
   std::sort(ranking.begin(), ranking.end());
+  put_plain_first(request, ranking);
   std::vector<PricedOption> best;
   for (const Ranked& each : ranking) best.push_back(*each.option);
   // The rest of the list is for comparison: sorted by likely cost, whatever the evidence.

@@ -30,7 +30,8 @@ void add_offer(MachineClass& machines, const market::Offer& offer, const market:
     if (known.machine != offer.machine || known.price->purchase != offer.price->purchase) continue;
     if (!committed.empty() && committed.of(known) != committed.of(offer)) continue;
     // A cheaper but doubtful price is kept too, because the answer mentions it.
-    if (outlook.may_lead() != machines.outlooks[i].may_lead()) continue;
+    const market::PriceOutlook& other = machines.outlooks[i];
+    if (outlook.may_lead() != other.may_lead() || outlook.outdated != other.outdated) continue;
     if (!(outlook.likely < machines.outlooks[i].likely)) return;
     known = offer;
     machines.outlooks[i] = outlook;

@@ -249,9 +249,8 @@ void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::
   }
 }
 
-// The limit that this plan meets, with room for the error of a simulation.
+// The limit that this plan meets.
 void set_need(const PossibleChange& change, const PricedOption& plan, Shortfall& s) {
-  constexpr double kRoom = 1.05;
   const auto raise = [](auto& need, const auto& have, const auto& found) {
     if (found > have) need = found;
   };
@@ -264,7 +263,7 @@ void set_need(const PossibleChange& change, const PricedOption& plan, Shortfall&
   const Seconds value = change.kind == RequestChangeKind::kLongerTpot   ? option.tpot
                         : change.kind == RequestChangeKind::kLongerTtft ? option.ttft
                                                                         : option.answer;
-  raise(s.need_time, s.have_time, rounded_up(value * kRoom, false));
+  raise(s.need_time, s.have_time, rounded_up(value, false));
   s.need_gpus = option.gpus;
 }
 
@@ -399,6 +398,10 @@ void add_changes(Recommendation& result, std::vector<Explored>& explored) {
     if (relaxed && best.ranked_cost(one.change->request) > result.plans.front().ranked_cost) continue;
     result.changes.push_back({one.change->kind, flags_for(*one.change, best), one.planning->build(best)});
   }
+  // An offer with a price over a year old is the last resort.
+  const auto is_outdated = [](const RequestChange& change) { return change.plan.price.outdated; };
+  if (!result.plans.empty() || !std::all_of(result.changes.begin(), result.changes.end(), is_outdated))
+    std::erase_if(result.changes, is_outdated);
   std::stable_sort(result.changes.begin(), result.changes.end(),
                    [](const RequestChange& a, const RequestChange& b) { return a.plan.cost < b.plan.cost; });
 }

@@ -497,16 +497,16 @@ void ServingSearch::take(const capacity::Assessment& found, Option& option) cons
   option.prefix_hit = found.profile.prefix_hit();
   option.running = found.profile.mean_batch;
   option.latency = found.value(Quantity::kLatency, Statistic::kMean);
-  option.answer = found.value(Quantity::kLatency, at);
+  option.answer = found.tested(Quantity::kLatency, at);
   if (batches_) {
-    option.ttft = found.value(Quantity::kLatency, at);
+    option.ttft = option.answer;
     option.job.batch = option.job.serve.concurrency =
         std::min(capacity::kLargestBatch, found.configuration.batching.max_batch * request_.work.documents);
     option.delay = sim::from_sim_time(found.configuration.batching.max_delay);
     return;
   }
-  option.ttft = found.value(Quantity::kTtft, at);
-  option.tpot = found.value(Quantity::kTpot, at);
+  option.ttft = found.tested(Quantity::kTtft, at);
+  option.tpot = found.tested(Quantity::kTpot, at);
   option.sequences = found.configuration.engine.max_sequences;
   option.token_budget = found.configuration.engine.token_budget;
   option.job.serve.concurrency = std::max<std::int64_t>(1, std::llround(std::ceil(option.running)));

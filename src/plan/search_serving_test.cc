@@ -27,8 +27,9 @@ void expect_kept(const Request& request, const Recommendation& found) {
       RC_ASSERT(least_seen(*again, slo) <= slo.limit);
       const Seconds told = slo.quantity == capacity::Quantity::kTpot ? plan.tpot : plan.ttft;
       RC_ASSERT(told <= slo.limit);
-      // A batching server that is over 90 % busy varies by more than a tenth from run to run.
-      const double apart = perf::serves_batches(work) ? 1.2 : 1.25;
+      // A batching server that is over 90 % busy varies by more than a tenth from run to run, and the upper end of the
+      // slower of two runs is reported.
+      const double apart = perf::serves_batches(work) ? 1.4 : 1.25;
       RC_ASSERT(told <= std::max(again->value(slo) * apart, again->high(slo)));
       RC_ASSERT(told >= std::min(again->value(slo) * (1 / apart), again->low(slo)));
     }
@@ -64,6 +65,30 @@ RC_GTEST_PROP(RecommendAndBatch, AgreeOnRandomEncoderServices, ()) {
   const Recommendation found = recommend(request, market::PriceBook(built_in_catalog()), built_in_constants());
   RC_CLASSIFY(!found.plans.empty());
   expect_kept(request, found);
+}
+
+// The figure that is shown is the one that was tested.
+RC_GTEST_PROP(RecommendAndBatch, ALimitAtTheShownFigureKeepsThePlan, ()) {
+  const bool tokens = *rc::gen::arbitrary<bool>();
+  Request request = request_of({{"model", tokens ? "llama-3.1-8b" : "bert-large"},
+                                {"job", "serve"},
+                                {"gpu", *rc::gen::element<std::string>("l4", "a100-80gb-sxm", "l40s")},
+                                {"isl", tokens ? std::to_string(*rc::gen::inRange(64, 4096)) : "512"},
+                                {"rate", std::to_string(*rc::gen::inRange(1, tokens ? 30 : 2000)) + "/s"},
+                                {"ttft-slo", std::to_string(*rc::gen::inRange(50, 3000)) + "ms"},
+                                {"slo-percentile", *rc::gen::element<std::string>("50", "95", "99")},
+                                {"top", "3"}});
+  request.plans_only = true;
+  const market::PriceBook book(built_in_catalog());
+  const Recommendation found = recommend(request, book, built_in_constants());
+  RC_CLASSIFY(!found.plans.empty());
+  if (found.plans.empty()) return;
+  request.limits.ttft = found.plans.front().ttft;
+  const Recommendation again = recommend(request, book, built_in_constants());
+  const auto same = std::find_if(again.plans.begin(), again.plans.end(), [&](const Plan& plan) {
+    return plan.cost <= found.plans.front().cost * (1 + 1e-9);
+  });
+  RC_ASSERT(same != again.plans.end());
 }
 
 // `batch --slo` tries many settings at length; `recommend` needs at most one machine more than its best result.
@@ -186,6 +211,34 @@ RC_GTEST_PROP(ServingLayouts, LeavingSeparateWorkersOutNeverCostsLess, ()) {
   if (plain.plans.empty()) return;
   RC_ASSERT(!open.plans.empty());
   RC_ASSERT(open.plans.front().cost <= plain.plans.front().cost * (1 + 1e-9));
+  if (!open.plans.front().job.serve.disaggregated) return;
+  RC_ASSERT(open.plans.front().cost <= plain.plans.front().cost * 0.85);  // what they must save
+}
+
+// Each plan of a larger load also serves a smaller one, so the smaller load costs more only by what separate workers
+// must save before they are chosen.
+RC_GTEST_PROP(ServingLayouts, ASmallerLoadDoesNotCostMore, ()) {
+  const int rate = *rc::gen::inRange(4, 40), less = *rc::gen::inRange(2, rate);
+  const auto found = [&, isl = *rc::gen::inRange(256, 8000), ttft = *rc::gen::inRange(500, 4000),
+                      tpot = *rc::gen::inRange(10, 60)](int requests, bool separate) {
+    Request request = request_of({{"model", "llama-3.1-8b"},
+                                  {"job", "serve"},
+                                  {"gpu", "h100-sxm"},
+                                  {"rate", std::to_string(requests) + "/s"},
+                                  {"isl", std::to_string(isl)},
+                                  {"ttft-slo", std::to_string(ttft) + "ms"},
+                                  {"tpot-slo", std::to_string(tpot) + "ms"},
+                                  {"top", "1"}});
+    request.plans_only = true, request.choices.separate = separate;
+    return recommend(request, market::PriceBook(built_in_catalog()), built_in_constants());
+  };
+  for (const auto& [separate, allowed] : {std::pair{true, 1 / 0.85}, std::pair{false, 1.0}}) {
+    const Recommendation more = found(rate, separate), fewer = found(less, separate);
+    RC_CLASSIFY(!more.plans.empty());
+    if (more.plans.empty()) continue;
+    RC_ASSERT(!fewer.plans.empty());
+    RC_ASSERT(fewer.plans.front().cost <= more.plans.front().cost * (allowed + 1e-9));
+  }
 }
 
 // Expert parallelism within a replica is one more layout to choose from: requiring it is never cheaper than leaving it

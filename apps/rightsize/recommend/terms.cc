@@ -470,6 +470,11 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
     if (!missing.empty()) lines.push_back(missing);
   if (const std::string over = over_budget(request, found); !over.empty()) lines.push_back(over);
   for (std::string& line : plan_caveats(request, found.plans.front())) lines.push_back(std::move(line));
+  const auto is_plain = [](const plan::Plan* plan) { return !plan->job.serve.disaggregated; };
+  const std::vector<const plan::Plan*> all = found.compared();
+  const auto plain = std::find_if(all.begin(), all.end(), is_plain);
+  if (!is_plain(all.front()) && plain != all.end())
+    lines.push_back(fmt::format("plain replicas cost {} ({})", short_usd((*plain)->cost), describe_machines(**plain)));
   return lines;
 }
 

@@ -218,14 +218,9 @@ std::string doubt_sentence(const Recommendation& found) {
 }
 
 std::string held_back_sentence(const Recommendation& found) {
-  std::vector<std::string> lines, old;
+  std::vector<std::string> lines;
   const Plan& first = found.plans.front();
   for (const Plan& plan : found.held_back) {
-    if (is_over_a_year_old(plan.price)) {
-      const std::string name = fmt::format("{} ({:.0f} days)", plan.offer.machine->provider, in_days(*plan.price.age));
-      if (std::find(old.begin(), old.end(), name) == old.end()) old.push_back(name);
-      continue;
-    }
     const char* why = plan.cost < first.cost                   ? "Cheaper"
                       : plan.benchmarked && !first.benchmarked ? "Cheapest with a benchmark,"
                                                                : "Alternative,";
@@ -233,8 +228,6 @@ std::string held_back_sentence(const Recommendation& found) {
                                 describe_machines(plan), short_usd(plan.cost), compare(plan.cost / first.cost),
                                 price_doubt(plan.price), plan.benchmarked ? "" : "; no benchmark for the GPU"));
   }
-  if (!old.empty())
-    lines.push_back(fmt::format("Not compared, because the prices are over a year old: {}.", fmt::join(old, ", ")));
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
@@ -291,7 +284,7 @@ std::string sooner_sentence(const plan::Request& request, const Recommendation& 
 }
 
 std::string safer_sentence(const plan::Request& request, const Recommendation& found) {
-  constexpr double kMostMore = 2, kLikely = 0.25;
+  constexpr double kMostMore = 2, kLikely = 0.35;
   const Plan& first = found.plans.front();
   const bool service = request.work.kind == WorkKind::kServing;
   if (plan::keeps_limits_if_slow(request, first) || request.objective != plan::Objective::kCost) return {};

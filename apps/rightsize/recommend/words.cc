@@ -181,7 +181,7 @@ NeedAndHave broken_limits(const plan::Shortfall& s) {
   };
   add(s.have_time > Seconds{}, format_duration(s.need_time), format_duration(s.have_time));
   // Rounded up, as the budget that is enough.
-  const double dollars = in_usd(s.need_cost), unit = dollars < 100 ? 0.01 : 1;
+  const double dollars = in_usd(s.need_cost), unit = dollars < 1000 ? 0.01 : 1;
   add(s.have_cost > Usd{}, format_usd(usd(std::ceil(dollars / unit - 0.005) * unit)), format_usd(s.have_cost));
   add(s.have_power > Watts{}, s.need_power > Watts{} ? format_power(s.need_power) : "unknown power",
       format_power(s.have_power));
