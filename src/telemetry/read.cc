@@ -74,6 +74,8 @@ std::unique_ptr<LineReader> make_reader(SampleFormat format, Intake& intake) {
       return make_xml_reader(intake);
     case SampleFormat::kSmiText:
       return make_smi_text_reader(intake);
+    case SampleFormat::kGpustat:
+      return make_gpustat_reader(intake);
     case SampleFormat::kExposition:
       return make_exposition_reader(intake);
     case SampleFormat::kKeywordCsv:
@@ -95,8 +97,9 @@ Error cannot_read(std::string_view name, std::string_view head, SampleFormat for
         .with_hint("record that while the program runs: rightsize profile --record run.csv -- COMMAND");
   }
   if (format == SampleFormat::kJson) {
-    return bad_input(fmt::format("'{}' is JSON from a monitoring API, not samples in text", name))
-        .with_hint("'rightsize fleet --from FILE' reads such files");
+    return bad_input(fmt::format("'{}' is JSON without samples of GPUs in a format that we know", name))
+        .with_hint("supported: gpustat --json; with 'rightsize fleet' also query results of Prometheus, "
+                   "CloudWatch, Google Cloud or Azure, sacct --json and kubectl -o json");
   }
   return bad_input(fmt::format("'{}' has an unrecognized format", name))
       .with_hint(
@@ -104,7 +107,7 @@ Error cannot_read(std::string_view name, std::string_view head, SampleFormat for
           "memory.total,power.draw --format=csv -l 1 > smi.csv")
       .with_hint(
           "supported: nvidia-smi --query-gpu=... --format=csv, nvidia-smi dmon and pmon, nvidia-smi -q with or without "
-          "-x, the table of nvidia-smi, dcgmi dmon, dcgm-exporter's text, system metrics of Weights & Biases or MLflow "
+          "-x, the table of nvidia-smi, gpustat --json, dcgmi dmon, dcgm-exporter's text, system metrics of Weights & Biases or MLflow "
           "(CSV), and recordings of 'rightsize profile --record'");
 }
 
@@ -176,16 +179,20 @@ Result<> read_lines(Buffer& buffer, Intake& intake, LineReader& reader, ReadSumm
 std::string_view name_of(SampleFormat format) {
   static constexpr std::string_view kNames[] = {"unknown",        "recording",  "nvidia-smi csv",  "nvidia-smi dmon",
                                                 "nvidia-smi xml", "dcgmi dmon", "exposition text", "nvidia-smi text",
-                                                "table",          "JSON"};
+                                                "table",          "gpustat",    "JSON"};
   return kNames[static_cast<std::size_t>(format)];
 }
 
 SampleFormat detect_format(std::string_view beginning) {
   if (beginning.starts_with("\xEF\xBB\xBF")) beginning.remove_prefix(3);
+  const std::string_view whole = beginning;
   while (!beginning.empty()) {
     const std::string_view line = trim(line_of(beginning));
     if (line.empty()) continue;
-    if (line.front() == '{' || line.front() == '[') return SampleFormat::kJson;
+    if (line.front() == '{' || line.front() == '[') {
+      const auto holds = [&](std::string_view part) { return whole.find(part) != std::string_view::npos; };
+      return line.front() == '{' && holds("\"gpus\"") && holds("\"utilization.gpu\"") ? SampleFormat::kGpustat : SampleFormat::kJson;
+    }
     if (line.front() == '<') return SampleFormat::kSmiXml;
     if (const SampleFormat format = format_of_line(line); format != SampleFormat::kUnknown) return format;
     // The table of nvidia-smi begins with the time.
@@ -294,6 +301,7 @@ Result<ReadSummary> read_samples(std::string_view name, ByteSource& source, Samp
     if (!more || head.size() >= kEnoughToDetect || head.find('\n') != std::string_view::npos) {
       summary.format = detect_format(head);
       if (!more || head.size() >= kEnoughToDetect) break;
+      if (summary.format == SampleFormat::kJson) summary.format = SampleFormat::kUnknown;  // it may become gpustat's
     }
   }
   if (buffer.pending().starts_with("\xEF\xBB\xBF")) buffer.drop(3);

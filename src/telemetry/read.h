@@ -30,6 +30,7 @@ enum class SampleFormat {
   kExposition,  // text of dcgm-exporter and other exporters, one scrape or several
   kSmiText,     // nvidia-smi -q, and the table of nvidia-smi without options
   kKeywordCsv,  // a table of an experiment tracker, see formats/keyword_csv.h
+  kGpustat,     // gpustat --json, once or repeated
   kJson,        // an API answer: not read here
 };
 std::string_view name_of(SampleFormat format);

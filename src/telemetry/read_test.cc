@@ -437,6 +437,39 @@ TEST(ReadSamples, ReadsNvidiaSmiXml) {
   EXPECT_DOUBLE_EQ(in_unix_seconds(reading.got.samples[0].second.time), 20455 * 86400.0 + 5);
 }
 
+// Members in nvidia-smi's names; a document is one reading per GPU, also indented, on one line, or cut short.
+RC_GTEST_PROP(ReadSamples, GpustatGivesOneReadingPerGpuAndDocument, ()) {
+  const int gpus = *rc::gen::inRange(1, 9), documents = *rc::gen::inRange(1, 5);
+  const bool indented = *rc::gen::arbitrary<bool>(), cut = *rc::gen::arbitrary<bool>();
+  const std::string sep = indented ? "\n    " : " ";
+  std::string text;
+  for (int d = 0; d < documents; ++d) {
+    std::string one = fmt::format(R"({{{}"hostname": "n1", "query_time": "2026-01-02T00:00:{:02}.5", "gpus": [)", sep, d);
+    for (int g = 0; g < gpus; ++g)
+      one += fmt::format(
+          R"({}{}{{"index": {}, "uuid": "GPU-{}", "name": "NVIDIA RTX A6000", "utilization.gpu": {}, "memory.used": 100,)"
+          R"( "power.draw": null, "processes": [{{"username": "{}", "pid": 1}}, {{"username": "ann", "pid": 2}}]}})",
+          g > 0 ? "," : "", sep, g, g, 10 * d + g, g == 0 ? "ann" : "bob");
+    if (cut) text += one + "\n";
+    text += one + (indented ? "\n    ]\n}\n" : "]}\n");
+  }
+  const auto reading = read(text);
+  RC_ASSERT(reading.summary.has_value());
+  RC_ASSERT(reading.summary->format == SampleFormat::kGpustat);
+  RC_ASSERT(reading.got.devices.size() == static_cast<std::size_t>(gpus));
+  RC_ASSERT(reading.got.samples.size() == static_cast<std::size_t>(gpus * documents));
+  RC_ASSERT(reading.got.devices[0].labels.at("user") == "ann" && reading.got.devices[0].host == "n1");
+  for (std::size_t i = 0; i < reading.got.samples.size(); ++i) {
+    const auto& [device, sample] = reading.got.samples[i];
+    const double document = std::floor(static_cast<double>(i) / gpus);
+    RC_ASSERT(device == static_cast<int>(i) % gpus);
+    RC_ASSERT(std::abs(*sample.get(Metric::kGpuUtil) - (10 * document + device) / 100) < 1e-9);
+    RC_ASSERT(!sample.has(Metric::kPower));
+    RC_ASSERT(in_unix_seconds(sample.time) == 20455 * 86400.0 + document + 0.5);
+    if (device > 0) RC_ASSERT(reading.got.devices[static_cast<std::size_t>(device)].labels.empty());  // several users
+  }
+}
+
 TEST(ReadSamples, UnreadableInputIsExplained) {
   EXPECT_THAT(describe(read("").summary.error()), HasSubstr("is empty"));
   EXPECT_THAT(describe(read("hello world\n").summary.error()), HasSubstr("unrecognized format"));

@@ -65,6 +65,7 @@ std::unique_ptr<LineReader> make_dmon_reader(Intake& intake, bool dcgmi);
 std::unique_ptr<LineReader> make_exposition_reader(Intake& intake);
 std::unique_ptr<LineReader> make_xml_reader(Intake& intake);
 std::unique_ptr<LineReader> make_smi_text_reader(Intake& intake);
+std::unique_ptr<LineReader> make_gpustat_reader(Intake& intake);
 
 // The number at the beginning of the text, after spaces; `end` is set to the character after it. Empty without a
 // number. Hexadecimal numbers start with 0x (nvidia-smi's event reasons).
