@@ -70,6 +70,18 @@ TEST(Measurements, UnknownColumnsAndEmptyFilesAreRefused) {
 }
 
 // The same run as vLLM, SGLang and GenAI-Perf report it.
+// A table of another tool is one mistake, not one per column.
+TEST(Measurements, ATableOfAnotherToolIsOneMistake) {
+  for (const char* text :
+       {"build_commit,gpu_info,model_filename,n_prompt,n_gen,avg_ts\na,NVIDIA L4,m.gguf,512,0,1240.1\n",
+        "date,model,gpu,loss,lr,grad_norm,epoch\n2026-01-01,llama-3.1-8b,l4,1,1,1,1\n"}) {
+    const auto rows = read(text);
+    ASSERT_FALSE(rows);
+    ASSERT_EQ(rows.error().size(), 1u);
+    EXPECT_THAT(describe(rows.error()), testing::HasSubstr("ttft_ms"));
+  }
+}
+
 TEST(Measurements, ResultsOfLoadGeneratorsAreRows) {
   const char* results[] = {
       R"({"backend": "vllm", "model_id": "meta-llama/Llama-3.1-8B-Instruct", "request_rate": "inf",

@@ -1,8 +1,10 @@
 // Reads the input file of `rightsize calibrate`.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/csv.h"
 #include "base/parse_units.h"
@@ -33,8 +35,22 @@ void check_columns(const Csv& csv, const FileFacts& facts, Errors& errors) {
   std::vector<std::string> names{"model", "gpu", "rate"};
   names.insert(names.end(), model::job_settings().begin(), model::job_settings().end());
   names.insert(names.end(), std::begin(kMeasured), std::end(kMeasured));
+  const auto known = [&](const std::string& column) {
+    return std::find(names.begin(), names.end(), column) != names.end();
+  };
+  const auto unknown = std::ranges::count_if(csv.header(), std::not_fn(known));
+  if (unknown > 2 && 2 * unknown > std::ssize(csv.header())) {
+    errors.push_back(
+        bad_input(fmt::format("this is not a table of measurements: {} of its {} columns are unknown", unknown,
+                              csv.header().size()))
+            .at(csv.header_place(0))
+            .with_hint(fmt::format("columns: model, gpu, settings such as isl, osl, batch, concurrency, and "
+                                   "at least one of {}",
+                                   fmt::join(kMeasured, ", "))));
+    return;
+  }
   for (std::size_t i = 0; i < csv.header().size(); ++i) {
-    if (std::find(names.begin(), names.end(), csv.header()[i]) != names.end()) continue;
+    if (known(csv.header()[i])) continue;
     errors.push_back(bad_input(fmt::format("unknown column '{}'", csv.header()[i]))
                          .at(csv.header_place(i))
                          .with_hint(did_you_mean(csv.header()[i], names)));

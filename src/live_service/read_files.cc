@@ -81,6 +81,12 @@ class FileReader : public telemetry::SeriesSink {
       if (Result<> done = read(file); !done) return fail(std::move(done).error());
     }
     add_starts();
+    if (series_.empty() && llama_cpp_) {
+      return fail(
+          unreadable("llama.cpp publishes token totals, but no request counts and no latencies, which are needed")
+              .with_hint("give the metrics of a gateway in front of it, or describe its traffic: rightsize "
+                         "recommend --model MODEL --rate 2/s --isl 1500 --osl 500"));
+    }
     if (series_.empty()) {
       return fail(
           unreadable("these files contain no metrics of a serving engine")
@@ -137,6 +143,7 @@ class FileReader : public telemetry::SeriesSink {
   EngineSeries* add(const std::string& name, const telemetry::Labels& labels) {
     std::optional<PublishedMetric> metric =
         find_engine_metric(name, [&](std::string_view matcher) { return matches(matcher, labels); });
+    llama_cpp_ = llama_cpp_ || folded(name).starts_with("llamacpp_");
     if (!metric) return nullptr;
     std::string key = name;
     for (const auto& [label, value] : labels) key.append("\n").append(label).append("=").append(value);
@@ -353,6 +360,7 @@ class FileReader : public telemetry::SeriesSink {
   std::map<std::string, std::size_t> index_;
   std::map<std::string, double> starts_, times_;  // by folder: when the engine started, and of the last scrape
   EngineSeries* open_ = nullptr;
+  bool llama_cpp_ = false;  // its metrics are in the files
 };
 
 }  // namespace
