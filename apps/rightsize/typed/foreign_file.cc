@@ -14,9 +14,9 @@
 #include "base/text.h"
 #include "catalog/words.h"
 #include "presets/presets.h"
+#include "rightsize/input/data_file.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
-#include "rightsize/input/data_file.h"
 #include "rightsize/typed/foreign_keys.h"
 #include "rightsize/typed/foreign_text.h"
 #include "rightsize/typed/limits.h"
@@ -61,9 +61,7 @@ bool is_workload(const Entries& entries) {
   return launched || toml || find(entries, listed("workload")) != nullptr;
 }
 
-bool is_rl(const Entries& entries) {
-  return text_of(entries, "job") == "rl" || find(entries, listed("rl")) != nullptr;
-}
+bool is_rl(const Entries& entries) { return text_of(entries, "job") == "rl" || find(entries, listed("rl")) != nullptr; }
 
 // ---- facts that several keys tell together
 
@@ -108,7 +106,8 @@ class Reader {
   void take(const std::string& key, const std::string& value) {
     if (value.empty()) return;
     // A command without this limit has its own way to read it.
-    if (job_ == "serve" && lists_word("max-model-len num-ctx max-total-tokens", key) && has("--isl") && !has("--max-model-len"))
+    if (job_ == "serve" && lists_word("max-model-len num-ctx max-total-tokens", key) && has("--isl") &&
+        !has("--max-model-len"))
       return put("--max-model-len=" + value);
     // An engine's longest request, a trainer's sequence.
     const bool longest = job_ == "serve" && lists_word("max-seq-len max-length seq-len", key);
@@ -186,6 +185,36 @@ class Reader {
       if (gives("--model"))
         return notes.push_back(fmt::format("{}: assumed: '{}' is {} (--model)", path_, text, given("--model")));
     }
+    put_size();
+  }
+
+  // Megatron's flags are a shape. Its size is kept, and its proportions are those of Llama.
+  void put_size() {
+    const auto number = [&](const char* key, double otherwise) {
+      const double given = std::atof(value(key).c_str());
+      return given > 0 ? given : otherwise;
+    };
+    const double layers = number("num-layers", 0), width = number("hidden-size", 0);
+    if (!(layers * width > 0) || find(entries_, "num-experts") != nullptr) return;
+    const bool gated = !is_off(value("swiglu")), tied = is_off(value("untie-embeddings-and-output-weights"));
+    const double heads = number("num-attention-heads", 1),
+                 keys = std::min(1.0, number("num-query-groups", heads) / heads);
+    const double inner = number("ffn-hidden-size", (gated ? 8.0 / 3 : 4) * width),
+                 vocabulary = number("vocab-size", 50257);
+    const double all = layers * width * (2 * width * (1 + keys) + (gated ? 3 : 2) * inner);
+    const double billions = (all + vocabulary * width * (tied ? 1 : 2)) / 1e9;
+    if (!(billions > 1e-3 && billions < 1e5)) return;
+    put(fmt::format("--model={:.3g}b like llama", billions));
+    notes.push_back(
+        fmt::format("{}: assumed: {:.3g} B parameters (num-layers, hidden-size, ...), {} tokens of vocabulary, Llama's "
+                    "proportions; --model takes a config.json",
+                    path_, billions, format_count(vocabulary)));
+    std::erase_if(entries_, [](const auto& entry) {
+      return lists_word(
+          "num-layers hidden-size num-attention-heads num-query-groups ffn-hidden-size swiglu vocab-size "
+          "untie-embeddings-and-output-weights",
+          entry.first);
+    });
   }
 
   void put_job() {
@@ -287,6 +316,14 @@ class Reader {
       drop("--method");
       if (bits == "4") put("--method=qlora");
       if (bits != "4") unclear.push_back("quantization-bit: " + bits);
+    }
+    // Samples per optimizer step, for commands that only take the number of passes.
+    const auto degree = [&](const char* flag) { return std::max(1.0, std::atof(given(flag).c_str())); };
+    const double replicas = gpus_ / degree("--tp") / degree("--pp") / degree("--cp");
+    if (const double samples = std::atof(value("global-batch-size").c_str());
+        job_ == "train" && !has("--global-batch") && has("--accumulate") && replicas >= 1 && samples > 0) {
+      put(fmt::format("--accumulate={:.0f}", std::max(1.0, samples / degree("--batch") / replicas)));
+      std::erase(unused, "global-batch-size");
     }
     if (job_ == "train" && !has("--epochs")) drop("--steps");  // the length of a run, which only plans have
     // axolotl and LLaMA-Factory ignore the rank of adapters that are not trained.

@@ -1,6 +1,7 @@
 // Settings written as other tools' files and read back are the same settings as on the command line.
 #include "rightsize/typed/foreign_file.h"
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -309,6 +310,64 @@ TEST_F(ForeignFiles, ArgumentsOnSeveralLines) {
 }
 
 // Values that change the answer are named when they are not understood; other keys are listed.
+// A command line means the same with its flags in arrays, quoted or not, on one line or many.
+TEST_F(ForeignFiles, ArraysOfAScript) {
+  for (int i = 0; i < 50; ++i) {
+    const int batch = number(1, 16), seq = 512 * number(1, 16);
+    const std::string sep = one_of(std::array<std::string, 3>{" ", "\n  ", "  # why (not)\n  "});
+    const std::string quote = one_of(std::array<std::string, 2>{"", "\""});
+    const std::string script = fmt::format(
+        "N=8\nA=({0}--model_name_or_path meta-llama/Llama-3.1-8B{0}--per_device_train_batch_size {1}{0})\n"
+        "B=(--nproc_per_node $N)\nA+=({0}--max_seq_length {2}{0})\n"
+        "torchrun {3}${{B[@]}}{3} sft.py \\\n  {3}${{A[@]}}{3}\n",
+        sep, batch, seq, quote);
+    const Typed typed = meant_words({"estimate", write(script), "--gpu", "h100"});
+    EXPECT_EQ(typed_value(typed, "--model"), "meta-llama/Llama-3.1-8B") << script;
+    EXPECT_EQ(typed_value(typed, "--batch"), std::to_string(batch)) << script;
+    EXPECT_EQ(typed_value(typed, "--seq"), std::to_string(seq)) << script;
+    EXPECT_EQ(typed_value(typed, "--gpus"), "8") << script;
+  }
+}
+
+TEST_F(ForeignFiles, AShapeInMegatronsFlags) {
+  const std::string start = "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --micro-batch-size 1 ";
+  const std::string shape =
+      "--num-layers 40 --hidden-size 5120 --num-attention-heads 40 --ffn-hidden-size 13824 --swiglu --vocab-size 32000 "
+      "--untie-embeddings-and-output-weights --global-batch-size 256 --tensor-model-parallel-size 4 "
+      "--pipeline-model-parallel-size 2";
+  const Typed typed = meant_words({"estimate", write(start + shape), "--gpu", "h100"});
+  EXPECT_EQ(typed_value(typed, "--model"), "13b like llama");
+  EXPECT_EQ(typed_value(typed, "--accumulate"), "128");  // 256 samples, 2 replicas
+  EXPECT_THAT(typed.notes, testing::Not(Contains(HasSubstr("not used"))));
+  // The size of a mixture of experts needs more than these flags.
+  const Typed experts = meant_words({"estimate", write(start + shape + " --num-experts 8"), "--gpu", "h100"});
+  EXPECT_EQ(typed_value(experts, "--model"), "");
+}
+
+// A configuration means the same as a value of a manifest.
+TEST_F(ForeignFiles, AConfigurationInsideAManifest) {
+  const std::string own =
+      "applications:\n- name: llms\n  args:\n    llm_configs:\n    - model_loading_config:\n        model_id: {0}\n"
+      "      engine_kwargs:\n        max_model_len: {1}\n        tensor_parallel_size: {2}\n";
+  const std::string outer =
+      "apiVersion: ray.io/v1\nkind: RayService\nspec:\n  serveConfigV2: |\n{}  rayClusterConfig:\n"
+      "    workerGroupSpecs:\n    - replicas: 2\n"
+      "      template:\n        spec:\n          containers:\n          - name: ray-worker\n";
+  for (int i = 0; i < 20; ++i) {
+    const std::string text = fmt::format(fmt::runtime(own), one_of(std::array{"qwen2.5-7b-instruct", "llama-3.1-70b"}),
+                                         1024 * number(1, 32), number(1, 8));
+    std::string indented = "    ";
+    for (const char c : text) indented += c == '\n' ? std::string("\n    ") : std::string(1, c);
+    indented.resize(indented.size() - 4);
+    const Typed plain = meant_words({"recommend", write(text)});
+    const Typed inside = meant_words({"recommend", write(fmt::format(fmt::runtime(outer), indented))});
+    for (const char* flag : {"--model", "--max-model-len", "--tp", "--job"}) {
+      EXPECT_NE(typed_value(plain, flag), "") << flag;
+      EXPECT_EQ(typed_value(inside, flag), typed_value(plain, flag)) << flag << "\n" << indented;
+    }
+  }
+}
+
 TEST_F(ForeignFiles, NamesWhatIsNotRead) {
   const Typed typed =
       meant_words({"estimate", write("model: Qwen/Qwen3-8B\nmax-num-seqs: 8\nquantization: mystery\nsome-logger: x\n"),

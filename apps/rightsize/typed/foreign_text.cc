@@ -90,10 +90,12 @@ void read_words(const Words& words, Entries& entries) {
   }
 }
 
-// Replaces $NAME, ${NAME} and ${NAME:-value}; names that the script does not set stay.
+constexpr std::size_t kLongest = 1U << 20;  // X=$X$X doubles with each line
+
+// Replaces $NAME, ${NAME}, ${NAME[@]} and ${NAME:-value}; names that the script does not set stay.
 std::string with_values(std::string_view line, const std::map<std::string, std::string>& values) {
   std::string out;
-  for (std::size_t i = 0; i < line.size(); ++i) {
+  for (std::size_t i = 0; i < line.size() && out.size() < kLongest; ++i) {
     const bool braces = line[i] == '$' && i + 1 < line.size() && line[i + 1] == '{';
     std::size_t end = i + (braces ? 2 : 1);
     while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) != 0 || line[end] == '_')) ++end;
@@ -105,13 +107,17 @@ std::string with_values(std::string_view line, const std::map<std::string, std::
     const std::size_t close = braces ? std::min(line.find('}', end), line.size() - 1) : end - 1;
     const auto value = values.find(name);
     std::string_view otherwise = line.substr(end, close > end ? close - end : 0);
+    // "${NAME[@]}" is several words, in quotes too.
+    const bool words = value != values.end() && (otherwise == "[@]" || otherwise == "[*]");
+    const bool quoted = words && out.ends_with('"') && close + 1 < line.size() && line[close + 1] == '"';
+    if (quoted) out.pop_back();
     if (value != values.end())
       out += value->second;
     else if (otherwise.starts_with(":-") || otherwise.starts_with(":="))
       out += otherwise.substr(2);
     else
       out += line.substr(i, close + 1 - i);
-    i = close;
+    i = close + (quoted ? 1 : 0);
   }
   return out;
 }
@@ -127,7 +133,7 @@ bool launches(const Words& words) {
 Entries read_script(std::string_view text) {
   Entries entries;
   std::map<std::string, std::string> values;
-  std::string joined;
+  std::string joined, array;  // the line before, the name of an open array
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     std::string_view line = trim(text.substr(at, end - at));
@@ -139,6 +145,22 @@ Entries read_script(std::string_view text) {
       continue;
     }
     if (line.starts_with('#') || line.empty()) continue;
+    // An array, which may have many lines: ARGS=(--bf16 true), ARGS+=(...).
+    if (const std::size_t opens = line.find("=("); array.empty() && opens != line.npos) {
+      const bool adds = opens > 0 && line[opens - 1] == '+';
+      const std::string_view name = line.substr(0, opens - (adds ? 1 : 0));
+      if (is_identifier(name)) array = name, line.remove_prefix(opens + 2);
+      if (is_identifier(name) && !adds) values[array].clear();
+    }
+    if (!array.empty()) {
+      line = trim(line.substr(0, line.find(" #")));
+      const bool ends = std::ranges::count(line, ')') > std::ranges::count(line, '(');
+      if (ends) line = line.substr(0, line.rfind(')'));
+      const std::string words = with_values(line, values);
+      if (std::string& all = values[array]; all.size() < kLongest) all += " " + words;
+      if (ends) array.clear();
+      continue;
+    }
     if (line.ends_with('\\')) {
       joined += std::string(trim(line.substr(0, line.size() - 1))) + " ";
       continue;
@@ -218,7 +240,15 @@ void flatten(const YamlValue& value, const std::string& name, Entries& entries) 
     }
     if (!all.empty()) entries.emplace_back(name, all);
   } else {
-    entries.emplace_back(name, value.scalar);
+    // Configuration inside a value: `serveConfigV2: |`, the files of a ConfigMap.
+    constexpr std::ptrdiff_t kDeepest = 16;
+    const std::size_t before = entries.size();
+    if (value.scalar.find('\n') != std::string::npos && std::ranges::count(name, '.') < kDeepest) {
+      for (const YamlDocument& inner : YamlDocument::parse_all(name, value.scalar).documents) {
+        if (inner.root().kind == YamlValue::Kind::kMapping) flatten(inner.root(), name, entries);
+      }
+    }
+    if (entries.size() == before) entries.emplace_back(name, value.scalar);
   }
 }
 
