@@ -444,11 +444,12 @@ RC_GTEST_PROP(ReadSamples, GpustatGivesOneReadingPerGpuAndDocument, ()) {
   const std::string sep = indented ? "\n    " : " ";
   std::string text;
   for (int d = 0; d < documents; ++d) {
-    std::string one = fmt::format(R"({{{}"hostname": "n1", "query_time": "2026-01-02T00:00:{:02}.5", "gpus": [)", sep, d);
+    std::string one =
+        fmt::format(R"({{{}"hostname": "n1", "query_time": "2026-01-02T00:00:{:02}.5", "gpus": [)", sep, d);
     for (int g = 0; g < gpus; ++g)
       one += fmt::format(
-          R"({}{}{{"index": {}, "uuid": "GPU-{}", "name": "NVIDIA RTX A6000", "utilization.gpu": {}, "memory.used": 100,)"
-          R"( "power.draw": null, "processes": [{{"username": "{}", "pid": 1}}, {{"username": "ann", "pid": 2}}]}})",
+          R"({}{}{{"index": {}, "uuid": "GPU-{}", "name": "NVIDIA RTX A6000",)"
+          R"( "utilization.gpu": {}, "memory.used": 100, "power.draw": null, "processes": [{{"username": "{}", "pid": 1}}, {{"username": "ann", "pid": 2}}]}})",
           g > 0 ? "," : "", sep, g, g, 10 * d + g, g == 0 ? "ann" : "bob");
     if (cut) text += one + "\n";
     text += one + (indented ? "\n    ]\n}\n" : "]}\n");
