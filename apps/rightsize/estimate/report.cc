@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -226,10 +227,13 @@ std::string amount_sentence(const SpeedInput& input, const SpeedEstimate& e, con
                                                               : "samples");
 }
 
-// "h100-sxm is 2.1 times as fast as a100-80gb-sxm. ": the fastest GPU of a sweep against each of the others.
-std::string comparison(const std::vector<SweepRow>& sweep) {
-  std::vector<std::pair<double, std::string>> speeds;
+// "h100-sxm is 2.1 times as fast as a100-80gb-sxm. Per 1M output tokens: h100-sxm $0.40 ($2,336/month), a100-80gb-sxm
+// $0.60 ($1,500/month). ": the fastest GPU of a sweep against each of the others, and what each costs, cheapest first.
+std::string comparison(const SpeedInput& input, const std::vector<SweepRow>& sweep) {
+  std::vector<std::pair<double, std::string>> speeds, costs;
+  std::string small;
   for (const SweepRow& row : sweep) {
+    if (row.setting == "gpu" && row.memory == memory::Verdict::kNo) small += row.value + " has too little memory. ";
     if (!row.estimate || row.setting != "gpu" || row.memory == memory::Verdict::kNo) continue;
     const SpeedEstimate& e = *row.estimate;
     const double gpus = row.gpus.value_or(1);
@@ -238,13 +242,25 @@ std::string comparison(const std::vector<SweepRow>& sweep) {
         : e.train ? e.train->samples_per_second_per_gpu * gpus
                   : e.batch->samples_per_second * gpus,
         catalog::split_gpu_count(row.value).count || gpus == 1 ? row.value : fmt::format("{} x {}", gpus, row.value));
+    if (!row.usd_per_million) continue;
+    const double a_month = *row.usd_per_million / 1e6 * units_per_second(input, e) * gpus * in_seconds(kMonth);
+    costs.emplace_back(*row.usd_per_million,
+                       fmt::format("{} {} ({}/month)", speeds.back().second, format_usd(usd(*row.usd_per_million)),
+                                   format_usd(usd(a_month))));
   }
   std::ranges::sort(speeds, std::greater{});
+  std::ranges::sort(costs);
   std::vector<std::string> others;
   for (std::size_t i = 1; i < speeds.size() && speeds[i].first > 0; ++i)
     others.push_back(
         fmt::format("{:.2g} times as fast as {}", speeds.front().first / speeds[i].first, speeds[i].second));
-  return others.empty() ? "" : fmt::format("{} is {}. ", speeds.front().second, fmt::join(others, ", "));
+  if (others.empty()) return small;
+  const bool fit = std::ranges::all_of(sweep, [](const auto& row) { return row.memory == memory::Verdict::kFits; });
+  if (fit) small = "Each has enough memory. ";
+  const bool samples = input.work.image || !sweep.front().estimate || sweep.front().estimate->batch;
+  const char* unit = samples ? "samples" : input.job.kind == model::JobKind::kServe ? "output tokens" : "tokens";
+  return fmt::format("{} is {}. {}", speeds.front().second, fmt::join(others, ", "), small) +
+         (costs.size() < 2 ? "" : fmt::format("Per 1M {}: {}. ", unit, fmt::join(costs | std::views::values, ", ")));
 }
 
 void report_infeasible(report::Report& report, const SpeedInput& input, const Error& reason) {
@@ -269,7 +285,7 @@ report::Report report_of(const SpeedAnswer& answer) {
   // In the first paragraph, which is all that --quiet shows.
   std::string& first = std::get<report::Paragraph>(report.blocks.front()).text;
   if (estimate && !per.empty()) first += amount_sentence(input, *estimate, per);
-  first = comparison(sweep) + first;
+  first = comparison(input, sweep) + first;
   if (!memory_warning.empty()) {
     // The sentence continues with the job ("Serving ..."), unless it begins with a name.
     if (first.size() > 1 && std::islower(static_cast<unsigned char>(first[1])) != 0)

@@ -287,8 +287,8 @@ struct Offer {
   bool take_time(const Sentence& said, std::size_t& i) {
     const std::string& word = said.words[i];
     const std::string next = said.at(i + 1);
-    if (const auto [hours, words_of_it] = hours_a_day(said.words, i); words_of_it > 0) {
-      busy.value = hours / 24 * (says_workdays(said.words) ? 5.0 / 7 : 1);
+    if (const auto [share_of_it, words_of_it] = share_of_time(said.words, i); words_of_it > 0) {
+      busy.value = share_of_it;
       i += words_of_it - 1;
       return true;
     }
@@ -515,6 +515,11 @@ bool answer_question(Typed& typed, bool quoted) {
   if (!known && (command_named || ((said.has & kAsks) == 0 && (said.has & enough) != enough))) return false;
   Kind kind = known ? *found : Kind{"recommend", "", ""};
   if (!known && (said.has & kGpu) && (said.has & kNoModel) && (said.has & kNoWork)) kind.command = "prices";
+  // How long it takes needs no price.
+  const bool timed = kind.command == "recommend" && said.says("how-long") && said.gpus.size() == 1 &&
+                     !(said.has & (kNoModel | kNoAmount));
+  const auto prices = timed ? call("prices", {said.gpus.front()}) : Checked<Outcome>(Outcome{});
+  if (!prices || prices->exit_code != kDone) kind.command = "estimate";
   const std::string command(kind.command), first = command.substr(0, command.find(' '));
   std::vector<std::string> kept;
   if (first == "mig") {

@@ -48,6 +48,8 @@ inline constexpr std::string_view kChanged =
     "cheaper change pay-less instead save saving savings reduce cut lower should-we switch overpaying less-money "
     "spend-less alternative alternatives";
 inline constexpr std::string_view kPower = "electricity power energy kwh watt watts consumption";
+inline constexpr std::string_view kReserve =
+    "reserve reserving reserved reservation commit committing commitment savings-plan";
 inline constexpr std::string_view kTrainParts = "optimizer-states optimizer gradients activations";
 
 struct Kind {
@@ -71,13 +73,14 @@ inline constexpr Kind kKinds[] = {
     {"gpus", kPower, "", kGpu | kModel | kNoAmount | kTimed},
     {"prices buy", "buy buying bought purchase purchasing own owning", "rent renting lease leasing cloud break-even",
      kGpu},
+    {"commit", kReserve, "or vs versus than", kGpu | kNoModel | kNoAmount},
     {"prices spot", "spot preemptible",
      "worth cheaper save saves saving savings risk risky vs versus than should better instead difference on-demand "
      "switching moving",
      kGpu | kNoModel | kNoAmount},
     {"prices", "pay pays paying paid charged charges", "", kGpu | kNoModel | kMoney},
-    {"commit", "reserve reserving reserved reservation commit committing commitment savings-plan",
-     "should worth better cheaper save saves saving switch switching move moving happens", kGpu | kNoModel | kNoAmount},
+    {"commit", kReserve, "should worth better cheaper save saves saving switch switching move moving happens",
+     kGpu | kNoModel | kNoAmount},
     {"models", "largest biggest", "model models llm llms", kGpu},
     {"models", "", "", kGpu | kFamily},
     {"prices --best-per=gpu --exclude=tpu,trainium,gaudi", "largest biggest", "model models llm llms",
@@ -115,7 +118,9 @@ inline constexpr Kind kKinds[] = {
     {"memory", "ollama llama.cpp llamacpp lm-studio lmstudio gguf locally home pc desktop laptop gaming", "",
      kAsks | kModel | kNoAmount},
     {"memory", "need run use", "", kAsks | kWhichGpu | kModel | kNoAmount},
-    {"memory", "can could will would", "run use train fine-tune finetune host", kAsks | kModel | kGpu | kNoAmount},
+    {"memory", "can could will would",
+     "run use train fine-tune finetune host fully-fine-tuned be-fine-tuned be-trained",
+     kAsks | kModel | kGpu | kNoAmount},
     {"memory", "can could", "run", kAsks | kModel | kNoAmount},
     {"recommend", "cost costs cheap cheapest cheaper many buy rent best", "", kAsks},
     {"recommend", kCosts, "", kPhrase | kModel},

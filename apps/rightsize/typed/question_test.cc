@@ -99,6 +99,32 @@ TEST(Question, IsAnsweredByTheCommandOfItsKindWithEveryValue) {
       {"our chatbot runs {m} on {n} {g}, aws (g5|p4d), at 4 requests a second, would {h} be cheaper",
        {"recommend", "@m", "--provider=aws", "--rate=4/s", "--gpu={g},{h}"}},
       {"(notebooks need about {n}0GB each, how many fit on|how many {n}0GB notebooks fit on) one {g}", {"mig", "{g}"}},
+      // Regions, sizes, and the terms and times of a demand.
+      {"would {n} {g} (in eu-west-1|in us-central1|on-demand in europe-west4) be (faster|cheaper) than {n} {h} for "
+       "{m}?",
+       {"estimate", "@m", "--sweep=gpu={n}x{g},{n}x{h}"}},
+      {"cheapest way to serve {m} at {n} rps (in|on) (eu-west-1|us-central1)", {"recommend", "@m", "--rate={n}/s"}},
+      {"(is a 40GB A100 enough for|does an A100 40GB fit) (serving |){m} or do I need the 80GB (one|version|)?",
+       {"estimate", "@m", "--sweep=gpu=1xA100-40GB,1xA100-80GB"}},
+      {"(can I do|is it possible to do) full fine-tuning of {m} on {n}x A100 40GB(| boxes), or (do I need|should I "
+       "take) the 80GB (ones|version)",
+       {"estimate", "@m", "--job=train", "--sweep=gpu={n}xA100-40GB,{n}xA100-80GB"}},
+      {"(can|could) {m} be (fully fine-tuned|fine-tuned) on {n} {g}",
+       {"memory", "@m", "--gpu={n}x{g}", "--job=train"}},
+      {"how long does a QLoRA of {m} on {n}k (examples|rows|pairs|samples) of 500 tokens take on {n} A6000s, 2 epochs",
+       {"estimate", "@m", "--method=qlora", "--seq=500", "--gpu={n}xA6000", "--tokens={n}000000"}},
+      {"how long does (a LoRA|fine-tuning) of {m} on {n}k (examples|documents) of 900 tokens take on {n} h100-sxm",
+       {"recommend", "@m", "--seq=900", "--samples={n}000"}},
+      {"(should I reserve|is it worth reserving|commit to|reserve) {n} {g} for a year or (stay on|use) spot",
+       {"commit", "--gpu={g}", "--purchase=1y,spot", "--spot-share=1", "--base={n}"}},
+      {"(on-demand or reserved|reserved or on-demand|reservation vs on-demand) for {n} {g} that I use 73 hours (a|per|"
+       "each) month?",
+       {"commit", "--gpu={g}", "--base=0,peak={n},share=0.1"}},
+      {"is a 1-year reservation of {n} {g} worth it (if they are busy {n}0% of the time|at {n}0 % utilization)?",
+       {"commit", "--gpu={g}", "--purchase=1y", "--base=0,peak={n},share=0.{n}"}},
+      {"we transcribe {n} (thousand|million) hours of (audio|calls) (per|a|every) day with whisper large v3, cheapest "
+       "GPU?",
+       {"recommend", "whisper-large-v3", "--deadline=24h"}},
       // Phrases.
       {"(cost|price|monthly bill) (of serving|to serve|for serving) {m} at {n} requests per second",
        {"recommend", "@m", "--rate={n}/s", "--job=serve"}},

@@ -34,6 +34,7 @@ struct Said {
   std::optional<Seconds> turns_per;
   std::string parameters, like;           // of a model that is known only by its size: --params 34B --like llama
   std::optional<double> nodes, per_node;  // machines, and GPUs of each
+  std::optional<double> epochs;           // where the command has no such flag
   std::optional<double> longest;          // tokens of the longest request: --max-model-len
   std::string ignored;                    // words without a meaning, joined
   Typed rest;                             // everything else, as typed

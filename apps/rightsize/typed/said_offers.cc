@@ -52,6 +52,8 @@ bool WordReader::take_offer(const std::string& word) {
     at_ += lists_word("gpus gpu", lower_at(at_ + 1));
     return true;
   }
+  // All of the work may be interrupted if spot is an alternative to a commitment.
+  if (has("--spot-share") && lists_word("spot preemptible", lower)) keep("--spot-share=1");
   if (model::is_known_name(word)) return false;
   const bool after = lists_word("in on from at using with via", to_lower(word));
   const std::string& name = after && at_ + 1 < in_.size() ? in_[at_ + 1] : word;
@@ -70,8 +72,8 @@ bool WordReader::take_offer(const std::string& word) {
     return true;
   }
   std::string flag = is_link(name) && !after ? std::string() : offer_named(name, declared_);
-  const bool region = to_lower(word) == "in" && name.find('-') != std::string::npos && name.back() >= '0' &&
-                      name.back() <= '9' && kind_of_word(name) == WordKind::kOther;
+  const bool region =
+      is_region(name) || (to_lower(word) == "in" && is_unknown_name(name) && is_digits(name.substr(name.size() - 1)));
   if (flag.empty() && region && has("--region")) flag = "--region=" + name;
   if (flag.empty()) {
     const bool lists_offers = !has("--job") && !has("--model") && has("--gpu") && in_.size() > 3;
@@ -159,24 +161,34 @@ bool WordReader::take_growth(const std::string& word) {
 }
 
 bool WordReader::take_share() {
-  const auto [hours, words] = hours_a_day(in_, at_);
-  if (words == 0) return false;
-  hours_a_day_ = hours;
-  at_ += words - 1;
+  // "busy 33% of the time", "at 33 % utilization".
+  const std::size_t apart = lower_at(at_ + 1) == "%";
+  constexpr std::string_view kBusy = "of utilization utilized busy used load";
+  const auto [share, words] = share_of_time(in_, at_);
+  if ((apart || in_[at_].ends_with('%')) && is_digits(in_[at_].substr(0, 1)) &&
+      (lists_word(kBusy, lower_at(at_ + 1 + apart)) || lists_word(kBusy, lower_at(at_ - 1))))
+    busy_ = std::min(std::atof(in_[at_].c_str()) / 100, 1.0);
+  else if (words > 0)
+    busy_ = share;
+  else
+    return false;
+  at_ += words > 0 ? words - 1 : apart;
   return true;
 }
 
 void WordReader::put_share() {
+  if (out_.command == "commit" && !out_.rest.asked.empty() && !kept("--base=") && !kept("--usage=")) {
+    keep("--base=1");
+    out_.rest.notes.emplace_back("assumed: --base 1 (no number of GPUs was given)");
+  }
   std::string* base = kept("--base=");
-  if (hours_a_day_ == 0 || base == nullptr || base->find(',') != std::string::npos) return;
-  const int days = says_workdays(in_) ? 5 : 7;
-  *base = fmt::format("--base=0,peak={},share={:.3g}", base->substr(base->find('=') + 1), hours_a_day_ * days / 168);
-  out_.rest.notes.push_back(fmt::format("{:g} hours on {} days are {:.0f} of the 168 hours of a week (share={:.3g})",
-                                        hours_a_day_, days, hours_a_day_ * days, hours_a_day_ * days / 168));
+  if (busy_ == 0 || base == nullptr || base->find(',') != std::string::npos) return;
+  *base = fmt::format("--base=0,peak={},share={:.3g}", base->substr(base->find('=') + 1), busy_);
+  out_.rest.notes.push_back(
+      fmt::format("in use for {:.0f} of the 168 hours of a week (share={:.3g})", 168 * busy_, busy_));
 }
 
 bool WordReader::take_peak(const std::string& word) {
-  if (take_share()) return true;
   const bool up = lower_at(at_) == "up" && lower_at(at_ + 1) == "to";
   const bool peak = lists_word("peak peaks peaking", to_lower(word));
   const std::size_t at = at_ + (up ? 2 : 1 + lists_word("of at to", lower_at(at_ + 1)));
@@ -202,9 +214,10 @@ bool WordReader::take_peak(const std::string& word) {
   if (in_.size() < kSentence || is_flag_word(word) || word.find_first_of("0123456789") != std::string::npos)
     return false;
   // The demand is constant but for its peak, and the command is about buying.
-  const bool known =
-      lists_word("around clock during office business working weekdays hours day buy reserve reserving commit worth",
-                 to_lower(word));
+  const bool known = lists_word(
+      "around clock busy used train training during office business working weekdays hours day buy reserve reserving "
+      "commit worth",
+      to_lower(word));
   if (!is_link(word) && !known) ignore(word);
   return true;
 }
@@ -233,12 +246,19 @@ bool WordReader::take_hardware(const std::string& word) {
 }
 
 bool WordReader::take_audio(const std::string& word) {
-  const auto hours = parse_amount(word);
-  if (!plans_ || !hours || at_ + 2 >= in_.size() || !lists_word("hours hour h", to_lower(in_[at_ + 1]))) return false;
-  const std::size_t what = at_ + (to_lower(in_[at_ + 2]) == "of" ? 3 : 2);
-  if (what >= in_.size() || !lists_word("audio speech podcasts calls recordings", to_lower(in_[what]))) return false;
-  out_.amounts.push_back({"", word + " hours of audio", Thing::kAudioHour, *hours, false});
-  at_ = what;
+  const std::size_t unit = at_ + (lists_word("thousand million billion", lower_at(at_ + 1)) ? 2 : 1);
+  const std::string number = unit > at_ + 1 ? word + " " + lower_at(at_ + 1) : word;
+  const std::size_t what = unit + (lower_at(unit + 1) == "of" ? 2 : 1);
+  auto amount = parse_amount(number);
+  if (!plans_ || !amount || !lists_word("hours hour h", lower_at(unit)) ||
+      !lists_word("audio speech podcasts calls recordings", lower_at(what)))
+    return false;
+  const std::size_t time = what + (lists_word("per a each every", lower_at(what + 1)) ? 2 : 1);  // "a" may be gone
+  const auto rate = parse_amount("1 x per " + lower_at(time));
+  const std::string per = rate && rate->per ? " per " + lower_at(time) : "";
+  if (!per.empty()) amount->per = rate->per;
+  out_.amounts.push_back({"", number + " hours of audio" + per, Thing::kAudioHour, *amount, false});
+  at_ = per.empty() ? what : time;
   return true;
 }
 

@@ -105,6 +105,8 @@ bool WordReader::take_bare() {
   if (out_.sentence && is_instance_family(word) &&
       (is_vendor_or_provider(lower_at(at_ - 1)) || is_vendor_or_provider(lower_at(at_ + 1))))
     return true;
+  if (!has("--region") && is_region(word)) return ignore(word), true;
+  if (has("--growth") && take_share()) return true;
   if (take_offer(word)) return true;
   // "3 million inferences of bert-large, 128 tokens each"
   if (parse_amount(word) && lower_at(at_ + 1) == "tokens" && lower_at(at_ + 2) == "each") {
@@ -139,7 +141,9 @@ bool WordReader::take_bare() {
   if (lists_word("tokens tok", lower_at(at_ + 1)) && lower_at(at_ + 2) == "per" && out_.command == "estimate" &&
       kind_of_word(word) == WordKind::kGpu && take_name(word))
     return true;
-  const bool counted = word.find_first_not_of("0123456789.,") == std::string::npos &&
+  // "4k documents" is not a resolution, as it is in "4k images".
+  const char* digits = job_of(lower_at(at_ + 1)).empty() ? "0123456789.,kK" : "0123456789.,";
+  const bool counted = word.find_first_not_of(digits) == std::string::npos &&
                        (is_unit_word(lower_at(at_ + 1)) || is_adjective(at_ + 1));  // "5000 rows" is not an RTX 5000
   if (has("--volume") && !counted && take_window_gpu(word)) return true;
   if (take_audio(word) || take_machines(word) || (!counted && take_name(word)) || skip_word(word)) return true;
@@ -318,10 +322,8 @@ void WordReader::take_length_of_each() {
   if (unit == std::end(kUnits) || !length || length->per || !length->thing.empty() || length->count > kLongest) return;
   const std::string noun = lower_at(at + 2);  // take_lengths() reads "300 token answers"
   if (lists_word(kPrompts, noun) || lists_word(kOut, noun) || lists_word(kAnswers, noun)) return;
-  const bool trains =
-      lists_word("train finetune dpo", out_.job) || std::any_of(in_.begin(), in_.end(), [](const std::string& word) {
-        return lists_word("--job=train --job=finetune --job=dpo", word);
-      });
+  const std::string job = out_.job.empty() ? job_of(value_of(in_, "--job")) : out_.job;
+  const bool trains = lists_word("train finetune dpo", job);
   const std::string flag = trains && has("--seq") ? "--seq=" : has("--isl") ? "--isl=" : "";
   if (flag.empty()) return;
   const std::string tokens = unit->second == 1 ? in_[at] : fmt::format("{:.0f}", length->count * unit->second);
@@ -501,6 +503,7 @@ bool WordReader::take_counted(const std::string& word) {
   }
   const FlagInfo* flag = find("--" + noun);
   if (flag == nullptr) flag = find("--" + noun + "s");
+  if (flag == nullptr && lists_word("epoch epochs", noun)) return out_.epochs = std::atof(word.c_str()), ++at_, true;
   const bool named = flag != nullptr && lists_word("--epochs --steps --gpus --turns", flag->name);
   if (!named || !settings::read(*flag->setting, word)) return false;
   keep(flag->name + "=" + word);

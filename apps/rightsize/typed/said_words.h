@@ -52,7 +52,7 @@ class WordReader {
   const std::deque<FlagInfo>& declared_;
   bool plans_ = false, first_bare_ = true;
   std::size_t at_ = 0, ignored_end_ = 0;  // the end: behind the last word that was ignored
-  double hours_a_day_ = 0;
+  double busy_ = 0;                       // the share of the time in which the demand lasts
   Said out_;
 };
 

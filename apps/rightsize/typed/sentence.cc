@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <regex>
@@ -103,22 +102,27 @@ void drop_pronouns(std::vector<std::string>& words) {
   }
 }
 
-constexpr int kDayMinutes = 24 * 60;
-
-// "22:00", "10pm", "6:30 am", "22h", "noon": minutes since midnight.
-std::optional<int> minute_of_day(std::string text) {
-  std::erase(text, ' ');
-  if (text == "midnight" || text == "noon") return text == "noon" ? kDayMinutes / 2 : 0;
-  int hour = 0, minute = 0, used = 0;
-  const bool minutes = std::sscanf(text.c_str(), "%2d:%2d%n", &hour, &minute, &used) == 2 && used > 0;
-  if (!minutes && std::sscanf(text.c_str(), "%2d%n", &hour, &used) != 1) return std::nullopt;
-  const std::string rest = text.substr(static_cast<std::size_t>(used));
-  if (!rest.empty() && !lists_word("am pm h", rest)) return std::nullopt;
-  if (lists_word("am pm", rest) && (hour < 1 || hour > 12)) return std::nullopt;
-  if (rest == "pm" && hour < 12) hour += 12;
-  if (rest == "am" && hour == 12) hour = 0;
-  if (hour < 0 || minute < 0 || hour > 24 || minute > 59 || hour * 60 + minute > kDayMinutes) return std::nullopt;
-  return hour * 60 + minute;
+// "a 40GB A100, or do I need the 80GB one": sizes before or after a GPU name its variants.
+void name_variants(std::vector<std::string>& words) {
+  const auto is_variant = [&](const std::string& gpu, const std::string& size) {
+    return to_lower(size).ends_with("gb") && kind_of_word(singular_gpu(gpu) + "-" + size) == WordKind::kGpu;
+  };
+  std::string gpu, count;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (is_variant(words[i + 1], words[i])) std::swap(words[i], words[i + 1]);
+    if (is_variant(words[i], words[i + 1])) {
+      gpu = singular_gpu(words[i++]);
+      const std::string before = i > 1 ? to_lower(words[i - 2]) : "";
+      const bool number = (is_digits(before.substr(0, 1)) && before.size() < 4) || lists_word("a an one", before);
+      count = number && !is_digits(gpu.substr(0, 1)) ? before : "";
+    } else if (!gpu.empty() && is_variant(gpu, words[i + 1])) {
+      const auto size = words.begin() + static_cast<std::ptrdiff_t>(i + 1);
+      if (size + 1 != words.end() && lists_word("one ones version variant card cards", to_lower(*(size + 1))))
+        words.erase(size + 1);
+      words.insert(size, gpu);
+      if (!count.empty()) words.insert(words.begin() + static_cast<std::ptrdiff_t>(++i), count);
+    }
+  }
 }
 
 }  // namespace
@@ -188,6 +192,7 @@ std::vector<std::string> split_sentences(std::vector<std::string> words) {
     if (is_size(out[i]) && !job_of(out[i + 1]).empty() && !out[i + 1].ends_with('s'))
       out.insert(out.begin() + static_cast<std::ptrdiff_t>(i + 1), "model");
   }
+  name_variants(out);
   write_digits(out);
   // "100k SDXL images": the model, then the amount.
   for (std::size_t i = 0; i + 2 < out.size(); ++i) {
@@ -197,39 +202,20 @@ std::vector<std::string> split_sentences(std::vector<std::string> words) {
   return out;
 }
 
-std::pair<double, std::size_t> hours_a_day(const std::vector<std::string>& words, std::size_t at) {
+std::pair<double, std::size_t> share_of_time(const std::vector<std::string>& words, std::size_t at) {
   const auto word = [&](std::size_t i) { return i < words.size() ? to_lower(words[i]) : std::string(); };
   const bool apart = is_digits(word(at));
   const Result<Seconds> time = parse_duration(apart ? word(at) + " " + word(at + 1) : word(at));
   std::size_t end = at + (apart ? 2 : 1);
   end += lists_word("a per each every /", word(end));
   const bool daily = lists_word("day daily night nightly evening weekday weekdays workday", word(end));
-  if (!time || !daily || !(*time > Seconds{}) || *time > hours(24)) return {0, 0};
-  return {in_hours(*time), end + 1 - at};
-}
-
-bool says_workdays(const std::vector<std::string>& words) {
-  return std::ranges::any_of(words, [](const std::string& word) {
-    return lists_word("weekday weekdays workday workdays working business mon-fri", to_lower(word));
-  });
-}
-
-std::optional<DayHours> hours_of_day(const std::string& text) {
-  std::string even = to_lower(text);
-  for (const std::string_view between : {" to ", " until ", " till ", " and ", "\u2013", " - "}) {
-    if (const std::size_t at = even.find(between); at != std::string::npos) even.replace(at, between.size(), "-");
-  }
-  const std::size_t dash = even.find('-');
-  if (dash == std::string::npos) return std::nullopt;
-  const auto from = minute_of_day(even.substr(0, dash)), to = minute_of_day(even.substr(dash + 1));
-  const bool clock = even.find_first_of(":m") != std::string::npos;  // 8-16 may be anything
-  if (!from || !to || !clock) return std::nullopt;
-  return DayHours{seconds(60.0 * *from), seconds(60.0 * ((*to - *from + kDayMinutes - 1) % kDayMinutes + 1))};
-}
-
-std::string length_of_hours(const std::string& text) {
-  const std::optional<DayHours> hours = hours_of_day(text);
-  return hours ? fmt::format("{:.0f}min", in_seconds(hours->length) / 60) : "";
+  const Result<Seconds> span = daily ? Result<Seconds>(days(1)) : parse_duration("1 " + word(end));
+  if (!time || !span || !(*time > Seconds{}) || *time > *span || *span < days(1)) return {0, 0};
+  const bool workdays =
+      daily && std::ranges::any_of(words, [](const std::string& one) {
+        return lists_word("weekday weekdays workday workdays working business mon-fri", to_lower(one));
+      });
+  return {in_hours(*time) / in_hours(*span) * (workdays ? 5.0 / 7 : 1), end + 1 - at};
 }
 
 }  // namespace rightsize::app

@@ -53,6 +53,7 @@ std::string singular_gpu(const std::string& word);
 // The machine of an instance type such as p5.48xlarge; null where the word is none.
 const catalog::Machine* machine_named(std::string_view word);
 bool is_instance_family(std::string_view word);  // whether a word is the first part of instance types: g5, p4d
+bool is_region(std::string_view word);           // eu-west-1, us-central1: a provider's name of a region
 bool is_unknown_name(std::string_view word);     // "xtts-v2" may be a model that is not on file
 // The GPUs of an instance type: "8xh100-sxm" of p5.48xlarge; empty where the word is none.
 std::string gpus_of_instance(std::string_view word);

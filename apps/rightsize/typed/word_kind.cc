@@ -74,6 +74,12 @@ std::string gpus_of_instance(std::string_view word) {
                              : machine->gpu;
 }
 
+bool is_region(std::string_view word) {
+  const std::string lower = to_lower(word), area = lower.substr(0, lower.find('-'));
+  return area.size() < lower.size() && lower.find_first_of("0123456789", lower.size() - 2) != std::string::npos &&
+         lists_word("us eu ap ca sa me af il mx europe asia australia northamerica southamerica", area);
+}
+
 bool is_unknown_name(std::string_view word) {
   const bool letter = word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") > 0;
   return letter && word.find('-') != std::string_view::npos &&

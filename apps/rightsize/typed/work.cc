@@ -394,7 +394,7 @@ void WorkWriter::put_request() {
 void WorkWriter::put_work(const SaidAmount& said, const std::string& flag, double count) {
   const bool as_typed = said.flag == flag && !said.amount.per && parse_count(said.value);
   const std::string text = as_typed                  ? said.value
-                           : flag == "--audio-hours" ? fmt::format("{:.6g}", count)
+                           : flag == "--audio-hours" ? fmt::format("{:.9g}", count)
                                                      : whole(count);
   put(flag, text);
   if (!said.amount.per) return;

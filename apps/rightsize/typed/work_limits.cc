@@ -149,8 +149,10 @@ void WorkWriter::put_other() {
       const std::string text = daily ? whole(count) + "/d" : rate_text(count / in_seconds(*said.amount.per));
       put(rate_flag, text);
       said_as(said, fmt::format("{} {}", rate_flag, text));
-    } else if (said.thing == Thing::kToken && !said.amount.per && has("--tokens")) {
-      put("--tokens", whole(said.amount.count));
+    } else if (!said.amount.per && has("--tokens") && (said.thing == Thing::kToken || (trains() && generates()))) {
+      const double each = said.thing == Thing::kToken ? 1 : length("--seq", 2048);
+      put("--tokens", whole(said.amount.count * each * said_.epochs.value_or(1)));
+      if (each > 1) said_as(said, "--tokens " + out_.words.back().substr(9));
     } else if (has("--job")) {
       out_.notes.push_back(
           fmt::format("'{}' does not depend on {}; 'recommend' plans for it", said_.command, said.text()));

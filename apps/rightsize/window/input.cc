@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "base/day_hours.h"
 #include "base/file.h"
 #include "base/format.h"
 #include "rightsize/input/named_gpu.h"
-#include "rightsize/typed/sentence.h"
 
 namespace rightsize::app {
 namespace {
