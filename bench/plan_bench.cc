@@ -30,7 +30,7 @@ void search(benchmark::State& state, const plan::Request& request) {
   for (auto _ : state) {
     const auto offers = setup().book.offers(request.filter);
     const auto classes = plan::machine_classes(offers, setup().book, days(1), setup().constants, {});
-    plan::MemoryTable memory(request.model);
+    memory::MemoryTable memory(request.model);
     const plan::FoundOptions found =
         request.work.kind == plan::WorkKind::kTraining
             ? plan::search_training(request, classes, setup().constants, work, memory,

@@ -49,7 +49,7 @@ std::vector<std::string> names_of(const Recommendation& r) {
 // planner's enumerations of machines and formats.
 double cheapest_by_brute_force(const Request& request, const catalog::Catalog& catalog) {
   const perf::ModelWork work = perf::work_of(request.model);
-  MemoryTable memory(request.model);  // caches exact needs, which are the same on every GPU
+  memory::MemoryTable memory(request.model);  // caches exact needs, which are the same on every GPU
   double best = 1e300;
   for (const market::Offer& offer : market::PriceBook(catalog).offers(request.filter)) {
     const perf::GpuSpeed speed = perf::gpu_speed(built_in_constants(), *offer.gpu);

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "memory/memory_table.h"
 #include "plan/hardware.h"
-#include "plan/memory_table.h"
 #include "plan/plan.h"
 
 namespace rightsize::plan {
@@ -73,7 +73,7 @@ using Excluded = std::function<bool(const model::Job&, const catalog::Gpu&)>;
 
 // `only`: only the classes of this GPU; nullptr: all.
 FoundOptions search_training(const Request& request, const std::vector<MachineClass>& classes,
-                             const perf::Constants& constants, const perf::ModelWork& work, MemoryTable& memory,
+                             const perf::Constants& constants, const perf::ModelWork& work, memory::MemoryTable& memory,
                              const Excluded& excluded, const catalog::Gpu* only = nullptr);
 
 // Offline jobs: the fastest replicas on each number of machines.

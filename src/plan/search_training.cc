@@ -42,7 +42,8 @@ perf::Cluster ideal_cluster(const perf::Cluster& cluster) {
 class TrainingSearch {
  public:
   TrainingSearch(const Request& request, const std::vector<MachineClass>& classes, const perf::Constants& constants,
-                 const perf::ModelWork& work, MemoryTable& memory, const Excluded& excluded, const catalog::Gpu* only)
+                 const perf::ModelWork& work, memory::MemoryTable& memory, const Excluded& excluded,
+                 const catalog::Gpu* only)
       : only_(only),
         request_(request),
         classes_(classes),
@@ -358,7 +359,7 @@ class TrainingSearch {
   const std::vector<MachineClass>& classes_;
   const perf::Constants& constants_;
   const perf::ModelWork& work_;
-  MemoryTable& memory_;
+  memory::MemoryTable& memory_;
   const Excluded& excluded_;
   std::vector<Core> cores_;  // of the current GPU
   // By group of cores, for the last number of GPUs.
@@ -376,7 +377,7 @@ class TrainingSearch {
 }  // namespace
 
 FoundOptions search_training(const Request& request, const std::vector<MachineClass>& classes,
-                             const perf::Constants& constants, const perf::ModelWork& work, MemoryTable& memory,
+                             const perf::Constants& constants, const perf::ModelWork& work, memory::MemoryTable& memory,
                              const Excluded& excluded, const catalog::Gpu* only) {
   return TrainingSearch(request, classes, constants, work, memory, excluded, only).run();
 }

@@ -10,7 +10,7 @@
 #include "memory/train.h"
 #include "model/job.h"
 
-namespace rightsize::plan {
+namespace rightsize::memory {
 
 class MemoryTable {
  public:
@@ -23,7 +23,7 @@ class MemoryTable {
   Bytes floor(const model::Job& job) const;
 
   // The same need as `rightsize memory` reports.
-  const memory::MemoryNeed& need(const model::Job& job, const catalog::Gpu& gpu);
+  const MemoryNeed& need(const model::Job& job, const catalog::Gpu& gpu);
 
   // Computes these needs on all cores; each is a replay that takes milliseconds.
   struct Asked {
@@ -47,8 +47,8 @@ class MemoryTable {
   double parameters_;
   double expert_parameters_ = 0;  // of all experts
   double expert_layers_ = 0;
-  std::map<Settings, std::unique_ptr<memory::TrainingNeeds>> surfaces_;
-  std::map<NeedKey, memory::MemoryNeed> needs_;
+  std::map<Settings, std::unique_ptr<TrainingNeeds>> surfaces_;
+  std::map<NeedKey, MemoryNeed> needs_;
 };
 
-}  // namespace rightsize::plan
+}  // namespace rightsize::memory

@@ -1,27 +1,27 @@
-#include "plan/memory_table.h"
+#include "memory/memory_table.h"
 
 #include <gtest/gtest.h>
 
 #include "catalog/catalog.h"
-#include "plan/read_request.h"
+#include "presets/presets.h"
 
-namespace rightsize::plan {
+namespace rightsize::memory {
 namespace {
 
 // Computing needs on all cores gives the same results as one by one.
 TEST(MemoryTable, FindsTheSameTogetherAndAlone) {
   const catalog::Catalog catalog = *catalog::load_catalog("");
-  const Checked<Request> request = read_request({{"model", "llama-3.2-1b", {}}, {"tokens", "1B", {}}}, catalog);
-  ASSERT_TRUE(request) << describe(request.error());
+  const model::ModelShape shape = *model::find_model("llama-3.2-1b");
   std::vector<model::Job> jobs;
   for (const std::int64_t batch : {1, 2, 4}) {
     for (const model::Recompute recompute : {model::Recompute::kNone, model::Recompute::kFull}) {
-      jobs.push_back(request->job);
+      jobs.emplace_back();
       jobs.back().batch = batch;
+      jobs.back().sequence = 2048;
       jobs.back().train.recompute = recompute;
     }
   }
-  MemoryTable together(request->model), alone(request->model);
+  MemoryTable together(shape), alone(shape);
   std::vector<MemoryTable::Asked> asked;
   const std::vector<const catalog::Gpu*> gpus = {*catalog.find_gpu("h100-sxm"), *catalog.find_gpu("mi300x")};
   for (const catalog::Gpu* gpu : gpus) {
@@ -29,7 +29,7 @@ TEST(MemoryTable, FindsTheSameTogetherAndAlone) {
   }
   together.find_together(asked);
   for (const MemoryTable::Asked& one : asked) {
-    const memory::MemoryNeed &a = together.need(*one.job, *one.gpu), &b = alone.need(*one.job, *one.gpu);
+    const MemoryNeed &a = together.need(*one.job, *one.gpu), &b = alone.need(*one.job, *one.gpu);
     EXPECT_EQ(in_bytes(a.low), in_bytes(b.low));
     EXPECT_EQ(in_bytes(a.device), in_bytes(b.device));
     EXPECT_EQ(in_bytes(a.high), in_bytes(b.high));
@@ -37,4 +37,4 @@ TEST(MemoryTable, FindsTheSameTogetherAndAlone) {
 }
 
 }  // namespace
-}  // namespace rightsize::plan
+}  // namespace rightsize::memory

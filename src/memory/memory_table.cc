@@ -1,4 +1,4 @@
-#include "plan/memory_table.h"
+#include "memory/memory_table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "base/threads.h"
 #include "memory/tape/plan.h"
 
-namespace rightsize::plan {
+namespace rightsize::memory {
 namespace {
 
 using model::Job;
@@ -74,7 +74,7 @@ MemoryTable::Settings MemoryTable::settings_of(const Job& job) {
           p.pipeline,
           p.expert,
           p.zero,
-          memory::tape::micro_batches_held(job),
+          tape::micro_batches_held(job),
           p.data() > 1};
 }
 
@@ -85,8 +85,8 @@ Bytes MemoryTable::high(const Job& asked) {
   // More groups of whole experts change only the experts on a GPU, so one surface is enough.
   Job like = job;
   if (job.parallel.expert > job.parallel.tensor && job.parallel.zero < 2) like.parallel.expert = job.parallel.tensor;
-  std::unique_ptr<memory::TrainingNeeds>& surface = surfaces_[settings_of(like)];
-  if (!surface) surface = std::make_unique<memory::TrainingNeeds>(model_, like);
+  std::unique_ptr<TrainingNeeds>& surface = surfaces_[settings_of(like)];
+  if (!surface) surface = std::make_unique<TrainingNeeds>(model_, like);
   return surface->high(static_cast<double>(job.batch), job.parallel.data(),
                        bytes(expert_bytes(job) - expert_bytes(like)));
 }
@@ -118,13 +118,13 @@ MemoryTable::NeedKey MemoryTable::key_of(const Job& job, const catalog::Gpu& gpu
           job.batch,
           serves ? static_cast<int>(job.serve.concurrency) : 0,
           static_cast<int>(job.stack),
-          serves ? gpu.name : std::string(name_of(memory::runtime_basis(gpu)))};
+          serves ? gpu.name : std::string(name_of(runtime_basis(gpu)))};
 }
 
-const memory::MemoryNeed& MemoryTable::need(const Job& job, const catalog::Gpu& gpu) {
+const MemoryNeed& MemoryTable::need(const Job& job, const catalog::Gpu& gpu) {
   const NeedKey key = key_of(job, gpu);
   auto found = needs_.find(key);
-  if (found == needs_.end()) found = needs_.emplace(key, memory::estimate_memory(model_, job, &gpu)).first;
+  if (found == needs_.end()) found = needs_.emplace(key, estimate_memory(model_, job, &gpu)).first;
   return found->second;
 }
 
@@ -139,11 +139,10 @@ void MemoryTable::find_together(const std::vector<Asked>& asked) {
   const std::size_t threads = std::min({kMostThreads, cores, missing.size()});
   if (threads < 2) return;  // need() computes it later
   const std::vector<std::pair<NeedKey, Asked>> list(missing.begin(), missing.end());
-  std::vector<memory::MemoryNeed> found(list.size());
-  for_each_index(list.size(), static_cast<unsigned>(threads), [&](std::size_t i) {
-    found[i] = memory::estimate_memory(model_, *list[i].second.job, list[i].second.gpu);
-  });
+  std::vector<MemoryNeed> found(list.size());
+  for_each_index(list.size(), static_cast<unsigned>(threads),
+                 [&](std::size_t i) { found[i] = estimate_memory(model_, *list[i].second.job, list[i].second.gpu); });
   for (std::size_t i = 0; i < list.size(); ++i) needs_.emplace(list[i].first, std::move(found[i]));
 }
 
-}  // namespace rightsize::plan
+}  // namespace rightsize::memory
