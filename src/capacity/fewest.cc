@@ -102,14 +102,19 @@ std::vector<Configuration> Planner::settings(std::size_t replica, int count, dou
     }
     return all;
   }
-  Seconds tightest;
-  for (const Slo& slo : service_.slos) tightest = tightest > Seconds{} ? std::min(tightest, slo.limit) : slo.limit;
+  Seconds tightest, tail;
+  for (const Slo& slo : service_.slos) {
+    tightest = tightest > Seconds{} ? std::min(tightest, slo.limit) : slo.limit;
+    if (slo.at >= Statistic::kP90) tail = tail > Seconds{} ? std::min(tail, slo.limit) : slo.limit;
+  }
   c.batching.max_delay = sim::to_sim_time(tightest * delay);
   if (delay > 0 && c.batching.max_delay == 0) return all;
   std::vector<std::pair<double, Configuration>> glanced;
   for (auto size = replicas_[replica].sizes.rbegin(); size != replicas_[replica].sizes.rend(); ++size) {
     c.batching.max_batch = *size;
-    if ((delay > 0 && *size == 1) || bound(c) > 1) continue;
+    // Every request of a batch that takes longer than the limit misses it. Half of the requests may.
+    const Seconds full = seconds(replicas_[replica].times.mean(*size) * 1e-9);
+    if ((delay > 0 && *size == 1) || (tail > Seconds{} && full > tail) || bound(c) > 1) continue;
     const auto glance = look(c, kAtAGlance, seed_);
     if (glance && glance->excess(service_) <= kGlanceError) glanced.emplace_back(glance->excess(service_), c);
     // A limit that no batch reaches changes nothing: continue with the largest batch that was seen.

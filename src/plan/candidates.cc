@@ -116,14 +116,6 @@ double tightness(const Option& option) {
   return 1 + kMost * std::clamp((option.memory_used - 1 + kSpare) / (kSpare / 2), 0.0, 1.0);
 }
 
-// Separate prefill and decode workers are harder to operate.
-constexpr double kLeastSavingOfSeparation = 0.15;
-
-// Whether the search chose separate prefill and decode workers.
-bool is_separated(const Request& request, const PricedOption& c) {
-  return c.option->job.serve.disaggregated && !request.job.serve.disaggregated;
-}
-
 // Whether the option breaks a limit at the slow end of its speed.
 bool may_miss(const Request& request, const PricedOption& c) {
   const double slow = c.option->speed.high;
@@ -164,8 +156,8 @@ double weighted_score(const Request& request, const PricedOption& c) {
   if (c.offer->price->purchase != catalog::Purchase::kOnDemand) percent += 3;
   if (c.price->age && *c.price->age > days(market::kAgedDays)) percent += 0.2;
   if (c.price->sources < 2) percent += 0.1;
-  // One failed machine stops a whole training run, but only its own replicas of a service. A run on one machine is worth
-  // 2 %, also where two machines take half the time.
+  // One failed machine stops a whole training run, but only its own replicas of a service. A run on one machine is
+  // worth 2 %, also where two machines take half the time.
   const bool service = request.work.kind == WorkKind::kServing && c.option->replicas > 1;
   const int machines = c.option->machines;
   const double alone = request.work.kind == WorkKind::kTraining && machines > 1 ? 1.5 : 0;
@@ -447,8 +439,7 @@ namespace {
 // the one that uses less of the commitments.
 struct Ranked {
   Ranked(const Request& request, const PricedOption& c)
-      : option(&c),
-        key(!c.price->may_lead(), weighted_score(request, c), in_usd(c.cost), c.ranked_wait(request)) {}
+      : option(&c), key(!c.price->may_lead(), weighted_score(request, c), in_usd(c.cost), c.ranked_wait(request)) {}
   bool operator<(const Ranked& other) const {
     return key != other.key ? key < other.key : names_of(*option) < names_of(*other.option);
   }
@@ -476,6 +467,10 @@ void put_plain_first(const Request& request, std::vector<Ranked>& ranking) {
 }
 
 }  // namespace
+
+bool is_separated(const Request& request, const PricedOption& c) {
+  return c.option->job.serve.disaggregated && !request.job.serve.disaggregated;
+}
 
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b) {
   return Ranked(request, a) < Ranked(request, b);

@@ -110,6 +110,10 @@ bool is_better(const Request& request, const PricedOption& a, const PricedOption
 // Whether the host has an Arm processor: images and wheels must then be built for Arm.
 bool has_arm_host(const market::Offer& offer);
 
+// Whether the search chose separate prefill and decode workers. They are harder to operate, so they must save enough.
+bool is_separated(const Request& request, const PricedOption& option);
+inline constexpr double kLeastSavingOfSeparation = 0.15;
+
 // Provider, GPU, terms, and whether prefill and decode are separate; one option of each kind is shown.
 using Kind = std::tuple<std::string_view, const catalog::Gpu*, catalog::Purchase, bool>;
 Kind kind_of(const PricedOption& option);

@@ -59,7 +59,7 @@ class Planning {
   // also at the slow end of their speed, which does not change their rank.
   void verify(std::size_t plans, bool front, bool intervals) {
     if (request_.work.kind == WorkKind::kTraining) {
-      std::vector<MemoryTable::Asked> asked;
+      std::vector<memory::MemoryTable::Asked> asked;
       for (const PricedOption* c : shown(plans, front)) asked.push_back({&c->option->job, c->machines->gpu});
       memory_.find_together(asked);
       const auto too_large = [this](const PricedOption& c) { return !fits(c); };
@@ -356,6 +356,9 @@ class Planning {
     for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) all.push_back(&kinds_[i]);
     for (const PricedOption* next : {rival(), next_gpu()})
       if (serving_ && plans > 1 && next != nullptr) all.push_back(next);
+    // Separate workers lead only if they save enough over a plain plan, which is therefore simulated too.
+    const PricedOption* plain = best_in(kinds_, [&](const PricedOption& c) { return !is_separated(request_, c); });
+    if (plain != nullptr && is_separated(request_, kinds_.front())) all.push_back(plain);
     if (const PricedOption* extrapolation = front ? worth_testing() : nullptr) all.push_back(extrapolation);
     const std::size_t of_front = serving_ ? std::min(kFront, front_.size()) : front_.size();
     for (std::size_t i = 0; front && i < of_front; ++i) all.push_back(&front_[i]);
@@ -427,7 +430,8 @@ class Planning {
   // An option that was only screened and would be first; null: none.
   const PricedOption* could_lead() const {
     if (kinds_.empty() || request_.objective != Objective::kCost) return nullptr;
-    return could_cost_less(kinds_.front().ranked_cost(request_), [](const PricedOption&) { return true; });
+    const double least = is_separated(request_, kinds_.front()) ? 1 - kLeastSavingOfSeparation : 1;
+    return could_cost_less(kinds_.front().ranked_cost(request_) / least, [](const PricedOption&) { return true; });
   }
 
   // The same for the next GPU. Conversations compare the GPUs that the list has: all layouts would have to be
@@ -582,7 +586,7 @@ class Planning {
   const market::PriceBook& book_;
   const perf::Constants& constants_;
   const perf::ModelWork& work_;
-  MemoryTable memory_;
+  memory::MemoryTable memory_;
   std::vector<market::Offer> offers_;
   std::vector<MachineClass> classes_;
   std::set<decltype(exclusion_key(model::Job(), catalog::Gpu()))> excluded_;
