@@ -173,8 +173,8 @@ std::vector<WindowOption> window_options(const WindowProblem& problem, const cap
   if (live) {
     const int gpus = live->configuration.replicas();
     // Utilization over the day, not at its peak.
-    options.push_back({"real time", gpus, all_month(gpus), problem.on_demand, live->value(problem.slo),
-                       live->busy / problem.given.peak,
+    options.push_back({"real time", gpus, all_month(gpus), problem.on_demand,
+                       live->tested(problem.slo.quantity, problem.slo.at), live->busy / problem.given.peak,
                        fmt::format("{} {}", capacity::describe(problem.slo), format_duration(problem.slo.limit))});
   }
   const Seconds worst = problem.work.window + plan.latest;
