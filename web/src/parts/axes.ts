@@ -30,7 +30,7 @@ export function once<V>(format: (value: V) => string): (value: V, i: number) => 
   };
 }
 
-/** Names of at most this many letters that stay different: cut in the middle, elsewhere, or numbered. */
+/** Names of at most this many letters that stay different: shortened at one place, or numbered. */
 export function cutApart(names: string[], most: number): (name: string) => string {
   const all = [...new Set(names)];
   const cuts = [Math.floor((most - 1) / 2), ...Array.from({ length: most }, (_, end) => end)].map((end) => all.map((name) => middleCut(name, most, end)));
