@@ -10,6 +10,7 @@ Seconds from_ns(double ns) { return seconds(ns * 1e-9); }
 
 // To three digits, as reports show it.
 Seconds rounded_up(Seconds time) {
+  if (!(time > Seconds{})) return time;
   const double unit = std::pow(10, std::floor(std::log10(in_seconds(time))) - 2);
   return seconds(std::ceil(in_seconds(time) / unit - 1e-9) * unit);
 }

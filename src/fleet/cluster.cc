@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "catalog/place.h"
+#include "fleet/fleet.h"
 
 namespace rightsize::fleet {
 namespace {

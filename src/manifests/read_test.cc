@@ -292,9 +292,8 @@ spec:
   EXPECT_EQ(r.units, std::nullopt);
   EXPECT_EQ(r.per_unit, std::nullopt);
   EXPECT_TRUE(r.gpus.empty());
-  EXPECT_THAT(r.unresolved,
-              ElementsAre("replicas: {{ .Values.replicas }}", "nvidia.com/gpu.product: {{ .Values.gpu }}",
-                          "nvidia.com/gpu: {{ .Values.gpus | default 1 }}"));
+  EXPECT_THAT(r.unresolved, ElementsAre("replicas: {{ .Values.replicas }}", "nvidia.com/gpu.product: {{ .Values.gpu }}",
+                                        "nvidia.com/gpu: {{ .Values.gpus | default 1 }}"));
   EXPECT_THAT(r.name, HasSubstr("include"));
 }
 

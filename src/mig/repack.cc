@@ -183,13 +183,15 @@ class Ordering {
 void take_last_free(std::vector<std::pair<std::size_t, Instance>>& begun, std::vector<Layout> planned,
                     const Geometry& geometry) {
   for (auto& [gpu, slice] : begun) {
-    planned[gpu].erase(std::ranges::find(planned[gpu], slice));
-    const std::vector<int>& starts = geometry.profile(slice.profile).placements;
+    Layout& others = planned[gpu];
+    others.erase(std::ranges::find(others, slice));
+    const int profile = slice.profile;
+    const std::vector<int>& starts = geometry.profile(profile).placements;
     const auto last = std::find_if(starts.rbegin(), starts.rend(), [&](int start) {
-      return geometry.may_join(planned[gpu], {slice.profile, start});
+      return geometry.may_join(others, {profile, start});
     });
     if (last != starts.rend()) slice.start = *last;
-    planned[gpu].push_back(slice);
+    others.push_back(slice);
   }
 }
 

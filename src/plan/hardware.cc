@@ -81,7 +81,8 @@ void limit_by_budget(const Request& request, const market::PriceBook& book, std:
   if (!request.limits.budget || !simulates_cache(request) || !monthly || !book.committed().empty()) return;
   for (MachineClass& machines : classes) {
     const Usd month = machines.least_price() * rightsize::machines(1) * kMonth;
-    if (month > Usd{}) machines.affordable = static_cast<int>(std::min(1e6, (*request.limits.budget + kHalfACent) / month));
+    if (month > Usd{})
+      machines.affordable = static_cast<int>(std::min(1e6, (*request.limits.budget + kHalfACent) / month));
   }
 }
 

@@ -98,8 +98,9 @@ Error cannot_read(std::string_view name, std::string_view head, SampleFormat for
   }
   if (format == SampleFormat::kJson) {
     return bad_input(fmt::format("'{}' is JSON without samples of GPUs in a format that we know", name))
-        .with_hint("supported: gpustat --json; with 'rightsize fleet' also query results of Prometheus, "
-                   "CloudWatch, Google Cloud or Azure, sacct --json and kubectl -o json");
+        .with_hint(
+            "supported: gpustat --json; with 'rightsize fleet' also query results of Prometheus, "
+            "CloudWatch, Google Cloud or Azure, sacct --json and kubectl -o json");
   }
   return bad_input(fmt::format("'{}' has an unrecognized format", name))
       .with_hint(
@@ -107,7 +108,8 @@ Error cannot_read(std::string_view name, std::string_view head, SampleFormat for
           "memory.total,power.draw --format=csv -l 1 > smi.csv")
       .with_hint(
           "supported: nvidia-smi --query-gpu=... --format=csv, nvidia-smi dmon and pmon, nvidia-smi -q with or without "
-          "-x, the table of nvidia-smi, gpustat --json, dcgmi dmon, dcgm-exporter's text, system metrics of Weights & Biases or MLflow "
+          "-x, the table of nvidia-smi, gpustat --json, dcgmi dmon, dcgm-exporter's text, system metrics of Weights & "
+          "Biases or MLflow "
           "(CSV), and recordings of 'rightsize profile --record'");
 }
 
@@ -177,9 +179,10 @@ Result<> read_lines(Buffer& buffer, Intake& intake, LineReader& reader, ReadSumm
 }  // namespace
 
 std::string_view name_of(SampleFormat format) {
-  static constexpr std::string_view kNames[] = {"unknown",        "recording",  "nvidia-smi csv",  "nvidia-smi dmon",
-                                                "nvidia-smi xml", "dcgmi dmon", "exposition text", "nvidia-smi text",
-                                                "table",          "gpustat",    "JSON"};
+  static constexpr std::string_view kNames[] = {
+      "unknown",    "recording",       "nvidia-smi csv",  "nvidia-smi dmon", "nvidia-smi xml",
+      "dcgmi dmon", "exposition text", "nvidia-smi text", "table",           "gpustat",
+      "JSON"};
   return kNames[static_cast<std::size_t>(format)];
 }
 
@@ -191,7 +194,8 @@ SampleFormat detect_format(std::string_view beginning) {
     if (line.empty()) continue;
     if (line.front() == '{' || line.front() == '[') {
       const auto holds = [&](std::string_view part) { return whole.find(part) != std::string_view::npos; };
-      return line.front() == '{' && holds("\"gpus\"") && holds("\"utilization.gpu\"") ? SampleFormat::kGpustat : SampleFormat::kJson;
+      return line.front() == '{' && holds("\"gpus\"") && holds("\"utilization.gpu\"") ? SampleFormat::kGpustat
+                                                                                      : SampleFormat::kJson;
     }
     if (line.front() == '<') return SampleFormat::kSmiXml;
     if (const SampleFormat format = format_of_line(line); format != SampleFormat::kUnknown) return format;

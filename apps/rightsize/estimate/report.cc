@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <ranges>
 
 #include <fmt/format.h>
 
@@ -258,9 +257,10 @@ std::string comparison(const SpeedInput& input, const std::vector<SweepRow>& swe
   const bool fit = std::ranges::all_of(sweep, [](const auto& row) { return row.memory == memory::Verdict::kFits; });
   if (fit) small = "Each has enough memory. ";
   const bool samples = input.work.image || !sweep.front().estimate || sweep.front().estimate->batch;
+  const auto second = [](const auto& cost) { return cost.second; };
   const char* unit = samples ? "samples" : input.job.kind == model::JobKind::kServe ? "output tokens" : "tokens";
   return fmt::format("{} is {}. {}", speeds.front().second, fmt::join(others, ", "), small) +
-         (costs.size() < 2 ? "" : fmt::format("Per 1M {}: {}. ", unit, fmt::join(costs | std::views::values, ", ")));
+         (costs.size() < 2 ? "" : fmt::format("Per 1M {}: {}. ", unit, fmt::join(list_of(costs, second), ", ")));
 }
 
 void report_infeasible(report::Report& report, const SpeedInput& input, const Error& reason) {

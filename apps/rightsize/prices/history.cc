@@ -163,9 +163,10 @@ Checked<Outcome> price_history(const PricesFlags& flags) {
   if (dated) points.insert(points.end(), dated->begin(), dated->end());
   const auto day_of = [](const feeds::PricePoint& p) { return std::pair(p.key(), p.date); };
   std::ranges::stable_sort(points, {}, day_of);
-  points.erase(std::ranges::unique(points, {}, day_of).begin(), points.end());
+  const auto same_day = [&](const auto& a, const auto& b) { return day_of(a) == day_of(b); };
+  points.erase(std::unique(points.begin(), points.end(), same_day), points.end());
   std::vector<OfferHistory> offers = lines_of(points);
-  std::ranges::stable_partition(offers, [](const OfferHistory& line) { return line.points.size() > 1; });
+  std::stable_partition(offers.begin(), offers.end(), [](const OfferHistory& line) { return line.points.size() > 1; });
   Outcome outcome{{.title = "Price history", .document = kHistoryDocument.of(offers)}};
   if (offers.empty()) {
     return nothing_found(std::move(outcome),

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "rightsize/profile/child.h"
 #include "rightsize/input/file_kind.h"
+#include "rightsize/profile/child.h"
 #include "telemetry/feeds/read_feed.h"
 #include "telemetry/read.h"
 #include "telemetry/recording.h"

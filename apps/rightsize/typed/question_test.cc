@@ -109,8 +109,7 @@ TEST(Question, IsAnsweredByTheCommandOfItsKindWithEveryValue) {
       {"(can I do|is it possible to do) full fine-tuning of {m} on {n}x A100 40GB(| boxes), or (do I need|should I "
        "take) the 80GB (ones|version)",
        {"estimate", "@m", "--job=train", "--sweep=gpu={n}xA100-40GB,{n}xA100-80GB"}},
-      {"(can|could) {m} be (fully fine-tuned|fine-tuned) on {n} {g}",
-       {"memory", "@m", "--gpu={n}x{g}", "--job=train"}},
+      {"(can|could) {m} be (fully fine-tuned|fine-tuned) on {n} {g}", {"memory", "@m", "--gpu={n}x{g}", "--job=train"}},
       {"how long does a QLoRA of {m} on {n}k (examples|rows|pairs|samples) of 500 tokens take on {n} A6000s, 2 epochs",
        {"estimate", "@m", "--method=qlora", "--seq=500", "--gpu={n}xA6000", "--tokens={n}000000"}},
       {"how long does (a LoRA|fine-tuning) of {m} on {n}k (examples|documents) of 900 tokens take on {n} h100-sxm",
