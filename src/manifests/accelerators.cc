@@ -1,8 +1,11 @@
 #include "manifests/accelerators.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
+
+#include "base/text.h"
 
 namespace rightsize::manifests {
 
@@ -23,10 +26,59 @@ bool is_accelerator(std::string_view key) {
                                "aws.amazon.com/neuron", "google.com/tpu"});
 }
 
+std::string plain(std::string_view key) {
+  std::string letters;
+  for (const char c : key) {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0)
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return letters;
+}
+
+Counts counts_of(std::string_view key) {
+  const std::string letters = plain(key);
+  std::string_view rest = letters;
+  // "parallelism" is that of Kubernetes' jobs.
+  if (rest == "parallelism") return Counts::kUnits;
+  Counts what = Counts::kUnits;
+  bool counted = false;
+  const auto drop = [&](std::string_view word, bool begin, Counts meaning) {
+    const bool has = begin ? rest.starts_with(word) : rest.ends_with(word);
+    if (!has || rest.size() == word.size()) return;
+    rest = begin ? rest.substr(word.size()) : rest.substr(0, rest.size() - word.size());
+    if (meaning != Counts::kUnits) what = meaning;
+    counted = true;
+  };
+  for (const char* word : {"numberof", "num", "desired", "initial", "target", "total", "static"})
+    drop(word, true, Counts::kUnits);
+  for (const char* word : {"minimum", "min", "least"}) drop(word, true, Counts::kLeast);
+  for (const char* word : {"maximum", "max", "most"}) drop(word, true, Counts::kMost);
+  drop("num", true, Counts::kUnits);
+  for (const char* word : {"static", "count", "num", "number"}) drop(word, false, Counts::kUnits);
+  if (rest.starts_with("of")) rest.remove_prefix(2);                                      // "numOfHosts"
+  if (rest.starts_with("nn") || rest.starts_with("nw")) drop("n", true, Counts::kUnits);  // "nnodes", "nworkers"
+  const bool plural = rest.ends_with('s');
+  if (plural) rest.remove_suffix(1);
+  const bool unit = is_any(rest, {"agent", "executor", "host", "instance", "machine", "node", "pod", "replica",
+                                  "runner", "server", "slice", "vm", "worker"});
+  return unit && (plural || counted) ? what : Counts::kNothing;
+}
+
+Counts counts_of(const YamlValue& key, const YamlValue& value) {
+  if (!is_scalar(&key) || !is_scalar(&value)) return Counts::kNothing;
+  const bool number = Templated::is_open(value.scalar) || has_variable(value.scalar) || least_number(value.scalar);
+  return number ? counts_of(key.scalar) : Counts::kNothing;
+}
+
+bool is_off(const YamlValue& value) {
+  const YamlValue* enabled = value.find("enabled");
+  return is_scalar(enabled) && is_any(to_lower(enabled->scalar), {"false", "no"});
+}
+
 Amount amount_of(const YamlText& doc, const YamlValue& value, std::string_view name, const YamlValue& at) {
   GpuRequest probe;
   const std::optional<double> count = doc.number(&value, name, probe);
-  return {count, doc.line_of(at), std::move(probe.unresolved)};
+  return {count, doc.line_of(at), std::move(probe.unresolved), std::move(probe.lines)};
 }
 
 Amounts amounts_of(const YamlText& doc, const YamlValue& resources) {
@@ -35,9 +87,12 @@ Amounts amounts_of(const YamlText& doc, const YamlValue& resources) {
     const YamlValue* values = resources.find(list);
     if (!is_mapping(values)) continue;
     for (const auto& [key, value] : values->mapping) {
-      if (!is_scalar(&key) || !is_accelerator(key.scalar) || amounts.contains(key.scalar)) continue;
-      if (Amount amount = amount_of(doc, value, key.scalar, key); amount.count != 0)
-        amounts[key.scalar] = std::move(amount);
+      if (!is_scalar(&key) || !is_accelerator(key.scalar)) continue;
+      Amount amount = amount_of(doc, value, key.scalar, key);
+      if (const auto known = amounts.find(key.scalar); known != amounts.end())
+        known->second.lines.merge(amount.lines);
+      else if (amount.count != 0)
+        amounts.emplace(key.scalar, std::move(amount));
     }
     for (const auto& [key, value] : values->mapping) {
       if (!is_scalar(&key) || !is_part_of_gpu(key.scalar) || amounts.empty()) continue;
@@ -60,6 +115,7 @@ void add_amounts(Amounts& sum, const Amounts& more, bool at_once) {
     else
       count = at_once ? *count + *amount.count : std::max(*count, *amount.count);
     at->second.unresolved.insert(at->second.unresolved.end(), amount.unresolved.begin(), amount.unresolved.end());
+    at->second.lines.insert(amount.lines.begin(), amount.lines.end());
   }
 }
 

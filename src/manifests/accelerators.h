@@ -1,8 +1,9 @@
-// GPUs in the resources of containers.
+// GPUs in the resources of containers, and the names of keys that count what requests them.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,23 @@ bool is_accelerator(std::string_view key);
 
 inline constexpr std::string_view kMigResource = "nvidia.com/mig-";
 
+// Letters only, in lower case: "num_gpus", "numGPUs" and "num-gpus" are the same name.
+std::string plain(std::string_view key);
+
+// What a key counts, by its words: "replicas", "nodeCount", "num_workers" are units, "minRunners" their least number.
+enum class Counts { kNothing, kUnits, kLeast, kMost };
+Counts counts_of(std::string_view key);
+// The same for an entry of a mapping: nothing unless its value is a number or may become one.
+Counts counts_of(const YamlValue& key, const YamlValue& value);
+
+// {enabled: false}: nothing in it runs.
+bool is_off(const YamlValue& value);
+
 struct Amount {
   std::optional<double> count;
   int line = 0;
   std::vector<std::string> unresolved = {};
+  std::set<int> lines = {};
 };
 using Amounts = std::map<std::string, Amount>;  // by resource
 

@@ -8,45 +8,22 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "catalog/place.h"
+#include "manifests/accelerators.h"
 #include "manifests/readers.h"
-#include "manifests/yaml_text.h"
 
 namespace rightsize::manifests {
 namespace {
 
 constexpr std::string_view kTypeKeys[] = {
-    "instance_type", "instance_types", "machine_type", "machine_types", "vm_size", "size",        "sku",
-    "sku_name",      "node_type",      "vm_type",      "shape",         "plan",    "flavor_name", "node_shape"};
-constexpr std::string_view kCountKeys[] = {"desired_size",
-                                           "desired_capacity",
-                                           "node_count",
-                                           "initial_node_count",
-                                           "instance_count",
-                                           "static_node_count",
-                                           "target_size",
-                                           "instances",
-                                           "num_nodes",
-                                           "target_capacity",
-                                           "initial_instance_count",
-                                           "number_of_workers",
-                                           "replica_count",
-                                           "node_count_static",
-                                           "desired_count",
-                                           "desired_nodes",
-                                           "nodes"};
-constexpr std::string_view kMostKeys[] = {"max_size",
-                                          "max_node_count",
-                                          "max_count",
-                                          "max_capacity",
-                                          "max_workers",
-                                          "max_nodes",
-                                          "max_instances",
-                                          "total_max_node_count",
-                                          "node_count_dynamic_max",
+    "instance_type", "instance_type_name", "instance_types", "machine_type", "machine_types", "vm_size", "size",
+    "sku",           "sku_name",           "node_type",      "vm_type",      "shape",         "plan",    "flavor_name",
+    "node_shape"};
+// Counts whose names do not say what they count (counts_of); with those that have priority over other counts.
+constexpr std::string_view kCountKeys[] = {"desired_size",    "desired_capacity", "node_count",
+                                           "target_capacity", "target_size",      "desired_count"};
+constexpr std::string_view kMostKeys[] = {"max_size", "max_count", "max_capacity", "node_count_dynamic_max",
                                           "autoscaling_total_max_nodes"};
-constexpr std::string_view kLeastKeys[] = {"min_size",      "min_node_count",       "min_count",
-                                           "min_capacity",  "min_workers",          "min_nodes",
-                                           "min_instances", "total_min_node_count", "autoscaling_total_min_nodes"};
+constexpr std::string_view kLeastKeys[] = {"min_size", "min_count", "min_capacity", "autoscaling_total_min_nodes"};
 
 using Kind = HclValue::Kind;
 
@@ -136,6 +113,7 @@ class BlockReader {
   void add_inner(Found inner, int line, const ConfigBlock& each) {
     for (GpuRequest& request : inner.requests) {
       request.line = line;
+      request.lines.clear();
       request.sources.insert(request.sources.end(), each.sources.begin(), each.sources.end());
     }
     append(std::move(inner), found_);
@@ -381,8 +359,7 @@ class BlockReader {
     bool any = false;
     each_inner(here, [&](const std::string& name, const HclValue& inner) {
       const HclValue *type = inner.find("type"), *value = inner.find("value");
-      if (!is_any(name, {"resource_requirements", "resource_requirement"}) || type == nullptr || value == nullptr)
-        return;
+      if (!plain(name).starts_with("resourcerequirement") || type == nullptr || value == nullptr) return;
       if (type->text != "GPU") return;
       any = true;
       request.line = value->line;
@@ -415,6 +392,8 @@ class BlockReader {
     bool found = false;
     for (std::size_t i = way.size(); i-- > 0 && !found;) found = count_in(*way[i], request, true);
     const HclValue& top = *way.front();
+    if (request.kind == "google_container_node_pool" || request.kind == "google_container_cluster")
+      count_zones(way, request);
     if (!found && is_template(request.kind)) count_users(request);
     // AWS Batch counts processors and itself decides the number of machines.
     for (const char* key :
@@ -429,19 +408,27 @@ class BlockReader {
   }
 
   bool count_in(const HclValue& node, GpuRequest& request, bool inner) {
-    const auto take = [&](const auto& keys, std::optional<double>& into) {
+    const auto take = [&](const auto& keys, Counts what, std::optional<double>& into) {
+      // `size` and `instances` of other things are not counts; nested blocks are not considered here.
+      const auto is_single = [](const HclValue& value) {
+        return value.kind != Kind::kList && value.kind != Kind::kObject && value.kind != Kind::kNull;
+      };
       for (const std::string_view key : keys) {
-        // `size` and `instances` of other things are not counts; nested blocks are not considered here.
         const HclValue* value = node.find(key);
-        if (value == nullptr || value->kind == Kind::kList || value->kind == Kind::kObject) continue;
+        if (value == nullptr || !is_single(*value)) continue;
         into = number(key, *value, request);
+        return true;
+      }
+      for (const auto& [key, value] : node.members) {
+        if (counts_of(key) != what || !is_single(value)) continue;
+        into = number(key, value, request);
         return true;
       }
       return false;
     };
-    bool counted = take(kCountKeys, request.units);
-    (void)take(kMostKeys, request.most_units);
-    if (!counted) counted = take(kLeastKeys, request.units);
+    bool counted = take(kCountKeys, Counts::kUnits, request.units);
+    (void)take(kMostKeys, Counts::kMost, request.most_units);
+    if (!counted) counted = take(kLeastKeys, Counts::kLeast, request.units);
     // Nodes of Google's Slurm clusters that exist only while jobs run.
     if (!counted && node.find("node_count_dynamic_max") != nullptr) request.units = 0, counted = true;
     if (!inner) return counted;
@@ -460,6 +447,20 @@ class BlockReader {
       counted = true;
     });
     return counted;
+  }
+
+  // GKE's node_count is that of each zone of a region; keys with "total" count all of them.
+  static void count_zones(const Way& way, GpuRequest& request) {
+    for (const HclValue* node : way) {
+      const HclValue *zones = node->find("node_locations"), *place = node->find("location");
+      if (zones != nullptr && zones->kind == Kind::kList && !zones->items.empty())
+        return times(static_cast<double>(zones->items.size()), request);
+      if (zones != nullptr && zones->kind == Kind::kExpression)
+        return request.unresolved.push_back(fmt::format("node_locations = {}", zones->text));
+      const bool region = place != nullptr && place->kind == Kind::kString && std::ranges::count(place->text, '-') == 1;
+      if (region && node == way.front())
+        request.assumptions.emplace_back("counted for one zone; a pool in a region has as many in each of its zones");
+    }
   }
 
   static void times(std::optional<double> count, GpuRequest& request) {

@@ -32,6 +32,23 @@ bool same_namespace(const std::string& a, const std::string& b) {
 }
 std::string bare(const std::string& name) { return name.substr(name.find('/') + 1); }
 
+// Pods that choose their nodes by a label of a node pool have the pool's GPUs.
+void choose_by_pool(std::vector<GpuRequest>& requests) {
+  for (GpuRequest& request : requests) {
+    if (request.ceiling || !request.gpus.empty() || !request.machines.empty()) continue;
+    for (const GpuRequest& pool : requests) {
+      if (!pool.ceiling || std::ranges::find_first_of(pool.node_labels, request.node_labels) == pool.node_labels.end())
+        continue;
+      request.gpus = pool.gpus;
+      request.machines = pool.machines;
+      request.provider = pool.provider;
+      request.spot = request.spot || pool.spot;
+      request.sources.push_back(pool.file);
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<GpuRequest> read_device_request(const YamlText& doc, const YamlValue& value, const GpuRequest& base) {
@@ -39,6 +56,7 @@ std::optional<GpuRequest> read_device_request(const YamlText& doc, const YamlVal
   if (!contains_any(to_lower(type), {"gpu", "mig", "neuron", "tpu", "gaudi", "accelerator"})) return std::nullopt;
   GpuRequest request = base;
   request.line = doc.line_of(*value.find("deviceClassName"));
+  doc.use(value, request);
   request.resource = type;
   request.claim = bare(base.name);
   request.claim_template = base.kind == "ResourceClaimTemplate";
@@ -98,6 +116,7 @@ void join_documents(Found& found) {
       if (!use.from_template) continue;
       used.insert(i);
       GpuRequest request = use.request;
+      if (claim.file == request.file) request.lines.insert(claim.lines.begin(), claim.lines.end());
       request.resource = claim.resource;
       request.per_unit = claim.per_unit;
       if (!claim.gpus.empty()) request.gpus = claim.gpus;
@@ -119,6 +138,7 @@ void join_documents(Found& found) {
     if (!used.contains(i)) kept.push_back(std::move(found.requests[i]));
   }
   std::move(joined.begin(), joined.end(), std::back_inserter(kept));
+  choose_by_pool(kept);
   for (GpuRequest& request : kept) {
     for (const Scaler& scaler : found.scalers) {
       if (scaler.kind != request.kind || bare(scaler.name) != bare(request.name) ||

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -46,7 +47,7 @@ class ObjectWalk {
       for (const YamlValue& item : value.list) visit(item, where, depth + 1);
       return;
     }
-    if (!is_mapping(&value)) return;
+    if (!is_mapping(&value) || is_off(value)) return;
     enter_object(value, where);
     if (is_pool(where.base.kind) && value.find("spec") != nullptr) return read_pool(value, where.base);
     if (is_quota(where.base.kind)) return read_quota(value, where.base);
@@ -54,7 +55,7 @@ class ObjectWalk {
     read_managed_claim(value, where.base);
     const Enclosing outer = where;
     count_here(value, where);
-    choose_nodes(value, where.base);
+    choose_nodes(doc_, value, where.base);
     if (is_list(value.find("containers"))) {
       read_pod(value, where);
       // KServe's predictor is a pod with replicas, and may have workers.
@@ -109,20 +110,6 @@ class ObjectWalk {
     base.name = space.empty() ? name : space + "/" + name;
   }
 
-  // A node selector holds for everything below it, unless a part below has its own: KServe's predictor has one next to
-  // its model.
-  void choose_nodes(const YamlValue& value, GpuRequest& base) {
-    GpuRequest chosen = base;
-    chosen.gpus.clear();
-    chosen.machines.clear();
-    read_node_choice(doc_, value, chosen);
-    if (chosen.gpus.empty() && chosen.machines.empty()) {
-      chosen.gpus = base.gpus;
-      chosen.machines = base.machines;
-    }
-    base = std::move(chosen);
-  }
-
   // Fields that multiply everything below them.
   void count_here(const YamlValue& value, Enclosing& where) {
     GpuRequest& base = where.base;
@@ -142,27 +129,36 @@ class ObjectWalk {
         if (const YamlValue* most = annotations->find(name)) base.most_units = doc_.number(most, name, base);
       }
     }
-    const YamlValue* replicas = value.find("replicas");
-    // LLMInferenceService has the bounds of its autoscaler under "scaling".
-    const YamlValue* scaling = value.find("scaling");
-    const YamlValue& bounds = is_mapping(scaling) ? *scaling : value;
-    const YamlValue* least = bounds.find("minReplicas");
-    const YamlValue* most = bounds.find("maxReplicas");
-    if (most != nullptr && base.units) {
-      if (const auto limit = doc_.number(most, "maxReplicas", base)) base.most_units = *base.units * *limit;
+    if (base.kind == "CronJob" && doc_.is_true(value.find("suspend"))) base.units = 0;
+    count_units(value, where);
+    // Dynamo: nodes of one worker; Kubeflow's training runtimes: nodes of a job; Ray Train: workers;
+    // LLMInferenceService: the bounds of its autoscaler.
+    for (const char* beside : {"multinode", "mlPolicy", "scalingConfig", "scaling"}) {
+      if (const YamlValue* counts = value.find(beside); is_mapping(counts)) count_units(*counts, where);
     }
-    const std::optional<double> most_units = base.most_units;
-    where.times(doc_, replicas != nullptr ? replicas : least, replicas != nullptr ? "replicas" : "minReplicas");
-    base.most_units = most_units;
-    for (const char* field : {"parallelism", "numOfHosts", "numNodes"}) {
-      if (!is_mapping(value.find(field))) where.times(doc_, value.find(field), field);
-    }
-    // Dynamo: nodes of one worker; Kubeflow's training runtimes: nodes of a job.
-    where.times(doc_, find_path(value, {"multinode", "nodeCount"}), "nodeCount");
-    where.times(doc_, find_path(value, {"mlPolicy", "numNodes"}), "numNodes");
     if (const YamlValue* limit = value.find("activeDeadlineSeconds"); base.job && limit != nullptr) {
       if (const auto length = doc_.number(limit, "activeDeadlineSeconds", base)) base.time_limit = seconds(*length);
     }
+  }
+
+  // Numbers of units by the names of their keys; bounds are those of the number next to them, or replace it.
+  void count_units(const YamlValue& value, Enclosing& where) const {
+    GpuRequest& base = where.base;
+    const std::optional<double> outer = base.units;
+    const YamlValue* least = nullptr;
+    bool counted = false;
+    for (const auto& [key, count] : value.mapping) {
+      const Counts what = counts_of(key, count);
+      if (what == Counts::kLeast) least = &count;
+      if (what == Counts::kUnits) where.times(doc_, &count, key.scalar), counted = true;
+    }
+    if (!counted) where.times(doc_, least, "the least number");
+    for (const auto& [key, count] : value.mapping) {
+      if (counts_of(key, count) != Counts::kMost || !outer) continue;
+      if (const auto most = doc_.number(&count, key.scalar, base)) base.most_units = *outer * *most;
+    }
+    // The number of units is used even where both bounds are given.
+    if (least != nullptr) base.lines.insert(doc_.line_of(*least));
   }
 
   // SparkApplication: driver and executor with `gpu: {name, quantity}`; `instances` executors.
@@ -170,8 +166,8 @@ class ObjectWalk {
     if (key != "driver" && key != "executor") return;
     inner.base.part = key;
     inner.base.job = true;
-    choose_nodes(below, inner.base);
-    if (key == "executor") inner.times(doc_, below.find("instances"), "instances");
+    choose_nodes(doc_, below, inner.base);
+    count_units(below, inner);
     const YamlValue* gpu = below.find("gpu");
     const YamlValue* quantity = is_mapping(gpu) ? gpu->find("quantity") : nullptr;
     if (quantity == nullptr) return;
@@ -205,7 +201,7 @@ class ObjectWalk {
     if (is_mapping(&below)) values = read_values(doc_.within(below), base.kind, base.name);
     if (is_scalar(&below)) values = read_helm_values(doc_.file(), doc_.text(&below), base.kind, base.name);
     if (is_scalar(&below)) {
-      for (GpuRequest& request : values.requests) request.line = doc_.line_of(below);
+      for (GpuRequest& request : values.requests) request.line = doc_.line_of(below), request.lines.clear();
     }
     append(std::move(values), found_);
     return true;
@@ -220,6 +216,7 @@ class ObjectWalk {
     GpuRequest request = base;
     request.resource = doc_.text(type);
     request.line = doc_.line_of(*type);
+    doc_.use(*annotations, request);
     const YamlValue* count = annotations->find("serving.kserve.io/exp-dra-device-count");
     request.per_unit = count == nullptr ? std::optional(1.0) : doc_.number(count, "exp-dra-device-count", request);
     if (const YamlValue* replicas = find_path(value, {"spec", "replicas"}))
@@ -241,7 +238,7 @@ class ObjectWalk {
     const YamlValue& source = ranks != nullptr ? *ranks : *stages;
     Amount each = amount_of(doc_, source, "tensorParallelSize", source);
     if (ranks == nullptr) each.count = 1;
-    choose_nodes(below, inner.base);
+    choose_nodes(doc_, below, inner.base);
     emit("nvidia.com/gpu", each, inner.base, "");
   }
 
@@ -351,10 +348,17 @@ class ObjectWalk {
   void emit(const std::string& key, const Amount& amount, const GpuRequest& base, const std::string& command) {
     GpuRequest request = base;
     request.line = amount.line;
+    request.lines.insert(amount.lines.begin(), amount.lines.end());
     request.resource = key;
     request.per_unit = amount.count;
     request.unresolved.insert(request.unresolved.end(), amount.unresolved.begin(), amount.unresolved.end());
     if (key.starts_with(kMigResource)) request.mig_profile = key.substr(kMigResource.size());
+    // A template for other objects: TrainingRuntime, ServingRuntime.
+    if (request.kind.ends_with("Runtime")) {
+      const double pods = std::exchange(request.units, std::nullopt).value_or(1);
+      request.unresolved.push_back(
+          fmt::format("the number of objects that use the {}, of {:g} pods each", request.kind, pods));
+    }
     if (request.kind == "DaemonSet") {
       request.units = std::nullopt;
       request.unresolved.emplace_back("the number of nodes: a DaemonSet has a pod on each");
@@ -384,6 +388,7 @@ class ObjectWalk {
       if (provider.empty()) continue;
       GpuRequest request = base;
       request.line = doc_.line_of(*type);
+      doc_.use(value, request);
       request.resource = doc_.text(type);
       request.machines = {request.resource};
       request.provider = provider;
@@ -416,6 +421,11 @@ class ObjectWalk {
         request.resource = key.scalar;
         request.per_unit = doc_.number(&value, key.scalar, request);
       }
+    }
+    request.node_labels.emplace_back("karpenter.sh/nodepool", request.name);
+    if (const YamlValue* labels = find_path(pool, {"spec", "template", "metadata", "labels"}); is_mapping(labels)) {
+      for (const auto& [key, value] : labels->mapping)
+        request.node_labels.emplace_back(doc_.text(&key), doc_.text(&value));
     }
     const YamlValue* spec = find_path(pool, {"spec", "template", "spec"});
     if (spec == nullptr) spec = pool.find("spec");

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parse_units.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "manifests/accelerators.h"
@@ -125,7 +126,36 @@ bool is_other(std::string_view key) {
             "capab",   "dashboard", "gpu_id", "gpuid",  "gpu-id",   "index"});
 }
 
+bool is_gpu_name(std::string_view word) {
+  return is_any(word, {"a10",  "a10g", "a100", "a30",   "a40",    "b100",   "b200",   "b300",  "gb200", "gb300",
+                       "h100", "h200", "h800", "k80",   "l4",     "l40",    "l40s",   "mi210", "mi250", "mi250x",
+                       "p100", "t4",   "v100", "mi300", "mi300x", "mi325x", "mi350x", "mi355x"});
+}
+template <class Passes>
+bool any_word(std::string_view text, const Passes& passes) {
+  const std::string lower = to_lower(text);
+  for (std::size_t begin = 0; begin < lower.size();) {
+    std::size_t end = begin;
+    while (end < lower.size() && std::isalnum(static_cast<unsigned char>(lower[end])) != 0) ++end;
+    if (passes(std::string_view(lower).substr(begin, end - begin))) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 bool has_gpu_key(const std::string& content);
+
+// The entries of a mapping on one line, {limits: {nvidia.com/gpu: 1, cpu: 2}}; none for other lines.
+template <class Passes>
+bool any_part(const std::string& content, const Passes& passes) {
+  if (content.find('{') == std::string::npos || contains_any(content, {"{{", "${"})) return false;
+  for (std::size_t begin = 0; begin < content.size();) {
+    const std::size_t end = std::min(content.find_first_of("{},", begin), content.size());
+    if (passes(std::string(trim(content.substr(begin, end - begin))))) return true;
+    begin = end + 1;
+  }
+  return false;
+}
 
 bool asks_for_gpus(const std::string& content, bool batch) {
   if (names_machine(content, batch)) return true;
@@ -134,15 +164,7 @@ bool asks_for_gpus(const std::string& content, bool batch) {
   if (contains_any(content, {"/nvidia.com~1gpu", ".nvidia.com/gpu", "/amd.com~1gpu", ".amd.com/gpu"})) return true;
   // Pipelines of Kubeflow in Python.
   if (contains_any(content, {".set_gpu_limit(", ".set_accelerator_limit(", ".set_accelerator_type("})) return true;
-  if (!batch && content.find('{') != std::string::npos && content.find("{{") == std::string::npos &&
-      content.find("${") == std::string::npos) {
-    // {limits: {nvidia.com/gpu: 1, cpu: 2}}
-    for (std::size_t begin = 0; begin < content.size();) {
-      const std::size_t end = std::min(content.find_first_of("{},", begin), content.size());
-      if (has_gpu_key(std::string(trim(content.substr(begin, end - begin))))) return true;
-      begin = end + 1;
-    }
-  }
+  if (!batch && any_part(content, has_gpu_key)) return true;
   if (batch)
     return contains_any(content, {"--gres=gpu", "--gres gpu", "--gpus", "--gpu-request", "--gpu-devices-request",
                                   "resource.gpu.amount"}) ||
@@ -179,29 +201,13 @@ bool has_gpu_key(const std::string& content) {
   // A type of GPU: "H100:8", "nvidia-l4". Words without a digit are classes, modes and names.
   const bool type = accelerator || key.find("type") != std::string::npos || key.find("model") != std::string::npos ||
                     key.ends_with("product") || key == "gpu" || key == "gpus";
-  return type && value.size() < 60 && value.find_first_of("0123456789") != std::string::npos &&
-         value.find('/') == std::string::npos;
+  return (type || any_word(value, is_gpu_name)) && value.size() < 60 &&
+         value.find_first_of("0123456789") != std::string::npos && value.find('/') == std::string::npos;
 }
 
 // Words that show that a line is about GPUs, without requesting a number of them: a name of a GPU, "gpu-cluster",
 // "nccl".
 bool is_gpu_word(std::string_view word) { return word.starts_with("gpu") || is_any(word, {"nvidia", "cuda", "nccl"}); }
-bool is_gpu_name(std::string_view word) {
-  return is_any(word, {"a10",  "a10g", "a100", "a30",   "a40",    "b100",   "b200",   "b300",  "gb200", "gb300",
-                       "h100", "h200", "h800", "k80",   "l4",     "l40",    "l40s",   "mi210", "mi250", "mi250x",
-                       "p100", "t4",   "v100", "mi300", "mi300x", "mi325x", "mi350x", "mi355x"});
-}
-template <class Passes>
-bool any_word(std::string_view text, const Passes& passes) {
-  const std::string lower = to_lower(text);
-  for (std::size_t begin = 0; begin < lower.size();) {
-    std::size_t end = begin;
-    while (end < lower.size() && std::isalnum(static_cast<unsigned char>(lower[end])) != 0) ++end;
-    if (passes(std::string_view(lower).substr(begin, end - begin))) return true;
-    begin = end + 1;
-  }
-  return false;
-}
 // Names of software, which may contain those of GPUs.
 bool is_software(std::string_view key) {
   return contains_any(
@@ -211,7 +217,9 @@ bool is_software(std::string_view key) {
 // Whether a line shows that its section is about GPUs.
 bool is_about_gpus(const std::string& content) {
   const auto [key, value] = key_and_value(content);
-  if (is_software(key) || (!key.empty() && is_any(value, {"", "0", "false", "none", "void", "[]", "{}"}))) return false;
+  // "gpu:" alone opens a part that may be switched off; "llama-8b-l4:" names its GPU.
+  if (!key.empty() && value.empty()) return any_word(key, is_gpu_name);
+  if (is_software(key) || (!key.empty() && is_any(value, {"0", "false", "none", "void", "[]", "{}"}))) return false;
   return any_word(content, [](std::string_view word) { return is_gpu_word(word) || is_gpu_name(word); });
 }
 // Whether the line itself chooses GPUs: "gpu: true", "compute-class: l4-spot", an item of a list.
@@ -246,17 +254,15 @@ constexpr std::string_view kData[] = {".yaml", ".yml", ".json", ".hcl", ".tpl"};
 // Keys that count the units that request GPUs: "replicas", "node_count_static", "autoscaling_total_min_nodes".
 bool counts_in(const std::string& content) {
   const auto [key, value] = key_and_value(content);
-  if (!is_count(value) && value != "0" && !is_open(value)) return false;
-  if (is_any(key, {"count", "data", "datalocal", "desiredcapacity", "desiredsize", "maxsize", "minsize", "nominalquota",
-                   "parallelism", "pipeline", "scale", "size"}))
-    return true;
-  if (contains_any(key, {"timeout", "seconds", "memory", "disk", "cpu", "port", "version", "surge", "percent"}))
-    return false;
-  if (contains_any(key, {"replicas", "nodes", "instances", "workers", "hosts", "machines", "executors", "vms",
-                         "minscale", "min-scale", "maxscale", "max-scale"}))
-    return true;
-  return contains_any(key, {"replica", "node", "instance", "worker", "host", "machine", "capacity"}) &&
-         contains_any(key, {"count", "num", "size", "min", "max", "desired", "initial", "static", "total", "target"});
+  if (!is_count(std::string_view(value).substr(0, value.find(".."))) && value != "0" && !is_open(value)) return false;
+  return counts_of(key) != Counts::kNothing ||
+         is_any(key, {"count", "data", "datalocal", "desiredcapacity", "desiredsize", "maxsize", "minsize",
+                      "nominalquota", "pipeline", "scale", "size", "minscale", "maxscale"}) ||
+         (key.ends_with("-scale") && key.find("autoscaling") != std::string::npos) ||
+         (contains_any(key, {"replica", "node", "instance", "worker", "host", "machine", "capacity"}) &&
+          contains_any(key,
+                       {"count", "num", "size", "min", "max", "desired", "initial", "static", "total", "target"}) &&
+          !contains_any(key, {"timeout", "seconds", "memory", "disk", "cpu", "port", "version", "surge", "percent"}));
 }
 
 bool counts_replicas(const std::string& content) {
@@ -264,19 +270,36 @@ bool counts_replicas(const std::string& content) {
   if (is_batch_option(content))
     return contains_any(content, {"--nodes", " -N", "--ntasks", "--array", "--exclusive", "--partition", " -p",
                                   "--constraint", " -C", " -q", " -n ", "nodes=", "select=", "span["});
-  if (content.find('{') == std::string::npos || content.find("{{") != std::string::npos) return false;
-  for (std::size_t begin = 0; begin < content.size();) {  // {replicas: 2, image: x}
-    const std::size_t end = std::min(content.find_first_of("{},", begin), content.size());
-    if (counts_in(std::string(trim(content.substr(begin, end - begin))))) return true;
-    begin = end + 1;
-  }
-  return false;
+  return any_part(content, counts_in);  // {replicas: 2, image: x}
+}
+
+// The entries of a mapping on one line that are about GPUs or count.
+std::vector<std::string> relevant_parts(const std::string& content) {
+  std::vector<std::string> parts;
+  any_part(content, [&](const std::string& part) {
+    if (has_gpu_key(part) || counts_in(part) || names_machine(part, false)) parts.push_back(part);
+    return false;
+  });
+  return parts;
+}
+
+// "gpu:" with its number or memory on the lines below.
+bool opens_gpus(const std::string& content) {
+  const auto [key, value] = key_and_value(content);
+  return value.empty() && contains_any(key, {"gpu", "accelerator"}) && !is_other(key);
+}
+bool describes_gpus(const std::string& content) {
+  const auto [key, value] = key_and_value(content);
+  if (!is_any(key, {"amount", "count", "memory", "num", "number", "quantity", "value"})) return false;
+  return is_open(value) || (value.find_first_of("123456789") != std::string::npos && value.size() < 20);
 }
 
 struct Line {
   int number = 0, section = 0;
   std::string content;
   bool mention = false;
+  std::size_t column = 0;  // of the content
+  bool item = false;       // begins an element of a list
 };
 
 // The lines of a file; a section is one document of YAML or one block of HCL.
@@ -285,6 +308,8 @@ std::vector<Line> lines_of(std::string_view file, std::string_view text) {
   const bool batch = is_script_name(file);
   // The variables of one module belong together.
   const bool hcl = (is_terraform_name(file) && !file.ends_with(".tfvars")) || file.ends_with(".hcl");
+  const bool data = std::ranges::any_of(kData, [&](std::string_view end) { return file.ends_with(end); });
+  std::size_t gpu_indent = std::string_view::npos;  // of a key whose lines below are about GPUs
   int number = 0, section = 0;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -295,8 +320,14 @@ std::vector<Line> lines_of(std::string_view file, std::string_view text) {
     if (line.starts_with("---") || block) ++section;
     if (line.size() <= 10'000) {
       std::string content = content_of(line, batch);
-      const bool mention = asks_for_gpus(content, batch);
-      if (!content.empty()) lines.push_back({number, section, std::move(content), mention});
+      const std::size_t indent = line.find_first_not_of(" -");
+      if (!content.empty() && indent <= gpu_indent) gpu_indent = std::string_view::npos;
+      const bool below = gpu_indent != std::string_view::npos && describes_gpus(content);
+      const bool mention = below || asks_for_gpus(content, batch);
+      if (data && opens_gpus(content)) gpu_indent = indent;
+      const std::size_t column = std::min(indent, line.size());
+      const bool item = line.substr(0, column).find('-') != std::string_view::npos;
+      if (!content.empty()) lines.push_back({number, section, std::move(content), mention, column, item});
     }
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
@@ -320,10 +351,45 @@ std::string folder_of(const std::string& file) {
   return file.find('/') == std::string::npos ? "" : file.substr(0, file.rfind('/'));
 }
 
+int section_of(const std::vector<Line>& lines, int number) {
+  int section = 0;
+  for (const Line& line : lines) {
+    if (line.number <= number) section = line.section;
+  }
+  return section;
+}
+
 // The requests that come from a file, in part or whole; for Terraform, from its folder.
 class Origins {
  public:
   explicit Origins(const std::vector<RequestChange>& changes) : changes_(changes) {}
+
+  // Whether a request contains the value on this line, or one of its values.
+  bool contain(const std::string& file, int line, bool is_new, bool one_of_several) const {
+    return std::ranges::any_of(changes_, [&](const RequestChange& change) {
+      const std::optional<Side>& side = is_new ? change.after : change.before;
+      return side && (!one_of_several || change.differs()) && side->request.file == file &&
+             (side->request.line == line || side->request.lines.contains(line));
+    });
+  }
+  // Whether a line names the object of a request that both versions have, so that something else refers to it: the
+  // template of a set of machines.
+  bool refer(const Line& line) const {
+    const std::string value = key_and_value(line.content).value;
+    return std::ranges::any_of(changes_, [&](const RequestChange& change) {
+      if (!change.before || !change.after || value.empty()) return false;
+      const GpuRequest& request = change.after->request;
+      return request.name.substr(request.name.find('/') + 1) == value && change.before->request.name == request.name &&
+             change.before->request.file == request.file;
+    });
+  }
+  // Whether the requests of the file know the lines of their values.
+  bool know_lines(const std::string& file) const {
+    const auto known = [&](const std::optional<Side>& side) {
+      return !side || side->request.file != file || !side->request.lines.empty();
+    };
+    return std::ranges::all_of(changes_, [&](const RequestChange& c) { return known(c.before) && known(c.after); });
+  }
 
   // Whether any request of the file passes; `line_wanted` restricts this to requests with a passing line.
   template <class Passes>
@@ -337,8 +403,7 @@ class Origins {
         if (by_folder && is_terraform_name(file) && folder_of(file) == folder_of(request.file)) return true;
         // The machines of a template are counted elsewhere.
         if (request.file == file && request.kind.ends_with("MachineTemplate")) return true;
-        if (request.file == file && (request.line == 0 || line_passes(request.line, side == &change.after)))
-          return true;
+        if (request.file == file && (request.line == 0 || line_passes(request, side == &change.after))) return true;
       }
     }
     return false;
@@ -390,19 +455,45 @@ class OpenSections {
   std::set<int> about_gpus_, read_, pools_;
 };
 
-int section_of(const std::vector<Line>& lines, int number) {
-  int section = 0;
-  for (const Line& line : lines) {
-    if (line.number <= number) section = line.section;
+// Whether a count belongs to work without GPUs: of the parts around it, from the inside, one that runs something comes
+// before one that is about GPUs.
+bool is_elsewhere(const std::vector<Line>& lines, std::size_t at) {
+  const Words runs = {"image",        "command",       "args",         "containers", "template",
+                      "instancetype", "instancetypes", "machinetype",  "vmsize",     "resources",
+                      "repository",   "instance_type", "machine_type", "vm_size"};
+  while (true) {
+    const std::size_t column = lines[at].column;
+    const auto inside = [&](std::size_t i) {
+      return lines[i].section == lines[at].section && lines[i].column >= column;
+    };
+    const auto begins = [&](std::size_t i) { return lines[i].item && lines[i].column == column; };
+    std::size_t begin = at, end = at + 1;
+    while (begin > 0 && !begins(begin) && inside(begin - 1)) --begin;
+    while (end < lines.size() && inside(end) && !begins(end)) ++end;
+    bool running = false;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (lines[i].mention || is_about_gpus(lines[i].content)) return false;
+      running = running || is_any(key_and_value(lines[i].content).key, runs);
+    }
+    if (running) return true;
+    if (begin == 0 || lines[begin - 1].section != lines[at].section || lines[begin - 1].column >= column) return false;
+    at = begin - 1;
   }
-  return section;
 }
 
 }  // namespace
 
 bool is_script_name(std::string_view file) {
-  const Words endings = {".sh",   ".sbatch", ".slurm", ".slrm", ".pbs", ".lsf",     ".job",
-                         ".bash", ".sub",    ".ps1",   ".bat",  ".mk",  "Makefile", "justfile"};
+  const Words endings = {".sh",   ".sbatch", ".slurm",  ".slrm", ".pbs",     ".lsf",    ".job",
+                         ".bash", ".sub",    ".submit", ".cmd",  ".jdl",     ".condor", ".qsub",
+                         ".sge",  ".ps1",    ".bat",    ".mk",   "Makefile", "justfile"};
+  return std::ranges::any_of(endings, [&](std::string_view end) { return file.ends_with(end); });
+}
+
+bool is_code_name(std::string_view file) {
+  const Words endings = {".py",     ".ts",   ".js",         ".go",    ".cs",  ".java",       ".kt",  ".groovy",
+                         ".nf",     ".smk",  "Snakefile",   ".wdl",   ".ini", "Jenkinsfile", ".env", ".conf",
+                         ".config", ".star", ".properties", ".dhall", ".ncl", ".nix",        ".pkl"};
   return std::ranges::any_of(endings, [&](std::string_view end) { return file.ends_with(end); });
 }
 
@@ -440,8 +531,9 @@ std::vector<std::string> unread_changes(const Texts& before, const Texts& after,
                       file, line->number, shown(*line)));
       continue;
     }
-    const auto any_line = [](int, bool) { return true; };
-    if (mentions && !origins.any(file, false, any_line)) {
+    const auto any_line = [](const GpuRequest&, bool) { return true; };
+    // Programs name GPUs for many reasons; only changed lines matter there.
+    if (mentions && !is_code_name(file) && !origins.any(file, false, any_line)) {
       const Line& line = first != new_lines.end() ? *first : *old_first;
       notes.push_back(fmt::format("{}:{}: \"{}\" mentions GPUs, but no request in this file was understood", file,
                                   line.number, shown(line)));
@@ -451,24 +543,39 @@ std::vector<std::string> unread_changes(const Texts& before, const Texts& after,
     for (const Line* line : only_in(new_lines, old_lines)) changed.emplace_back(line, true);
     for (const Line* line : only_in(old_lines, new_lines)) changed.emplace_back(line, false);
     const OpenSections new_open(new_lines), old_open(old_lines);
-    const bool any_language = !is_terraform_name(file) &&
-                              !std::ranges::any_of(kData, [&](std::string_view end) { return file.ends_with(end); });
+    const bool data = std::ranges::any_of(kData, [&](std::string_view end) { return file.ends_with(end); });
+    const bool any_language = !is_terraform_name(file) && !data;
+    const bool by_line = data && origins.know_lines(file);
     for (const auto& change : changed) {
       const Line* line = change.first;
       const bool is_new = change.second;
       const std::vector<Line>& own = is_new ? new_lines : old_lines;
       const OpenSections& open = is_new ? new_open : old_open;
-      const bool counts = counts_replicas(line->content) || chooses_gpus(line->content) || open.is_requirement(*line);
+      const bool refers = by_line && origins.refer(*line);
+      const bool counts =
+          refers || counts_replicas(line->content) || chooses_gpus(line->content) || open.is_requirement(*line);
       const bool number = line->mention || (any_language && counts_gpus(line->content));
       if (!number && !counts) continue;
+      const std::vector<std::string> parts = relevant_parts(line->content);
+      const auto has_parts = [&](const Line& other) { return relevant_parts(other.content) == parts; };
+      if (!parts.empty() && std::ranges::any_of(is_new ? old_lines : new_lines, has_parts)) continue;
+      if (origins.contain(file, line->number, is_new, parts.size() > 1)) continue;
       // A count matters only next to a request, or if a request may have been missed.
       const bool beside = origins.any(
-          file, false, [&](int at, bool side) { return side == is_new && section_of(own, at) == line->section; },
+          file, false,
+          [&](const GpuRequest& request, bool side) {
+            return side == is_new && section_of(own, request.line) == line->section;
+          },
           false);
-      if (!number && !beside && !open.contain(*line)) continue;
-      const bool seen = origins.any(file, true, [&](int at, bool side) {
+      if (!number && !refers && !beside && !open.contain(*line)) continue;
+      if (!number && !refers && by_line && is_elsewhere(own, static_cast<std::size_t>(line - own.data()))) continue;
+      // Arguments and other settings may repeat the number of GPUs.
+      const bool argument = line->content.find("--") != std::string::npos;
+      const Result<double> repeated = parse_number(key_and_value(line->content).value);
+      const bool seen = origins.any(file, true, [&](const GpuRequest& request, bool side) {
         const std::vector<Line>& lines = side ? new_lines : old_lines;
-        return section_of(lines, at) == line->section;
+        const bool repeats = number && side == is_new && repeated && request.per_unit == *repeated;
+        return (!by_line || argument || repeats) && section_of(lines, request.line) == line->section;
       });
       if (seen) continue;
       notes.push_back(fmt::format("{}:{}: \"{}\" {}, but no GPU request did; check it by hand", file, line->number,

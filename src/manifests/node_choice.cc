@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -49,11 +50,15 @@ class Labels {
   void take(const std::string& label, const std::vector<const YamlValue*>& values) {
     if (request_.provider.empty()) request_.provider = catalog::provider_of_label(label);
     const Meaning meaning = meaning_of(label);
-    if (meaning == Meaning::kNothing) return;
+    if (meaning == Meaning::kNothing) {
+      for (const YamlValue* value : values) request_.node_labels.emplace_back(label, doc_.text(value));
+      return;
+    }
     bool all_spot = !values.empty();
     wants_gpus_ = wants_gpus_ || meaning == Meaning::kGpu || meaning == Meaning::kAnyGpu;
     for (const YamlValue* value : values) {
       const std::string text = doc_.text(value);
+      if (meaning != Meaning::kCategory && meaning != Meaning::kAnyGpu) request_.lines.insert(doc_.line_of(*value));
       if (has_variable(text)) {
         request_.unresolved.push_back(fmt::format("{}: {}", label, text));
         continue;
@@ -125,6 +130,14 @@ bool read_node_choice(const YamlText& doc, const YamlValue& spec, GpuRequest& re
   }
   take_expressions(doc, spec.find("requirements"), labels);
   return labels.wants_gpus();
+}
+
+void choose_nodes(const YamlText& doc, const YamlValue& value, GpuRequest& base) {
+  std::vector<std::string> gpus = std::exchange(base.gpus, {}), machines = std::exchange(base.machines, {});
+  read_node_choice(doc, value, base);
+  if (!base.gpus.empty() || !base.machines.empty()) return;
+  base.gpus = std::move(gpus);
+  base.machines = std::move(machines);
 }
 
 }  // namespace rightsize::manifests

@@ -79,7 +79,18 @@ class Pricing {
       found.insert(found.end(), some->begin(), some->end());
       if (request_.ordered && !found.empty()) break;
     }
-    return found;
+    return with_slice(std::move(found));
+  }
+
+  // Of a family's members, those that have the MIG profile: a 1g.5gb is of the A100 with 40 GB.
+  std::vector<const Gpu*> with_slice(std::vector<const Gpu*> family) const {
+    if (request_.mig_profile.empty()) return family;
+    const std::vector<const Gpu*> sliced = gpus_with_slice();
+    std::vector<const Gpu*> both;
+    for (const Gpu* gpu : family) {
+      if (std::ranges::find(sliced, gpu) != sliced.end()) both.push_back(gpu);
+    }
+    return both.empty() ? family : both;
   }
 
   bool is_here(const market::MachineQuote& quote) const {
@@ -184,7 +195,8 @@ class Pricing {
   std::vector<const Gpu*> usual_of(const std::vector<const Gpu*>& candidates) const {
     std::vector<const Gpu*> usual;
     for (const std::string& name : request_.gpus) {
-      if (const auto found = catalog::usual_gpu(book_.catalog(), name)) usual.push_back(found->gpu);
+      const auto found = catalog::usual_gpu(book_.catalog(), name);
+      if (found && std::ranges::find(candidates, found->gpu) != candidates.end()) usual.push_back(found->gpu);
       if (request_.ordered && !usual.empty()) break;
     }
     return usual.empty() ? candidates : usual;
@@ -230,7 +242,8 @@ class Pricing {
     std::replace_if(
         words.begin(), words.end(), [](char c) { return c == '_' || c == '-' || c == ','; }, ' ');
     for (std::string_view word : split_list(words, ' ')) {
-      // Words such as "gpu" or "long" are not GPUs; a GPU's name has a digit.
+      // Words such as "gpu" or "long" are not GPUs; a GPU's name has a digit. "gpuv100" is a V100.
+      if (word.starts_with("gpu")) word.remove_prefix(3);
       if (word.find_first_of("0123456789") == std::string_view::npos) continue;
       if (const auto found = catalog::usual_gpu(book_.catalog(), word)) return {found->gpu};
     }

@@ -48,6 +48,13 @@ Found read_yaml(const std::string& file, const std::string& text) {
     const std::size_t before = found.requests.size();
     if (is_kubernetes(document.root())) {
       append(read_kubernetes(one), found);
+      // Workloads of Run:ai have no pods, but values.
+      const YamlValue *version = document.root().find("apiVersion"), *kind = document.root().find("kind");
+      if (found.requests.size() == before && is_scalar(version) && version->scalar.starts_with("run.ai/")) {
+        append(read_values(one, one.text(kind), one.text(find_path(document.root(), {"metadata", "name"}))), found);
+        for (std::size_t i = before; i < found.requests.size() && one.text(kind) == "DistributedWorkload"; ++i)
+          found.requests[i].assumptions.emplace_back("only the workers are counted, not a master");
+      }
       ours = true;
     } else if (is_sky_task(document.root())) {
       append(read_sky_task(one), found);
@@ -73,7 +80,7 @@ Found read_yaml(const std::string& file, const std::string& text) {
 }
 
 bool may_hold_requests(std::string_view path) {
-  return is_terraform(path) || is_yaml(path) || is_script(path) || is_other_configuration(path);
+  return is_terraform(path) || is_yaml(path) || is_script(path) || is_other_configuration(path) || is_code_name(path);
 }
 
 namespace {
@@ -118,7 +125,9 @@ Found read_files(const std::map<std::string, std::string>& texts) {
       append(read_nomad(file, text), found);
     } else if (is_batch_script(text)) {
       append(read_batch_script(file, text), found);
-    } else if (!is_script(file) && !is_other_configuration(file)) {
+    } else if (!is_yaml(file) && !is_other_configuration(file) && is_queue_script(text)) {
+      append(read_queue_script(file, text), found);
+    } else if (!is_script(file) && !is_other_configuration(file) && !is_code_name(file)) {
       append(read_yaml(file, text), found);
     }
   }

@@ -43,12 +43,21 @@ Found read_sky_task(const YamlText& document);
 // nodeSelector, required node affinity and Karpenter's requirements of a pod or node specification: labels that name a
 // GPU, a machine type or spot. True if they require nodes with GPUs.
 bool read_node_choice(const YamlText& document, const YamlValue& spec, GpuRequest& request);
+// The same for everything below `value`; a choice further below replaces it: KServe's predictor has one next to its
+// model.
+void choose_nodes(const YamlText& document, const YamlValue& value, GpuRequest& base);
 
 // Slurm's batch scripts, which have an #SBATCH line: --gres, --gpus, --gpus-per-node, --gpus-per-task,
 // --gpus-per-socket with --nodes, --ntasks, --ntasks-per-node, --time, --array, --constraint; parts of a heterogeneous
 // job one by one.
 bool is_batch_script(std::string_view text);
 Found read_batch_script(const std::string& file, std::string_view text);
+
+// Scripts of PBS and Torque (-l select=..:ngpus=, nodes=..:gpus=, ngpus=), LSF (-gpu "num=..", with -n and
+// span[ptile=]), Grid Engine (-l gpu=) and HTCondor's submit files (request_gpus, queue), with arrays and time limits.
+// A queue's name may contain that of the GPU.
+bool is_queue_script(std::string_view text);
+Found read_queue_script(const std::string& file, std::string_view text);
 
 // Terraform for AWS, Google Cloud and Azure, and any other resource or module that names a GPU machine: machine types,
 // guest accelerators and their number. The files of one folder belong together. Expressions are evaluated with

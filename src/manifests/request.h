@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,8 +44,11 @@ struct GpuRequest {
   std::string command = {};  // the container's command line
 
   std::vector<std::string> unresolved = {};   // "replicas: {{ .Values.replicas }}"
+  std::set<int> lines = {};                   // of `file`, with values that this request contains; may be incomplete
   std::vector<std::string> assumptions = {};  // how uncertain parts were interpreted
   std::vector<std::string> sources = {};      // other files it depends on: values, variables, a device claim
+
+  std::vector<std::pair<std::string, std::string>> node_labels = {};  // that nodes must have, with an unknown meaning
 
   // For device claims (Kubernetes' dynamic resource allocation).
   std::string claim = {};       // the name of the claim or template

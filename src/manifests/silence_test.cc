@@ -467,7 +467,7 @@ const std::vector<Form>& forms() {
              "{}}}}}}}]\n",
              w.copies, w.gpus);
        },
-       pods},
+       nullptr},
       {"runai.sh",
        [](const Wish& w) { return fmt::format("runai training submit a -g {} \\\n --workers {}\n", w.gpus, w.copies); },
        nullptr},
@@ -483,9 +483,9 @@ const std::vector<Form>& forms() {
        [](const Wish& w) { return fmt::format("docker run -v .cache:/c --gpus {} x -n {}\n", w.gpus, w.copies); },
        nullptr},
       {"job.pbs", [](const Wish& w) { return fmt::format("#PBS -l select={}:ngpus={}\n./a\n", w.copies, w.gpus); },
-       nullptr},
-      {"lsf.sh", [](const Wish& w) { return fmt::format("#BSUB -n {} -gpu \"num={}\"\n./a\n", w.copies, w.gpus); },
-       nullptr},
+       pods},
+      {"lsf.sh", [](const Wish& w) { return fmt::format("#BSUB -n {} -gpu num={}/task\n./a\n", w.copies, w.gpus); },
+       pods},
       {"main.nf", [](const Wish& w) { return fmt::format("process A {{\n  accelerator {}\n}}\n", w.gpus); }, nullptr},
       {"task.json",
        [](const Wish& w) {

@@ -92,6 +92,7 @@ class Task {
   }
 
   void read_one(const YamlValue& resources, GpuRequest& request) {
+    doc_.use(resources, request);
     if (const YamlValue* spot = resources.find("use_spot")) request.spot = doc_.is_true(spot);
     // "aws/us-east-1" in newer files.
     for (const char* key : {"cloud", "infra"}) {
@@ -167,6 +168,8 @@ class Task {
 
 bool is_sky_task(const YamlValue& root) {
   if (!is_mapping(&root) || root.find("apiVersion") != nullptr || !is_mapping(root.find("resources"))) return false;
+  // Azure ML's jobs have resources with a machine type, too.
+  if (root.find("$schema") != nullptr || root.find("resources")->find("instance_count") != nullptr) return false;
   const auto has_any = [](const YamlValue& value, Words keys) {
     return std::ranges::any_of(keys, [&](std::string_view key) { return value.find(key) != nullptr; });
   };

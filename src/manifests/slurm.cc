@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -7,6 +6,7 @@
 #include "base/parse_units.h"
 #include "base/slurm_time.h"
 #include "base/text.h"
+#include "manifests/batch_options.h"
 #include "manifests/readers.h"
 #include "manifests/yaml_text.h"
 
@@ -34,50 +34,11 @@ std::string long_name(std::string_view name) {
   return std::string(found == kShorts.end() ? name : found->second);
 }
 
-// Words of a line, quotes removed, up to a comment.
-std::vector<std::string> words_of(std::string_view line) {
-  std::vector<std::string> words;
-  std::string word;
-  bool open = false;
-  char quote = '\0';
-  for (const char c : line) {
-    if (quote != '\0') {
-      if (c == quote)
-        quote = '\0';
-      else
-        word += c;
-    } else if (c == '"' || c == '\'') {
-      quote = c, open = true;
-    } else if (c == ' ' || c == '\t' || c == '\r') {
-      if (open) words.push_back(std::move(word));
-      word.clear();
-      open = false;
-    } else if (c == '#' && !open) {
-      break;
-    } else {
-      word += c, open = true;
-    }
-  }
-  if (open) words.push_back(std::move(word));
-  return words;
-}
-
 void read_options(std::string_view line, int number, JobPart& part) {
-  const std::vector<std::string> words = words_of(line);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string_view word = words[i];
-    if (!word.starts_with('-')) continue;
-    // "--name=value", "-Nvalue", "-N=value", or the value in the next word.
-    const bool is_long = word.starts_with("--");
-    const std::size_t equals = word.find('='), end = is_long ? std::min(equals, word.size()) : 2;
-    const std::string name = is_long ? std::string(word.substr(2, end - 2)) : long_name(word.substr(1, 1));
-    std::string value;
-    if (end < word.size())
-      value = word.substr(word[end] == '=' ? end + 1 : end);
-    else if (i + 1 < words.size() && !words[i + 1].starts_with('-'))
-      value = words[++i];
+  for (Option& option : options_of(line)) {
+    const std::string name = long_name(option.name);
     if (name.starts_with("gpus") || name == "gres") part.gpu_line = number;
-    part.options[name] = value;
+    part.options[name] = std::move(option.value);
   }
 }
 
@@ -142,7 +103,7 @@ class Interpreter {
     if (const std::string* partition = part_.find("partition"); partition != nullptr && !has_variable(*partition)) {
       request_.hint = *partition;
     }
-    read_array();
+    read_tasks();
     return true;
   }
 
@@ -167,7 +128,7 @@ class Interpreter {
       if (has_variable(count.type))
         open(option, value);
       else
-        request_.gpus = {count.type};
+        set_type(request_, count.type);
     }
     if (!count.number) open(option, value);
     request_.per_unit = count.number;
@@ -215,34 +176,13 @@ class Interpreter {
     return std::max(1.0, number("ntasks", nodes).value_or(nodes) / std::max(1.0, nodes));
   }
 
-  // --array=0-31%4, 1,3,5-9:2: every task is a job.
-  void read_array() {
+  void read_tasks() {
     const std::string* array = part_.find("array");
     if (array == nullptr) return;
-    double tasks = 0;
-    std::string_view list = *array;
-    std::optional<double> at_once;
-    if (const std::size_t percent = list.find('%'); percent != std::string_view::npos) {
-      if (const auto limit = parse_integer(list.substr(percent + 1))) at_once = static_cast<double>(*limit);
-      list = list.substr(0, percent);
-    }
-    for (std::string_view item : split_list(list, ',')) {
-      double step = 1;
-      if (const std::size_t colon = item.find(':'); colon != std::string_view::npos) {
-        if (const auto by = parse_integer(item.substr(colon + 1)); by && *by > 0) step = static_cast<double>(*by);
-        item = item.substr(0, colon);
-      }
-      const std::size_t dash = item.find('-');
-      const auto first = parse_integer(item.substr(0, dash));
-      const auto last = dash == std::string_view::npos ? first : parse_integer(item.substr(dash + 1));
-      if (!first || !last || *last < *first) return open("array", *array);
-      tasks += std::floor(static_cast<double>(*last - *first) / step) + 1;
-    }
-    request_.part = fmt::format("array of {:.0f}{}", tasks, at_once ? fmt::format(", {:.0f} at once", *at_once) : "");
-    if (request_.units) *request_.units *= at_once ? std::min(*at_once, tasks) : tasks;
-    if (request_.time_limit && at_once && *at_once > 0) {
-      *request_.time_limit = *request_.time_limit * std::ceil(tasks / std::min(*at_once, tasks));
-    }
+    if (const std::optional<ArrayTasks> tasks = read_array(*array))
+      set_array(request_, *tasks);
+    else
+      open("array", *array);
   }
 
   const JobPart& part_;
@@ -252,12 +192,7 @@ class Interpreter {
 
 }  // namespace
 
-bool is_batch_script(std::string_view text) {
-  for (std::size_t at = text.find(kMark); at != std::string_view::npos; at = text.find(kMark, at + 1)) {
-    if (at == 0 || text[at - 1] == '\n') return true;
-  }
-  return false;
-}
+bool is_batch_script(std::string_view text) { return has_marked_line(text, kMark); }
 
 Found read_batch_script(const std::string& file, std::string_view text) {
   std::vector<JobPart> parts(1);

@@ -12,16 +12,6 @@
 namespace rightsize::manifests {
 namespace {
 
-// Letters only: "num_gpus", "numGPUs" and "num-gpus" are the same name.
-std::string plain(std::string_view key) {
-  std::string letters;
-  for (const char c : key) {
-    if (std::isalpha(static_cast<unsigned char>(c)) != 0)
-      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return letters;
-}
-
 bool is_gpu_count(std::string_view key) {
   return is_any(plain(key), {"gpu",          "gpus",          "requestgpu",     "requestgpus",
                              "gpucount",     "gpuscount",     "numgpu",         "numgpus",
@@ -29,15 +19,16 @@ bool is_gpu_count(std::string_view key) {
                              "gpulimit",     "gpurequest",    "gpurequests",    "gpuspernode",
                              "gpusperpod",   "gpusperworker", "gpusperreplica", "gpuperpod",
                              "nvidiagpu",    "gpuquantity",   "numgpuspernode", "numgpusperworker",
-                             "nprocpernode", "slotspertrial"});
+                             "nprocpernode", "slotspertrial", "gpudevices",     "gpudevicesrequest"});
 }
 bool is_gpu_type(std::string_view key) {
   return is_any(plain(key), {"gputype", "gpumodel", "gpuproduct", "acceleratortype", "gpuname", "gpuclass"});
 }
 bool is_vendor(std::string_view text) { return is_any(to_lower(text), {"", "nvidia", "amd", "intel"}); }
-bool is_replica_count(std::string_view key) {
-  return is_any(plain(key), {"replicacount", "replicas", "numreplicas", "minreplicas", "nodecount", "numnodes",
-                             "nnodes", "numworkers", "workercount", "nodes"});
+// Run:ai wraps each value: {value: 4}.
+const YamlValue& unwrapped(const YamlValue& value) {
+  const YamlValue* inner = value.mapping.size() == 1 ? value.find("value") : nullptr;
+  return is_scalar(inner) ? *inner : value;
 }
 
 class Values {
@@ -63,6 +54,7 @@ class Values {
     if (!is_mapping(&value) || is_off(value)) return;
     if (const YamlValue* name = value.find("name"); is_scalar(name) && depth > 0) base.part = doc_.text(name);
     count(value, base);
+    choose_nodes(doc_, value, base);
     for (const char* key : {"resources", "resourcesPerNode"}) {
       const YamlValue* resources = value.find(key);
       if (!is_mapping(resources)) continue;
@@ -85,18 +77,19 @@ class Values {
     }
   }
 
-  bool is_off(const YamlValue& value) const {
-    const YamlValue* enabled = value.find("enabled");
-    return is_scalar(enabled) && is_any(to_lower(enabled->scalar), {"false", "no"});
-  }
-
   // The nearest number of replicas counts; an autoscaler next to it sets its bounds.
   void count(const YamlValue& value, GpuRequest& base) const {
-    for (const auto& [key, amount] : value.mapping) {
-      if (is_scalar(&amount) && is_replica_count(key.scalar)) base.units = doc_.number(&amount, key.scalar, base);
-      if (is_scalar(&amount) && plain(key.scalar) == "maxreplicas")
-        base.most_units = doc_.number(&amount, key.scalar, base);
+    for (const auto& [key, wrapped] : value.mapping) {
+      const YamlValue& amount = unwrapped(wrapped);
+      if (!is_scalar(&amount)) continue;
+      if (is_any(plain(key.scalar), {"nodepool", "nodepools"})) base.hint = doc_.text(&amount);
+      const Counts what = counts_of(key, amount);
+      if (what == Counts::kUnits || what == Counts::kLeast) base.units = doc_.number(&amount, key.scalar, base);
+      if (what == Counts::kMost) base.most_units = doc_.number(&amount, key.scalar, base);
     }
+    // A search over hyperparameters runs several trials at once.
+    if (const YamlValue* trials = find_path(value, {"searcher", "max_concurrent_trials"}); is_scalar(trials))
+      base.units = doc_.number(trials, "max_concurrent_trials", base);
     for (const char* name : {"autoscaling", "keda", "hpa"}) {
       const YamlValue* scaler = value.find(name);
       if (!is_mapping(scaler) || is_off(*scaler)) continue;
@@ -109,6 +102,20 @@ class Values {
     }
   }
 
+  // The number in gpu: {enabled: true, count: 2}. Without one, a description of the GPU means one: {memory: 24GB}.
+  std::optional<Amount> amount_in(const YamlValue& gpu, const YamlValue& key) const {
+    const YamlValue *number = nullptr, *described = nullptr;
+    for (const auto& [inner, given] : gpu.mapping) {
+      if (!is_scalar(&given)) continue;
+      const std::string name = plain(inner.scalar);
+      if (is_any(name, {"count", "number", "num", "quantity", "amount", "limit", "value"})) number = &given;
+      if (is_any(name, {"memory", "name", "type", "model"}) && !given.scalar.empty()) described = &given;
+    }
+    if (number == nullptr && described == nullptr) return std::nullopt;
+    if (number == nullptr) return Amount{1, doc_.line_of(key), {}};
+    return amount_of(doc_, *number, key.scalar, key);
+  }
+
   void read_counts_of_gpus(const YamlValue& value, const GpuRequest& base) {
     for (const auto& [key, amount] : value.mapping) {
       if (!is_scalar(&key)) continue;
@@ -117,23 +124,16 @@ class Values {
         continue;
       }
       if (!is_gpu_count(key.scalar)) continue;
-      const YamlValue* number = &amount;
-      // gpu: {enabled: true, count: 2}
-      if (is_mapping(&amount)) {
-        if (is_off(amount)) continue;
-        number = nullptr;
-        for (const auto& [inner, given] : amount.mapping) {
-          const bool counts = is_any(plain(inner.scalar), {"count", "number", "num", "quantity", "amount", "limit"});
-          if (is_scalar(&given) && counts) number = &given;
-        }
-      }
-      if (number == nullptr || !is_scalar(number)) continue;
-      const Amount found = amount_of(doc_, *number, key.scalar, key);
+      if (!is_scalar(&amount) && (!is_mapping(&amount) || is_off(amount))) continue;
+      const std::optional<Amount> found =
+          is_mapping(&amount) ? amount_in(amount, key) : amount_of(doc_, amount, key.scalar, key);
       // "gpu: h100" and "gpu: true" are not counts.
-      if (!found.count && !Templated::is_open(number->scalar) && !has_variable(number->scalar)) continue;
+      const bool open = is_scalar(&amount) ? Templated::is_open(amount.scalar) || has_variable(amount.scalar)
+                                           : found && !found->unresolved.empty();
+      if (!found || (!found->count && !open)) continue;
       GpuRequest typed = base;
       if (is_mapping(&amount)) add_type(amount, typed);
-      emit(value, key.scalar, found, typed);
+      emit(value, key.scalar, *found, typed);
     }
   }
 
@@ -168,6 +168,7 @@ class Values {
   void emit(const YamlValue& value, const std::string& resource, const Amount& amount, GpuRequest request) {
     if (amount.count == 0) return;
     request.line = amount.line;
+    request.lines.insert(amount.lines.begin(), amount.lines.end());
     request.resource = resource;
     request.per_unit = amount.count;
     request.unresolved.insert(request.unresolved.end(), amount.unresolved.begin(), amount.unresolved.end());
@@ -177,7 +178,6 @@ class Values {
           !text.scalar.empty())
         request.gpus.push_back(doc_.text(&text));
     }
-    read_node_choice(doc_, value, request);
     found_.requests.push_back(std::move(request));
   }
 

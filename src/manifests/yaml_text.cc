@@ -35,17 +35,33 @@ bool is_control(std::string_view line) {
 
 }  // namespace
 
+std::optional<double> least_number(std::string_view text) {
+  if (const std::size_t dots = text.find(".."); dots != std::string_view::npos && dots > 0) text = text.substr(0, dots);
+  const Result<double> read = parse_number(text);
+  return read && *read >= 0 ? std::optional(*read) : std::nullopt;
+}
+
 std::string YamlText::text(const YamlValue* value) const {
   return is_scalar(value) ? text_.original(value->scalar) : std::string();
 }
 
 std::optional<double> YamlText::number(const YamlValue* value, std::string_view name, GpuRequest& request) const {
   if (value == nullptr || value->kind == YamlValue::Kind::kNull) return std::nullopt;
+  request.lines.insert(line_of(*value));
   if (is_scalar(value) && !Templated::is_open(value->scalar)) {
-    if (const Result<double> read = parse_number(value->scalar); read && *read >= 0) return *read;
+    if (const std::optional<double> least = least_number(value->scalar)) return least;
   }
   request.unresolved.push_back(fmt::format("{}: {}", name, is_scalar(value) ? text(value) : "no number"));
   return std::nullopt;
+}
+
+void YamlText::use(const YamlValue& value, GpuRequest& request) const {
+  request.lines.insert(line_of(value));
+  for (const YamlValue& item : value.list) use(item, request);
+  for (const auto& [key, inner] : value.mapping) {
+    request.lines.insert(line_of(key));
+    use(inner, request);
+  }
 }
 
 bool YamlText::is_true(const YamlValue* value) const {
@@ -75,6 +91,7 @@ std::string_view gpu_machine_provider(std::string_view type) {
   if (starts_with_any(type, {"VM.GPU", "BM.GPU"})) return "oci";
   if (type.size() > 4 && type.starts_with("gd-") && type[4] == 'x') return "coreweave";
   if (starts_with_any(type, {"g1-gpu-", "g2-gpu-"})) return "linode";
+  if (type.size() > 6 && type.starts_with("gpu_") && type.substr(5).starts_with("x_")) return "lambda";  // gpu_8x_a100
   if (type.starts_with("gpu-") && type.find_first_of("0123456789") != std::string_view::npos &&
       type.find("gb") != std::string_view::npos)
     return "digitalocean";

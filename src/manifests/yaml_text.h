@@ -31,6 +31,9 @@ class Templated {
 // Whether a word of a shell script or a template contains a variable.
 bool has_variable(std::string_view word);
 
+// A number that is not negative, or the least of a range as dstack writes it: "2..4".
+std::optional<double> least_number(std::string_view text);
+
 // One document.
 class YamlText {
  public:
@@ -48,6 +51,8 @@ class YamlText {
   // A number; if the value is a template expression or not a number, `request.unresolved` lists it under `name`.
   std::optional<double> number(const YamlValue* value, std::string_view name, GpuRequest& request) const;
   bool is_true(const YamlValue* value) const;
+  // Everything in `value` is part of the request, for GpuRequest::lines.
+  void use(const YamlValue& value, GpuRequest& request) const;
 
  private:
   const std::string& file_;

@@ -38,7 +38,9 @@ constexpr std::size_t kLargest = 8U << 20;
 
 bool is_passed_over(const fs::path& folder) {
   const std::string name = folder.filename().string();
-  return name == "node_modules" || name == "vendor" || (name.size() > 1 && name.front() == '.');
+  // Other hidden folders have settings of tools: .dstack, .github.
+  return name == "node_modules" || name == "vendor" || name == ".git" || name == ".terraform" || name == ".venv" ||
+         name == ".cache" || name == ".tox" || name == ".idea" || name == ".vscode";
 }
 
 bool is_nothing(const std::string& path) { return path == "/dev/null" || path == "none"; }
