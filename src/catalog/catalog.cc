@@ -1,6 +1,7 @@
 #include "catalog/catalog.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -84,16 +85,68 @@ bool is_of_maker(const Gpu& gpu, const std::string& folded) {
   return fold_name(gpu.architecture).starts_with(folded) || fold_name(gpu.vendor) == folded;
 }
 
-// "a100-80", "rtx-3060-12gb": a name, and its memory in GB.
-std::optional<std::pair<std::string, double>> split_memory(const std::string& family) {
-  const std::size_t dash = family.rfind('-');
-  if (dash == std::string::npos || dash == 0) return std::nullopt;
-  std::string_view size = std::string_view(family).substr(dash + 1);
+// Words next to a name that describe the GPU, as schedulers combine them: ampere_a100, v100_sxm2_32gb, h100_80gb_hbm3.
+// Each returns true if the word describes this GPU, and empty if it describes none.
+std::optional<double> memory_in(std::string_view word) {  // in GB; "80gb", and "80" at the end of a name
   for (const std::string_view unit : {"gib", "gb", "g"}) {
-    if (size.ends_with(unit)) size.remove_suffix(unit.size());
+    if (word.ends_with(unit)) word.remove_suffix(unit.size());
   }
-  if (size.empty() || size.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
-  return std::pair(family.substr(0, dash), std::strtod(std::string(size).c_str(), nullptr));
+  if (word.empty() || word.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  return std::strtod(std::string(word).c_str(), nullptr);
+}
+
+// The form without its version: "sxm4" is sxm.
+std::string_view form_in(std::string_view word) {
+  if (word.starts_with("sxm") && word.find_first_not_of("0123456789", 3) == std::string_view::npos) return "-sxm";
+  if (word == "pcie" || word == "pci") return "-pcie";
+  return word == "nvl" ? "-nvl" : "";
+}
+
+bool is_architecture(const Gpu& gpu, std::string_view word) {
+  const std::string name = fold_name(gpu.architecture.substr(0, gpu.architecture.find(' ')));
+  return name.size() >= 3 && name == word && !gpu.name.starts_with(word);  // "tpu-v5e"
+}
+
+bool describes(std::string_view word, const Gpu& gpu) {
+  if (const std::optional<double> memory = memory_in(word))
+    return std::llround(in_gib(gpu.memory)) == std::llround(*memory);
+  if (const std::string_view form = form_in(word); !form.empty()) return gpu.name.find(form) != std::string::npos;
+  return word == "nvlink" ? gpu.nvlink_kind != "none" : to_lower(gpu.memory_type) == word || is_architecture(gpu, word);
+}
+
+struct DescribedName {
+  std::string name;                // what remains
+  std::vector<std::string> words;  // that describe it
+};
+DescribedName described_name(const std::string& family, const std::vector<Gpu>& gpus) {
+  DescribedName found;
+  for (std::size_t begin = 0; begin <= family.size();) {
+    const std::size_t end = std::min(family.find('-', begin), family.size());
+    const std::string word = family.substr(begin, end - begin);
+    // A bare number is memory only at the end: "rtx-4090-24".
+    const bool number = word.find_first_not_of("0123456789") == std::string::npos;
+    const bool describing = number
+                                ? end == family.size() && !found.name.empty()
+                                : memory_in(word) || !form_in(word).empty() || word == "nvlink" ||
+                                      std::ranges::any_of(gpus, [&](const Gpu& gpu) { return describes(word, gpu); });
+    if (describing)
+      found.words.push_back(word);
+    else
+      found.name += (found.name.empty() ? "" : "-") + word;
+    begin = end + 1;
+  }
+  return found;
+}
+
+// "a100l", "v100l": where clusters have the variant with more memory beside the other.
+std::vector<const Gpu*> largest_of(const std::vector<const Gpu*>& family) {
+  const auto [least, most] = std::ranges::minmax_element(family, {}, [](const Gpu* gpu) { return gpu->memory; });
+  if (family.empty() || (*least)->memory == (*most)->memory) return {};
+  std::vector<const Gpu*> large;
+  for (const Gpu* gpu : family) {
+    if (gpu->memory == (*most)->memory) large.push_back(gpu);
+  }
+  return large;
 }
 
 // Names, families and architectures, to suggest from.
@@ -122,11 +175,17 @@ Result<std::vector<const Gpu*>> Catalog::match_gpus(std::string_view filter) con
     for (const Gpu& gpu : gpus)
       if (is_of_maker(gpu, folded)) found.push_back(&gpu);
   }
-  if (const auto sized = found.empty() ? split_memory(family) : std::nullopt) {
-    for (const Gpu* gpu : match_gpus(sized->first).value_or(std::vector<const Gpu*>{})) {
-      if (std::llround(in_gib(gpu->memory)) == std::llround(sized->second)) found.push_back(gpu);
-    }
+  const auto others = [&](const std::string& name) { return match_gpus(name).value_or(std::vector<const Gpu*>{}); };
+  if (found.empty()) {
+    if (const DescribedName described = described_name(family, gpus);
+        !described.words.empty() && !described.name.empty())
+      for (const Gpu* gpu : others(described.name)) {
+        if (std::ranges::all_of(described.words, [&](const std::string& word) { return describes(word, *gpu); }))
+          found.push_back(gpu);
+      }
   }
+  if (found.empty() && family.size() > 2 && family.ends_with('l') && std::isdigit(family[family.size() - 2]) != 0)
+    found = largest_of(others(family.substr(0, family.size() - 1)));
   if (!found.empty()) return found;
   return fail(bad_input(fmt::format("unknown GPU '{}'", trim(filter).substr(0, 60)))
                   .with_hint(did_you_mean(filter, all_words(gpus)))

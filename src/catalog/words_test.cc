@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
+
 namespace rightsize::catalog {
 namespace {
 
@@ -137,6 +139,31 @@ TEST(GpuWords, TheUsualMemberOfAFamily) {
     }
   }
   EXPECT_EQ(catalog.match_gpus("a100-80")->size(), 2u);
+  // Schedulers combine a name with the architecture, the memory, its kind and the form, in any order.
+  for (const Gpu& gpu : catalog.gpus) {
+    const std::string family = gpu.name.substr(0, gpu.name.find('-'));
+    if (gpu.vendor != "NVIDIA" || family.find_first_of("0123456789") == std::string::npos) continue;
+    const std::string architecture = to_lower(gpu.architecture.substr(0, gpu.architecture.find(' ')));
+    for (const std::string& name :
+         {fmt::format("{}_{}", architecture, family), fmt::format("{}_{}", family, to_lower(gpu.memory_type)),
+          fmt::format("nvidia_{}_{:.0f}gb_{}", family, in_gib(gpu.memory), to_lower(gpu.memory_type)),
+          fmt::format("{}-sxm5-{:.0f}g", family, in_gib(gpu.memory))}) {
+      if (name.find("sxm") != std::string::npos && !gpu.name.ends_with("-sxm")) continue;
+      const auto found = catalog.match_gpus(name);
+      ASSERT_TRUE(found) << name;
+      // A driver's whole name may be that of one member.
+      if (found->size() > 1) {
+        EXPECT_THAT(*found, Contains(&gpu)) << name;
+      }
+      for (const Gpu* one : *found) EXPECT_EQ(one->name.substr(0, one->name.find('-')), family) << name;
+    }
+  }
+  EXPECT_EQ(usual_gpu(catalog, "a100l")->gpu->name, "a100-80gb-sxm");
+  EXPECT_EQ(usual_gpu(catalog, "v100l")->gpu->name, "v100-32gb-sxm");
+  EXPECT_EQ(usual_gpu(catalog, "h100_nvl")->gpu->name, "h100-nvl");
+  EXPECT_EQ(usual_gpu(catalog, "rtx_a6000")->gpu->name, "rtx-a6000");
+  for (const char* wrong : {"l40l", "ampere_h100", "h100_40gb", "a100_gddr6", "sxm4", "hopper_80gb_pcie4x"})
+    EXPECT_FALSE(catalog.match_gpus(wrong)) << wrong;
   EXPECT_FALSE(catalog.match_gpus("h100-17"));
   EXPECT_THAT(describe(usual_gpu(catalog, "h1000").error()), HasSubstr("did you mean 'h100'"));
 }
