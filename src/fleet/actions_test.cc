@@ -86,7 +86,8 @@ struct Made {
   }
 };
 
-Made random_fleet() {
+// `apart`: no two GPUs share a Deployment. Otherwise one pod may keep another from being moved or removed.
+Made random_fleet(bool apart = false) {
   Made made;
   const int count = *rc::gen::inRange(1, 9);
   for (int i = 0; i < count; ++i) {
@@ -95,6 +96,7 @@ Made random_fleet() {
     life.index = i;
     life.team = *rc::gen::element<std::string>("a", "b");
     life.pod = *rc::gen::element<std::string>("x-", "y-", "z-7d4b9c6f5-x2x5", "chat-") + std::to_string(2 + i);
+    if (apart) life.pod = "w" + std::to_string(i) + "-7d4b9c6f5-x2x5b";
     life.memory = *rc::gen::element(0.4, 5.0, 20.0, 70.0) * kGiB;
     life.tensor = *rc::gen::element(0.05, 0.6);
     life.dram = *rc::gen::element(0.05, 0.3);
@@ -108,7 +110,7 @@ Made random_fleet() {
 
 // The plan saves at least the sum of the best single-GPU actions.
 RC_GTEST_PROP(Actions, PlansSaveAtLeastTheBestOfEveryGpuAlone, ()) {
-  const Made made = random_fleet();
+  const Made made = random_fleet(true);
   const std::vector<GpuUse> uses = made.uses(true);
   const DevicePrices book = book_at(2);
   UsdPerSecond alone;
@@ -120,7 +122,7 @@ RC_GTEST_PROP(Actions, PlansSaveAtLeastTheBestOfEveryGpuAlone, ()) {
 
 // Knowing more never makes the plan worse.
 RC_GTEST_PROP(Actions, LabelsNeverLowerTheSaving, ()) {
-  const Made made = random_fleet();
+  const Made made = random_fleet(true);
   const DevicePrices book = book_at(2);
   Thresholds thresholds;
   thresholds.across_teams = *rc::gen::arbitrary<bool>();
@@ -315,6 +317,27 @@ RC_GTEST_PROP(Stop, ShortRecordingsStopNothing, ()) {
   for (const FleetAction& action : plan.actions) {
     if (action.kind == ActionKind::kStop) RC_ASSERT(minutes >= 0.98 * min_age && minutes >= 20);
     if (action.kind == ActionKind::kWatch) RC_ASSERT(!action.counted && action.commands.empty());
+  }
+}
+
+// A service with few requests and an unused one look the same, so its owner is asked and nothing is stopped.
+TEST(Stop, AlmostIdleWorkIsReviewed) {
+  UseAccumulator sum({});
+  live(sum, {.uuid = "A", .pod = "train-0", .memory = 70 * kGiB}, 2 * kDay, [](int) { return 0.02; });
+  live(sum, {.uuid = "B", .pod = "chat-0", .memory = 70 * kGiB, .index = 1}, 2 * kDay, [](int) { return 0.1; });
+  const Judged fleet(sum.finish());
+  const std::vector<Remedy> found = find_stops(fleet.input());
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].kind == RemedyKind::kReview && !found[0].counted);
+}
+
+// Every action in the total has a command or a file; none makes another service of the work.
+RC_GTEST_PROP(Actions, EveryCountedActionHasAStep, ()) {
+  const Judged fleet(random_fleet().uses(*rc::gen::arbitrary<bool>()));
+  for (const FleetAction& action : plan_actions(fleet.gpus, {fleet.book, speeds()}).actions) {
+    RC_ASSERT(!action.forecast || !is_different_service(*action.forecast));
+    const bool has_step = !action.manifest.empty() || !action.commands.empty();
+    RC_ASSERT(!action.counted || has_step || action.kind == ActionKind::kCommit);
   }
 }
 

@@ -7,6 +7,10 @@
 
 namespace rightsize::fleet {
 
+bool is_different_service(const Forecast& forecast, double most_slowdown) {
+  return !forecast.latency_p95 || *forecast.latency_p95 > std::max(kDifferentService, most_slowdown);
+}
+
 bool is_too_slow(const Forecast& forecast, const Thresholds& t) {
   const auto slow = [&](std::optional<double> factor) { return !factor || *factor > t.most_slowdown; };
   return slow(forecast.latency_p95) || slow(forecast.latency_peak) || forecast.too_small.high > t.most_overload;
@@ -160,7 +164,8 @@ std::optional<Alternative> best_alternative(const GpuRow& gpu, const Running& ru
   for (Alternative& there : found) {
     finder.set_load(there);
     if (there.keeps_up) return there;
-    if (there.only_slow && slow == nullptr) slow = &there;
+    if (!there.only_slow || is_different_service(there.forecast, input.thresholds.most_slowdown)) continue;
+    if (slow == nullptr || *there.forecast.latency_p95 < *slow->forecast.latency_p95) slow = &there;
   }
   return slow != nullptr ? std::optional(*slow) : std::nullopt;
 }

@@ -49,6 +49,10 @@ struct RelativeLoad {
   double traffic = 1;  // of the share of bandwidth
   double latency = 1;  // of a request when alone
 };
+// Latency that more than triples makes it a different service, which no one would accept for a lower price, unless the
+// user allows it (`most_slowdown`).
+inline constexpr double kDifferentService = 3;
+bool is_different_service(const Forecast& forecast, double most_slowdown = 0);
 // Whether requests would become much slower, or the GPU too small more often than allowed at the upper bound.
 bool is_too_slow(const Forecast& forecast, const Thresholds& thresholds);
 Forecast forecast_on(const RelativeLoad& place, const GpuRow& gpu, const Running& running);
@@ -59,7 +63,7 @@ std::vector<Alternative> alternatives(const GpuRow& gpu, const Running& running,
 
 // The alternative with the largest saving that is worth a move: at least 5 % of the cost. Work that fills its GPU may
 // lose at most 5 % of its speed, and changes provider only for 25 %. If all alternatives slow down requests too much,
-// returns the cheapest of them with `only_slow` set. Empty for an idle GPU, which should be stopped instead.
+// returns the fastest of them with `only_slow` set. Empty for an idle GPU, which should be stopped instead.
 std::optional<Alternative> best_alternative(const GpuRow& gpu, const Running& running, const AlternativeInput& input);
 
 }  // namespace rightsize::fleet

@@ -34,8 +34,11 @@ std::string kubernetes_object(const Owner& owner) {
   const std::string_view end =
       std::string_view(owner.instance).substr(std::min(owner.instance.size(), owner.workload.size()));
   // Operators of training jobs name pods like those of a StatefulSet: "train-worker-0".
-  const bool trains = owner.workload.ends_with("-worker") || owner.workload.ends_with("-master");
-  if (end.size() > 1 && is_digits(end.substr(1)) && !trains) return "statefulset/" + owner.workload;
+  // "chat-0-2" is a worker of the group "chat-0", which a LeaderWorkerSet scales back.
+  const bool in_group = is_digits(std::string_view(owner.workload).substr(owner.workload.rfind('-') + 1)) &&
+                        owner.workload.find('-') != std::string::npos;
+  if (end.size() > 1 && is_digits(end.substr(1)) && !is_worker(owner) && !in_group)
+    return "statefulset/" + owner.workload;
   return (std::ranges::count(end, '-') == 2 ? "deployment/" + owner.workload : "pod/" + owner.instance);
 }
 
@@ -44,8 +47,34 @@ bool is_scalable(const Owner& owner) {
 }
 
 namespace {
+// The object that created a pod, as kubectl names it; an error, and no deletion, if there is none.
+std::string controller_of(const Owner& owner) {
+  return fmt::format(
+      "\"$(kubectl {}get pod/{} -o jsonpath='{{.metadata.ownerReferences[0].kind}}/"
+      "{{.metadata.ownerReferences[0].name}}')\"",
+      in_namespace(owner), owner.instance);
+}
 bool is_stateful(const Owner& owner) { return kubernetes_object(owner).starts_with("statefulset/"); }
 }  // namespace
+
+bool is_worker(const Owner& owner) {
+  return owner.workload.ends_with("-worker") || owner.workload.ends_with("-master");
+}
+
+bool is_controlled(const Owner& owner) {
+  return orchestrator_of(owner) == Orchestrator::kKubernetes && workload_of_pod(owner.instance) != owner.instance;
+}
+
+std::string job_of_pod(const std::string& pod) {
+  for (const char* role : {"-worker", "-master", "-head", "-launcher"}) {
+    if (const std::size_t at = pod.find(role); at != std::string::npos && at > 0) return pod.substr(0, at);
+  }
+  return workload_of_pod(pod);
+}
+
+std::string saved_name(const Owner& owner) {
+  return is_controlled(owner) ? job_of_pod(owner.instance) : owner.instance;
+}
 
 std::string scale_command(const Owner& owner, std::size_t replicas) {
   return fmt::format("kubectl {}scale {} --replicas={}", in_namespace(owner), kubernetes_object(owner), replicas);
@@ -55,8 +84,10 @@ std::vector<std::string> stop_commands(const Owner& owner) {
   if (owner.instance.empty()) return {};
   if (orchestrator_of(owner) == Orchestrator::kSlurm) return {"scancel " + owner.instance};
   if (is_scalable(owner)) return {scale_command(owner, 0)};
-  const std::string object = kubernetes_object(owner), space = in_namespace(owner);
-  return {fmt::format("kubectl {}get {} -o yaml > {}.yaml", space, object, owner.instance),
+  // A controller would create the pod again, so the controller is what is saved and deleted.
+  const std::string object = is_controlled(owner) ? controller_of(owner) : kubernetes_object(owner);
+  const std::string space = in_namespace(owner);
+  return {fmt::format("kubectl {}get {} -o yaml > {}.yaml", space, object, saved_name(owner)),
           fmt::format("kubectl {}delete {}", space, object)};
 }
 

@@ -17,6 +17,14 @@ Orchestrator orchestrator_of(const Owner& owner);
 // belong to any controller, so it is handled alone.
 std::string kubernetes_object(const Owner& owner);
 
+// A pod of a training job: "train-worker-0".
+bool is_worker(const Owner& owner);
+// A pod that a controller (Kubeflow, Ray, a Job) creates again if only the pod is deleted; what all pods of a job have
+// in common ("train" of "train-worker-0"); and the name of the file that keeps what stop_commands() deletes.
+bool is_controlled(const Owner& owner);
+std::string job_of_pod(const std::string& pod);
+std::string saved_name(const Owner& owner);
+
 // Whether a Kubernetes controller runs the workload, which allows setting its replicas.
 bool is_scalable(const Owner& owner);
 std::string scale_command(const Owner& owner, std::size_t replicas);

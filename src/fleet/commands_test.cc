@@ -25,6 +25,15 @@ TEST(Commands, StopCommandsMatchTheSchedulerAndKind) {
   EXPECT_THAT(stop_commands(pod("notebook-alice")),
               ElementsAre("kubectl -n team get pod/notebook-alice -o yaml > notebook-alice.yaml",
                           "kubectl -n team delete pod/notebook-alice"));
+  // An operator would create a worker again, so its job is deleted.
+  const std::vector<std::string> job = stop_commands(pod("train-worker-1"));
+  ASSERT_EQ(job.size(), 2u);
+  EXPECT_THAT(job[0], HasSubstr("ownerReferences"));
+  EXPECT_THAT(job[0], testing::EndsWith("-o yaml > train.yaml"));
+  EXPECT_THAT(job[1], HasSubstr("delete \"$(kubectl -n team get pod/train-worker-1 "));
+  // The worker of a LeaderWorkerSet's group has no StatefulSet that could be scaled.
+  EXPECT_FALSE(is_scalable(pod("chat-0-1")));
+  EXPECT_TRUE(is_scalable(pod("chat-0")));
   EXPECT_EQ(undo_command(pod("chat-7d4b9c6f5-x2x5z")), "kubectl -n team rollout undo deployment/chat");
   EXPECT_THAT(stop_commands({"acct", "train", "ann", "4001_3"}), ElementsAre("scancel 4001_3"));
   EXPECT_THAT(stop_commands({"acct", "train", "ann", "4001+0"}), ElementsAre("scancel 4001+0"));

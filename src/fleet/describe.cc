@@ -57,6 +57,10 @@ constexpr ActionText kTexts[] = {
      "none yet; act once it has been idle for {min_age}",
      "low: nothing changes yet; the recording is too short or has too few readings to stop anything",
      "record at least {min_age} (--min-age) and run this again", "nothing to undo"},
+    {RemedyKind::kReview, ActionKind::kWatch, "ask whether {who} still needs {now}: almost idle", "{now}",
+     "none, if it is not needed",
+     "low: nothing changes yet; it used at most {nearly} of the GPU in 95 % of the time, which may be real traffic",
+     "look for its requests or users of the last week; stop it only if there were none", "nothing to undo"},
     {RemedyKind::kCommit, ActionKind::kCommit, "commit to {now}, which were always busy", "on demand",
      "1 year at {rate}/GPU-h ({offer})",
      "medium: paid for a year whether used or not; do the other actions first, then commit to the remaining GPUs",
@@ -86,9 +90,7 @@ std::string load_text(const Forecast& f) {
 }
 
 std::string level_of(const Forecast& f, RemedyKind kind) {
-  // Latency that more than triples makes it a different service.
-  const bool slow = !f.latency_p95 || *f.latency_p95 > 3;
-  if (slow || f.too_small.likely > 0) return "high";
+  if (is_different_service(f) || f.too_small.likely > 0) return "high";
   return kind != RemedyKind::kMig || f.load_peak > 0.85 ? "medium" : "low";
 }
 
@@ -121,6 +123,30 @@ std::size_t replicas_of(const Owner& owner, const RemedyInput& input) {
   return std::max(instances.size(), last);
 }
 
+// Whether the pod leads a group of others: "chat-0" of "chat-0-1". Such groups cannot be scaled by their parts.
+bool is_in_group(const Owner& owner, const RemedyInput& input) {
+  return std::ranges::any_of(input.running, [&](const Running& running) {
+    return running.here && std::ranges::any_of(running.owners, [&](const Tenancy* t) {
+             return t->owner.team == owner.team && t->owner.workload == owner.instance &&
+                    t->owner.instance != owner.instance;
+           });
+  });
+}
+
+// Whether no other pod of the same job runs, so that its controller may be deleted.
+bool are_all_of_job(const Owner& owner, const std::set<std::string>& pods, const RemedyInput& input) {
+  const std::string job = job_of_pod(owner.instance);
+  if (is_in_group(owner, input)) return false;
+  return std::ranges::none_of(input.running, [&](const Running& running) {
+    return running.here && std::ranges::any_of(running.owners, [&](const Tenancy* t) {
+             const std::string& other = t->owner.instance;
+             // A pod with the name of the workload leads its group, which a LeaderWorkerSet would create again.
+             return t->owner.team == owner.team &&
+                    ((job_of_pod(other) == job && !pods.contains(other)) || other == owner.workload);
+           });
+  });
+}
+
 constexpr const char* kLastFirst =
     "; no command: a StatefulSet removes its last pods first, and those are busy; move their load to the first pods";
 
@@ -147,11 +173,16 @@ void scale_down(FleetAction& action, const RemedyInput& input, bool idle) {
   for (const auto& [workload, pods] : leaving) {
     Owner owner = workload;
     owner.instance = *pods.begin();
-    if (!is_scalable(owner)) {
+    if (!is_scalable(owner) || is_in_group(owner, input)) {
+      if (is_controlled(owner) && !are_all_of_job(owner, pods, input)) {
+        action.risk += "; no command: it is part of a job or group that is in use, which would start it again";
+        continue;
+      }
       for (const std::string& pod : pods) {
         owner.instance = pod;
         append(action.commands, stop_commands(owner));
-        if (orchestrator_of(owner) == Orchestrator::kKubernetes) saved += fmt::format(" -f {}.yaml", pod);
+        if (orchestrator_of(owner) == Orchestrator::kKubernetes) saved += fmt::format(" -f {}.yaml", saved_name(owner));
+        if (is_controlled(owner)) break;  // all of one controller
       }
       continue;
     }
@@ -199,13 +230,19 @@ constexpr const char* kSharedMachine =
 
 // A machine can be released if all of its GPUs are free.
 void drain_machines(FleetAction& a, const RemedyInput& input) {
-  const auto [whole, shared] = whole_machines(a, input);
+  const std::vector<std::string> whole = whole_machines(a, input).first;
   for (const std::string& host : whole) {
     const Orchestrator orchestrator = orchestrator_of_host(host, input);
     append(a.commands, drain_commands(host, orchestrator));
     a.rollback = undrain(host, orchestrator);
   }
-  if (shared > 0) a.risk += kSharedMachine;
+  if (!a.commands.empty()) return;
+  // Nothing can drain it, but it must be unused before anyone takes it.
+  for (const std::string& host : whole)
+    a.commands.push_back(
+        fmt::format("nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name --format=csv   # on {}; "
+                    "must list nothing for these GPUs",
+                    host.empty() ? "this machine" : host));
 }
 
 // A schedule for the workload: all replicas while any of the parked ones works, and otherwise only the others. Without
@@ -257,10 +294,17 @@ void share_gpus(FleetAction& a) {
   a.risk += "; the setting applies to every GPU of the node, so cordon it or move its other pods first";
   a.commands.push_back(
       "kubectl create configmap gpu-sharing -n gpu-operator --from-file=shared=sharing.yaml   # the manifest");
+  // Another name would replace the settings of other nodes, which only someone who knows them can do.
+  a.commands.emplace_back(
+      "kubectl get clusterpolicies.nvidia.com/cluster-policy -o jsonpath='{.spec.devicePlugin.config.name}'   # must "
+      "print gpu-sharing");
+  a.rollback.clear();
   std::set<std::string> hosts;
   for (const Move& move : a.moves) hosts.insert(move.to.substr(0, move.to.rfind('/')));
   for (const std::string& host : hosts) {
     a.commands.push_back(fmt::format("kubectl label node {} nvidia.com/device-plugin.config=shared --overwrite", host));
+    a.rollback +=
+        fmt::format("{}kubectl label node {} nvidia.com/device-plugin.config-", a.rollback.empty() ? "" : "; ", host);
   }
 }
 
@@ -304,7 +348,7 @@ void fill_texts(FleetAction& a, const Remedy& first, std::size_t keeps, const Th
                          : first.speed ? fmt::format("it runs at {:.2f}x the speed", *first.speed)
                                        : ""),
         fmt::arg("level", a.forecast ? level_of(*a.forecast, first.kind) : "medium"),
-        fmt::arg("min_age", format_duration(thresholds.min_age)),
+        fmt::arg("min_age", format_duration(thresholds.min_age)), fmt::arg("nearly", percent(kNearlyIdle)),
         fmt::arg("park_after", format_duration(thresholds.park_after)));
   };
   a.what = filled(text.what);
@@ -339,10 +383,21 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
   std::ranges::sort(a.gpus);
   for (std::size_t gpu : a.gpus) a.gpu_ids.push_back(input.gpus[gpu].use.device.key());
   fill_texts(a, first, keeps, input.thresholds);
-  if (!a.counted && first.kind != RemedyKind::kWatch)
+  if (!a.counted && a.kind != ActionKind::kWatch)
     a.risk +=
         "; not in the total: " +
-        (first.loses_link ? fmt::format("the work spans several GPUs, and {} has no NVLink", first.instead->gpu->name)
+        (first.kind == RemedyKind::kCommit
+             ? std::string("a year is bought for whole machines that were busy for at least a week")
+         : first.kind == RemedyKind::kQuantize ? std::string("only the owner of the model can quantize it")
+         : first.kind == RemedyKind::kGiveBack ? std::string("a GPU cannot be given back without its machine")
+         : !first.has_step                     ? std::string("no command does this")
+         : (first.kind == RemedyKind::kReplicas || first.kind == RemedyKind::kBatch) &&
+                 !is_scalable(input.running[first.gpus.front()].owner())
+             ? std::string("no controller is known that could scale it")
+         : (first.kind == RemedyKind::kSideBySide || first.kind == RemedyKind::kMig) &&
+                 !is_too_slow(*a.forecast, input.thresholds)
+             ? std::string("other work on the node would have to move for it")
+         : first.loses_link ? fmt::format("the work spans several GPUs, and {} has no NVLink", first.instead->gpu->name)
          : first.moves_provider ? fmt::format("a change of provider; if {0} is yours, pass --provider {0}",
                                               first.instead->machine->provider)
          : a.forecast           ? broken_limit(*a.forecast, input.thresholds)
@@ -383,6 +438,7 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
       break;
     case RemedyKind::kCommit:
     case RemedyKind::kWatch:
+    case RemedyKind::kReview:
       break;
   }
   return a;

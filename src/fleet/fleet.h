@@ -33,6 +33,10 @@ inline constexpr std::size_t kCategories = 7;
 std::string_view name_of(Category category);  // "useful", "idle", "idle-held", ...
 std::string_view rule_of(Category category);  // the rule for this category
 
+// A GPU whose activity is at most this for 95 % of the time is almost idle: too much to stop it, too little to keep it
+// unasked.
+inline constexpr double kNearlyIdle = 0.03;
+
 // The limits for actions; docs/fleet.md explains each. `idle` is used while reading.
 struct Thresholds {
   IdleRule idle = {};

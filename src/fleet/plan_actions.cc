@@ -16,7 +16,7 @@ constexpr std::size_t kMostOther = 3;                    // other remedies named
 
 // One reading says what a GPU did at one instant, which is no reason to move or stop its work.
 bool is_seen_once(const Remedy& remedy, const RemedyInput& input) {
-  return remedy.kind != RemedyKind::kWatch &&
+  return remedy.kind != RemedyKind::kWatch && remedy.kind != RemedyKind::kReview &&
          std::ranges::any_of(remedy.gpus, [&](std::size_t gpu) { return input.gpus[gpu].use.is_one_reading(); });
 }
 
@@ -25,7 +25,8 @@ std::vector<Remedy> find_all(const RemedyInput& input) {
   for (auto* find :
        {find_stops, find_replica_cuts, find_consolidations, find_partitions, find_downsizes, find_commitments}) {
     for (Remedy& remedy : find(input)) {
-      if (remedy.saving >= kLeastSaving && !is_seen_once(remedy, input)) all.push_back(std::move(remedy));
+      const bool usable = !remedy.forecast || !is_different_service(*remedy.forecast, input.thresholds.most_slowdown);
+      if (remedy.saving >= kLeastSaving && usable && !is_seen_once(remedy, input)) all.push_back(std::move(remedy));
     }
   }
   return all;
@@ -35,9 +36,39 @@ using ActionKey = std::tuple<bool, RemedyKind, std::string, std::string, std::st
 
 ActionKey key_of(const Remedy& remedy) { return {remedy.counted, remedy.kind, remedy.owner, remedy.gpu, remedy.to}; }
 
+// Of remedies that do not count, those that slow work down too much come last, the smallest slowdown first: someone who
+// accepts one of them does so for the saving, but chooses by what users notice.
+std::vector<std::size_t> choose_unslowed(const std::vector<Remedy>& remedies, std::size_t gpus,
+                                         const Thresholds& thresholds) {
+  std::vector<Remedy> fast;
+  std::vector<std::size_t> numbers, slow, chosen;
+  for (std::size_t r = 0; r < remedies.size(); ++r) {
+    if (remedies[r].forecast && is_too_slow(*remedies[r].forecast, thresholds)) {
+      slow.push_back(r);
+    } else {
+      fast.push_back(remedies[r]);
+      numbers.push_back(r);
+    }
+  }
+  std::vector<bool> taken(gpus);
+  const auto take = [&](std::size_t r) {
+    chosen.push_back(r);
+    for (std::size_t gpu : remedies[r].gpus) taken[gpu] = true;
+  };
+  for (std::size_t r : choose_remedies(fast, gpus).remedies) take(numbers[r]);
+  std::ranges::stable_sort(slow, {}, [&](std::size_t r) {
+    const Forecast& f = *remedies[r].forecast;
+    return std::pair(f.latency_p95.value_or(kDifferentService), -in_usd_per_month(remedies[r].saving));
+  });
+  for (std::size_t r : slow) {
+    if (std::ranges::none_of(remedies[r].gpus, [&](std::size_t gpu) { return taken[gpu]; })) take(r);
+  }
+  return chosen;
+}
+
 // First the best choice among the remedies that count, then among the others for the remaining GPUs. Only the first
 // choice counts as saving.
-Choice choose_all(const std::vector<Remedy>& remedies, std::size_t gpus) {
+Choice choose_all(const std::vector<Remedy>& remedies, std::size_t gpus, const Thresholds& thresholds) {
   std::vector<std::size_t> numbers[2];
   std::vector<Remedy> counted, rest;
   for (std::size_t r = 0; r < remedies.size(); ++r) {
@@ -57,9 +88,28 @@ Choice choose_all(const std::vector<Remedy>& remedies, std::size_t gpus) {
     numbers[1].push_back(r);
   }
   for (std::size_t& r : choice.remedies) r = numbers[0][r];
-  for (std::size_t r : choose_remedies(rest, gpus).remedies) choice.remedies.push_back(numbers[1][r]);
+  for (std::size_t r : choose_unslowed(rest, gpus, thresholds)) choice.remedies.push_back(numbers[1][r]);
   std::ranges::sort(choice.remedies);
   return choice;
+}
+
+// Whether an action says how to do it. A commitment is bought, and watching needs no step.
+bool has_step(const FleetAction& action) {
+  if (action.kind == ActionKind::kCommit || action.kind == ActionKind::kWatch || !action.manifest.empty()) return true;
+  return std::ranges::any_of(action.commands, [](const std::string& command) { return !command.starts_with('#'); });
+}
+
+// Whether the last action sets a number of replicas that another one sets, too: only one of them can be carried out.
+bool scales_again(const std::vector<FleetAction>& actions) {
+  const auto target = [](const FleetAction& action) {
+    for (const std::string& command : action.commands) {
+      if (const std::size_t at = command.find(" --replicas="); at != std::string::npos) return command.substr(0, at);
+    }
+    return std::string();
+  };
+  const std::string last = target(actions.back());
+  return !last.empty() && std::any_of(actions.begin(), actions.end() - 1,
+                                      [&](const FleetAction& other) { return other.counted && target(other) == last; });
 }
 
 // For each other kind of remedy, the most it would have saved on the GPUs of an action.
@@ -98,21 +148,30 @@ std::vector<Running> all_running(const std::vector<GpuRow>& gpus, const Threshol
 ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const FleetAssumptions& assumptions) {
   const std::vector<Running> running = all_running(gpus, assumptions.thresholds);
   const RemedyInput input{gpus, running, assumptions.prices, assumptions.thresholds, assumptions.speeds};
-  const std::vector<Remedy> remedies = find_all(input);
-  const Choice choice = choose_all(remedies, gpus.size());
-
-  std::map<ActionKey, std::vector<const Remedy*>> joined;
-  for (std::size_t r : choice.remedies) joined[key_of(remedies[r])].push_back(&remedies[r]);
+  std::vector<Remedy> remedies = find_all(input);
+  Choice choice;
+  std::vector<FleetAction> actions;
+  // Advice without a step is no action: such remedies do not count, and others may take their GPUs.
+  for (bool again = true; again;) {
+    choice = choose_all(remedies, gpus.size(), assumptions.thresholds);
+    std::map<ActionKey, std::vector<Remedy*>> joined;
+    for (std::size_t r : choice.remedies) joined[key_of(remedies[r])].push_back(&remedies[r]);
+    again = false;
+    actions.clear();
+    for (const auto& [key, parts] : joined) {
+      actions.push_back(describe({parts.begin(), parts.end()}, input));
+      if (!actions.back().counted || (has_step(actions.back()) && !scales_again(actions))) continue;
+      for (Remedy* remedy : parts) remedy->counted = remedy->has_step = false;
+      again = true;
+    }
+  }
   std::map<std::size_t, std::vector<std::size_t>> of_gpu;
   for (std::size_t r = 0; r < remedies.size(); ++r) {
     for (std::size_t gpu : remedies[r].gpus) of_gpu[gpu].push_back(r);
   }
   const std::set<std::size_t> taken(choice.remedies.begin(), choice.remedies.end());
-  ActionPlan plan{{}, choice.saving, choice.bound, remedies.size()};
-  for (const auto& [key, parts] : joined) {
-    plan.actions.push_back(describe(parts, input));
-    note_others(plan.actions.back(), remedies, taken, of_gpu);
-  }
+  ActionPlan plan{std::move(actions), choice.saving, choice.bound, remedies.size()};
+  for (FleetAction& action : plan.actions) note_others(action, remedies, taken, of_gpu);
   std::ranges::stable_sort(plan.actions, std::ranges::greater(),
                            [](const FleetAction& a) { return std::pair(a.counted, a.saving); });
   for (std::size_t i = 0; i < plan.actions.size(); ++i) plan.actions[i].rank = i + 1;

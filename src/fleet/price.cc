@@ -14,6 +14,7 @@ namespace rightsize::fleet {
 namespace {
 
 using catalog::Purchase;
+using gpu_use::first_label;
 
 // The instance type, from any of the labels that exporters and clouds use; empty if there is none.
 std::string machine_label(const telemetry::Device& device) {

@@ -25,6 +25,7 @@ enum class RemedyKind {
   kQuantize,    // 8-bit weights on a smaller GPU
   kCommit,      // the same GPU for a year
   kWatch,       // idle, but not observed for long enough
+  kReview,      // almost idle: only its owner knows whether the rest is needed
 };
 ActionKind kind_of(RemedyKind kind);
 
@@ -43,6 +44,7 @@ struct Remedy {
   std::optional<double> speed = {};         // of work that fills its GPU, relative to today
   std::string manifest = {};
   bool counted = true;          // FleetAction::counted
+  bool has_step = true;         // there is a command or a file that does it
   bool moves_provider = false;  // to another provider, or today's is unknown
   bool loses_link = false;      // a pod or job on several GPUs would lose NVLink
   DailyHours hours = {};        // kPark: when it works

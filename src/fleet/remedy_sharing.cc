@@ -167,6 +167,15 @@ Forecast shared_forecast(const RemedyInput& input, const std::vector<std::size_t
                               .reading = longest_interval(input, rows)});
 }
 
+// Whether nothing else uses the node of a GPU: sharing is set for a whole node, and slices need it drained.
+bool have_the_node(const RemedyInput& input, const std::vector<std::size_t>& gpus, std::size_t host) {
+  for (std::size_t i = 0; i < input.gpus.size(); ++i) {
+    const bool beside = input.running[i].here && input.gpus[i].use.device.host == input.gpus[host].use.device.host;
+    if (beside && input.running[i].busy_p95 > 0 && std::ranges::find(gpus, i) == gpus.end()) return false;
+  }
+  return true;
+}
+
 Remedy side_by_side(const RemedyInput& input, const GroupKey& key, std::vector<std::size_t> rows) {
   Remedy remedy = shared_remedy(RemedyKind::kSideBySide, input, std::move(rows), 1, key.team.empty() ? 0.5 : 0.7);
   const std::size_t host = host_of(input, remedy.gpus);
@@ -174,6 +183,7 @@ Remedy side_by_side(const RemedyInput& input, const GroupKey& key, std::vector<s
   for (std::size_t i : remedy.gpus) append(remedy.moves, moves_of(input, i, place_of(input.gpus[host])));
   remedy.forecast = shared_forecast(input, remedy.gpus);
   remedy.counted = !is_too_slow(*remedy.forecast, input.thresholds);
+  remedy.counted = remedy.counted && have_the_node(input, remedy.gpus, host);
   remedy.manifest = orchestrator_of(input.running[host].owner()) == Orchestrator::kKubernetes
                         ? time_slicing_config(remedy.gpus.size())
                         : "";
@@ -214,9 +224,11 @@ std::vector<Remedy> find_consolidations(const RemedyInput& input) {
   };
   look(group(input, [](GroupKey& key, const Owner& owner) {
     key.team = owner.team;
-    return !owner.team.empty();
+    // The workers of one training job cannot share a GPU: NCCL refuses it.
+    return !owner.team.empty() && !is_worker(owner);
   }));
-  if (input.thresholds.across_teams) look(group(input, [](GroupKey&, const Owner&) { return true; }));
+  if (input.thresholds.across_teams)
+    look(group(input, [](GroupKey&, const Owner& owner) { return !is_worker(owner); }));
   return found;
 }
 
@@ -306,6 +318,8 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
     Remedy remedy = shared_remedy(batching ? RemedyKind::kBatch : RemedyKind::kReplicas, input, rows, keep_gpus,
                                   batching ? 0.5 : 0.7);
     if (remedy.saving <= UsdPerSecond{}) continue;
+    // Pods of jobs are rarely replicas, and nothing would keep them away.
+    remedy.counted = is_scalable(input.running[rows[0]].owner());
     const auto many = static_cast<double>(rows.size()), few = static_cast<double>(keep_gpus);
     remedy.owner = input.running[rows[0]].owner().shown();
     remedy.to = fmt::format("{} replica{}", keep, keep == 1 ? "" : "s");
@@ -381,7 +395,7 @@ std::optional<Remedy> cut_into_slices(const RemedyInput& input, const std::vecto
       remedy.forecast = remedy.forecast ? worse_of(*remedy.forecast, forecast) : forecast;
     }
   }
-  remedy.counted = !is_too_slow(*remedy.forecast, input.thresholds);
+  remedy.counted = !is_too_slow(*remedy.forecast, input.thresholds) && have_the_node(input, remedy.gpus, host);
   std::set<std::string> owners;
   for (std::size_t i : remedy.gpus) owners.insert(input.running[i].owner().team);
   remedy.owner = owners.size() > 1 ? kSeveralTeams : owners.begin()->empty() ? kUnowned : *owners.begin();

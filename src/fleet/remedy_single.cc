@@ -13,6 +13,8 @@ namespace {
 
 using diagnose::Verdict;
 
+constexpr Seconds kCommitAfter = hours(7 * 24 * 0.98);  // the first reading of a week may be late
+
 // Share of the recorded time in idle periods of at least `least`.
 double parkable_share(const GpuRow& gpu, const Running& running, Seconds least) {
   const Profile& profile = gpu.use.profile;
@@ -105,6 +107,16 @@ bool runs_tiny_kernels(const GpuRow& gpu) {
   return engine > 1 - gpu.use.idle_share + kNotNoise;
 }
 
+// A service with few requests looks the same as an unneeded one, so readings alone are no reason to stop it.
+std::optional<Remedy> review(const RemedyInput& input, std::size_t row) {
+  if (input.running[row].busy_p95 > kNearlyIdle || input.running[row].owners.empty()) return std::nullopt;
+  Remedy ask = remedy_for(RemedyKind::kReview, input, row, "none");
+  ask.saving = input.gpus[row].spend_rate();
+  ask.confidence = input.gpus[row].confidence * 0.3;
+  ask.counted = false;
+  return ask;
+}
+
 std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   const GpuRow& gpu = input.gpus[row];
   if (runs_tiny_kernels(gpu)) return std::nullopt;
@@ -122,7 +134,7 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   }
   if (!running.watched) return std::nullopt;
   double share = parkable_share(gpu, running, t.park_after);
-  if (share < t.park_share) return std::nullopt;
+  if (share < t.park_share) return review(input, row);
   Remedy park = remedy_for(RemedyKind::kPark, input, row, "scaled to zero when idle");
   double outside = 0;
   std::tie(park.hours, outside) = working_hours(gpu, running);
@@ -184,7 +196,8 @@ std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std
   remedy.loses_link =
       !owner.instance.empty() && spans && gpu.price.gpu->nvlink_kind != "none" && other.gpu->nvlink_kind == "none";
   remedy.moves_provider = best->keeps_up && other.moves_provider;
-  remedy.counted = best->keeps_up && !other.moves_provider && !remedy.loses_link;
+  // No command quantizes someone's model, or shows that it only serves.
+  remedy.counted = best->keeps_up && !other.moves_provider && !remedy.loses_link && kind != RemedyKind::kQuantize;
   return remedy;
 }
 
@@ -238,6 +251,13 @@ std::vector<Remedy> find_stops(const RemedyInput& input) {
     });
     return in_part;
   });
+  // A GPU that nothing uses saves money if nothing uses the rest of its machine.
+  std::map<std::string, int> in_use;
+  for (std::size_t i = 0; i < input.gpus.size(); ++i) in_use[input.gpus[i].use.device.host] += input.running[i].here;
+  const auto rest_of = [&](const Remedy& remedy) -> int& { return in_use[input.gpus[remedy.gpus[0]].use.device.host]; };
+  for (const Remedy& remedy : found) rest_of(remedy) -= remedy.kind == RemedyKind::kGiveBack;
+  for (Remedy& remedy : found)
+    remedy.counted = remedy.counted && (remedy.kind != RemedyKind::kGiveBack || rest_of(remedy) <= 0);
   return found;
 }
 
@@ -283,6 +303,15 @@ std::vector<Remedy> find_commitments(const RemedyInput& input) {
     remedy.confidence = 0.6;
     remedy.instead = offer;
     found.push_back(std::move(remedy));
+  }
+  // Providers sell years of whole machines, and a few busy days are no reason to pay for a year.
+  std::map<std::string, int> on_host;
+  for (const Remedy& remedy : found) ++on_host[input.gpus[remedy.gpus.front()].use.device.host];
+  const bool long_enough = window_of(input.gpus).length() >= kCommitAfter;
+  for (Remedy& remedy : found) {
+    const GpuRow& gpu = input.gpus[remedy.gpus.front()];
+    const int whole = gpu.price.machine == nullptr ? 1 : gpu.price.machine->gpus;
+    remedy.counted = long_enough && on_host[gpu.use.device.host] >= whole;
   }
   return found;
 }

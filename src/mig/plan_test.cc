@@ -37,6 +37,18 @@ WorkloadFile read(const std::string& yaml) {
   return file ? *file : WorkloadFile{};
 }
 
+// The length of a text has two names; the longer text needs more.
+TEST(ReadWorkloads, EncodersTakeTheirLengthByEitherName) {
+  const auto memory = [](const char* name, int tokens) {
+    const std::string yaml = "workloads:\n- {name: a, model: bert-large, rate: 2/s, slo: p99=1s, ";
+    return in_bytes(read(fmt::format("{}{}: {}}}\n", yaml, name, tokens)).workloads.front().memory);
+  };
+  for (const int tokens : {64, 128, 384}) {
+    EXPECT_DOUBLE_EQ(memory("isl", tokens), memory("seq", tokens));
+    EXPECT_LT(memory("isl", tokens), memory("seq", 512));
+  }
+}
+
 std::string mistakes(const std::string& yaml) {
   Checked<WorkloadFile> file = read_workloads("w.yaml", yaml, built_in_catalog(), Ratio::fraction(0));
   return file ? "none" : describe(file.error());

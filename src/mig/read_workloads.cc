@@ -258,6 +258,7 @@ class WorkloadReader : private YamlReader {
     Checked<model::Job> job = model::parse_job(settings);
     if (!job) return add_errors(std::move(job).error(), at);
     if (job->kind == model::JobKind::kServe) model::fill_lengths(*model, given("isl"), given("osl"), *job);
+    if (model->kind == model::ModelKind::kEncoder && job->sequence == 0 && given("isl")) job->sequence = job->serve.isl;
     if (job->sequence == 0) {
       job->sequence = memory::default_sequence(*model);
       if (model->kind == model::ModelKind::kEncoder)
