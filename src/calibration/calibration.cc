@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -45,10 +46,35 @@ struct Factors {
   double device = 0, host = 0, prefill = 0;
 };
 
+// Mean |predicted / measured - 1| of every metric.
+using MetricErrors = std::map<std::string, double, std::less<>>;
+MetricErrors errors_of(const std::vector<CalibrationPoint>& points, Seconds CalibrationPoint::*which) {
+  MetricErrors errors;
+  std::map<std::string_view, double> counts;
+  for (const CalibrationPoint& p : points) {
+    errors[p.metric] += std::fabs(p.*which / p.measured - 1.0);
+    counts[p.metric] += 1;
+  }
+  for (auto& [metric, error] : errors) error /= counts[metric];
+  return errors;
+}
+
+// By how much the errors exceed the limits, in total. A fit of several metrics must not pay for one with another.
+double excess(const MetricErrors& errors, const MetricErrors& limits) {
+  constexpr double kRounding = 1e-9;
+  double sum = 0;
+  for (const auto& [metric, error] : errors) {
+    const auto limit = limits.find(metric);
+    if (limit != limits.end() && error > limit->second * (1 + kRounding) + kRounding) sum += error - limit->second;
+  }
+  return sum;
+}
+
 class Fitter {
  public:
-  Fitter(const Constants& constants, const Group& group)
-      : constants_(constants), group_(group), gpu_(gpu_speed(constants, *group.gpu)) {}
+  // `limits`: errors that no metric should exceed.
+  Fitter(const Constants& constants, const Group& group, MetricErrors limits)
+      : constants_(constants), group_(group), limits_(std::move(limits)), gpu_(gpu_speed(constants, *group.gpu)) {}
 
   // Sum of a soft L1 loss (quadratic for small errors, linear for large ones) plus a prior towards 1: a factor of e^0.3
   // costs as much as an error of 5 %.
@@ -56,21 +82,38 @@ class Fitter {
     constexpr double kScale = 0.05, kPull = 0.3;
     set(f);
     double sum = 0;
+    std::vector<CalibrationPoint> points;
     for (const Measurement* m : group_.rows) {
       const Result<Predictions> metrics = predict(constants_, *m, gpu_);
       if (!metrics) return 1e30;
       for (const Prediction& metric : *metrics) {
         const double error = std::log(metric.predicted / metric.measured) / kScale;
         sum += 2.0 * (std::sqrt(1.0 + error * error) - 1.0);
+        if (limited_) points.push_back({0, {}, metric.metric, metric.measured, {}, metric.predicted});
       }
     }
+    constexpr double kPerExcess = 1e4;
+    if (limited_) sum += kPerExcess * excess(errors_of(points, &CalibrationPoint::after), limits_);
     for (double x : {f.device, f.host, f.prefill}) sum += x / kPull * (x / kPull);
     return sum;
   }
 
+  // The best fit; if it makes a metric worse than its limit, the best that does not, as far as one is found.
   Factors fit() {
+    Factors best = descend({});
+    limited_ = true;
+    if (has_excess(best)) best = descend(best);
+    if (has_excess(best)) best = descend({});
+    set(best);
+    return best;
+  }
+
+  const GpuSpeed& gpu() const { return gpu_; }
+
+ private:
+  // Along one factor after the other.
+  Factors descend(Factors best) {
     constexpr double kSame = 1e-5;  // further rounds change no figure that is shown
-    Factors best;
     for (int round = 0; round < 8; ++round) {
       const Factors before = best;
       improve(best, &Factors::device);
@@ -81,13 +124,17 @@ class Fitter {
           kSame)
         break;
     }
-    set(best);
     return best;
   }
 
-  const GpuSpeed& gpu() const { return gpu_; }
+  bool has_excess(const Factors& f) {
+    const double with = cost(f);
+    limited_ = false;
+    const double without = cost(f);
+    limited_ = true;
+    return with > without;
+  }
 
- private:
   void set(const Factors& f) {
     const auto slot = static_cast<std::size_t>(slot_of(group_.stack)), job = static_cast<std::size_t>(group_.job);
     Calibration& own = gpu_.calibration[slot][job];
@@ -123,6 +170,8 @@ class Fitter {
 
   const Constants& constants_;
   const Group& group_;
+  const MetricErrors limits_;
+  bool limited_ = false;
   GpuSpeed gpu_;
 };
 
@@ -175,7 +224,8 @@ Result<CalibrationFit> fit_group(const Constants& constants, const Group& group)
     for (const Prediction& metric : metrics_before)
       fit.width_before = std::max(fit.width_before, std::log(metric.interval.high));
   }
-  Fitter fitter(constants, group);
+  const MetricErrors limits = errors_of(fit.points, &CalibrationPoint::before);
+  Fitter fitter(constants, group, limits);
   const Factors found = fitter.fit();
   std::size_t next = 0;
   for (const Measurement* m : group.rows) {
@@ -189,7 +239,7 @@ Result<CalibrationFit> fit_group(const Constants& constants, const Group& group)
   fit.row.gpu = group.gpu->name;
   Calibration& factors = fit.row.factors;
   factors = {true, std::exp(found.device), std::exp(found.host), std::exp(found.prefill)};
-  if (fit.error_after > fit.error_before) {
+  if (fit.error_after > fit.error_before || excess(errors_of(fit.points, &CalibrationPoint::after), limits) > 0) {
     factors = as_is.calibration[static_cast<std::size_t>(slot_of(group.stack))][static_cast<std::size_t>(group.job)];
     for (CalibrationPoint& point : fit.points) point.after = point.before;
     fit.error_after = fit.error_before;

@@ -108,6 +108,9 @@ TEST(Measurements, ResultsOfLoadGeneratorsAreRows) {
   }
   const std::string two = std::string(results[1]) + "\n" + results[1] + "\n";
   EXPECT_EQ(read_measurements("b.jsonl", two, built_in_catalog(), {{{"gpu", "l4"}, {"stack", "sglang"}}})->size(), 2u);
+  // vLLM's --metadata gpu=l4.
+  EXPECT_TRUE(read_measurements("b.json", R"({"gpu": "l4", )" + std::string(two.substr(1, two.find('\n') - 1)),
+                                built_in_catalog(), {{{"stack", "sglang"}}}));
   EXPECT_FALSE(read_measurements("b.json", R"({"loss": 2})", built_in_catalog(), {{{"gpu", "l4"}}}));
 }
 
@@ -214,6 +217,7 @@ TEST(Calibration, NeverMakesTheMeasuredPointWorse) {
   const char* models[] = {"llama-3.1-8b", "qwen2.5-32b", "gpt-oss-20b"};
   const char* gpus[] = {"h100-sxm", "a100-80gb-sxm", "l40s"};
   const auto between = [&](double low, double high) { return low * std::pow(high / low, random.uniform()); };
+  int moved = 0;
   for (int i = 0; i < 40; ++i) {
     const bool open = i % 4 != 0;
     const std::string text =
@@ -234,11 +238,18 @@ TEST(Calibration, NeverMakesTheMeasuredPointWorse) {
       if (!e->stable) return std::nullopt;
       return std::fabs(e->ttft / *m.ttft - 1) + std::fabs(e->tpot / *m.tpot - 1);
     };
+    // Each value on its own: a better TPOT does not pay for a worse TTFT.
+    for (const CalibrationPoint& point : fit.points)
+      EXPECT_LE(std::fabs(point.after / point.measured - 1), std::fabs(point.before / point.measured - 1) + 1e-6)
+          << point.metric << "\n"
+          << text;
+    moved += fit.error_after < 0.8 * fit.error_before ? 1 : 0;
     const auto before = error_with(built_in_constants()), after = error_with(own);
     if (!before) continue;  // by the estimate, the GPU cannot serve this rate
     ASSERT_TRUE(after) << text;
     EXPECT_LE(*after, *before * (1 + 1e-9)) << text;
   }
+  EXPECT_GT(moved, 20);  // and most measurements are learned from
 }
 
 TEST(Calibration, SavedCalibrationsAreReadBackAndUsed) {

@@ -16,7 +16,7 @@ namespace {
 constexpr double kMost = 1e12;
 
 struct ServedRun {
-  std::string model, stack;
+  std::string model, stack, gpu;
   double isl = 0, osl = 0, ttft_ms = 0, tpot_ms = 0;
   double concurrency = 0, rate = 0;  // one of them: closed or open loop
 };
@@ -89,6 +89,7 @@ Checked<ServedRun> read_run(const LocatedJson& document) {
   const JsonObject json(document, document.root(), errors);
   ServedRun run;
   run.model = model_of(json), run.stack = stack_of(json);
+  run.gpu = json.get_string({"gpu", "gpu_name", "gpu_type", "accelerator"}).value_or("");  // of --metadata
   run.isl = first_of({per_request(json, "total_input_tokens"), average(json, "input_sequence_length")}).value_or(0);
   run.osl = first_of({per_request(json, "total_output_tokens"), average(json, "output_sequence_length")}).value_or(0);
   run.ttft_ms = first_of({json.get_number("mean_ttft_ms", 0, kMost), average(json, "time_to_first_token")}).value_or(0);
@@ -149,6 +150,7 @@ Checked<std::string> benchmark_rows(const std::string& file, const std::string& 
     RIGHTSIZE_TRY(const ServedRun run, read_run(document));
     const auto number = [](double value) { return value > 0 ? fmt::format("{}", value) : std::string(); };
     std::map<std::string, std::string> row{{"model", run.model},
+                                           {"gpu", run.gpu},
                                            {"stack", run.stack},
                                            {"job", "serve"},
                                            {"isl", fmt::format("{:.0f}", run.isl)},
@@ -159,6 +161,9 @@ Checked<std::string> benchmark_rows(const std::string& file, const std::string& 
                                            {"tpot_ms", number(run.tpot_ms)}};
     if (given.contains("rate") || given.contains("concurrency")) row["rate"].clear(), row["concurrency"].clear();
     for (const auto& [name, value] : given) row[name] = value;
+    if (row["gpu"].empty())
+      return fail(Errors{bad_input(file + " does not say which GPU it was measured on")
+                             .with_hint("add --gpu NAME, and --tp N if the model ran on several")});
     if (row["model"].empty())
       return fail(Errors{bad_input(file + " does not name the model").with_hint("add --model NAME")});
     std::string names, values;

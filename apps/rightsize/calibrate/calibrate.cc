@@ -19,7 +19,8 @@ namespace {
 using calibration::CalibrationFit;
 
 struct Flags {
-  std::string file, catalog;
+  std::vector<std::string> files;
+  std::string catalog;
   std::map<std::string, std::string> given;  // facts that the file lacks
   bool dry_run = false;
 };
@@ -63,22 +64,18 @@ std::string with_our_columns(const std::string& text) {
   return header + text.substr(end);
 }
 
-Checked<std::vector<calibration::Measurement>> read_rows(const Flags& flags, const catalog::Catalog& catalog) {
-  RIGHTSIZE_TRY(std::string text, read_file(flags.file, 16u << 20));
-  if (calibration::is_benchmark(text)) {
-    if (!flags.given.contains("gpu"))
-      return fail(Errors{bad_input(flags.file + " does not say which GPU it was measured on")
-                             .with_hint("add --gpu NAME, and --tp N if the model ran on several")});
-  } else if (!text.starts_with('[') && !text.starts_with('#')) {
+Checked<std::vector<calibration::Measurement>> read_rows(const std::string& file, const Flags& flags,
+                                                         const catalog::Catalog& catalog) {
+  RIGHTSIZE_TRY(std::string text, read_file(file, 16u << 20));
+  if (!calibration::is_benchmark(text) && !text.starts_with('[') && !text.starts_with('#'))
     text = with_our_columns(text);
-  }
   // Many rows name the same GPU: one note for each name.
   std::map<std::string, Result<const catalog::Gpu*>> gpus;
   const auto gpu_named = [&](const std::string& name) {
     if (const auto known = gpus.find(name); known != gpus.end()) return known->second;
     return gpus.emplace(name, named_gpu(catalog, name)).first->second;
   };
-  return calibration::read_measurements(flags.file, std::move(text), catalog, {flags.given, gpu_named});
+  return calibration::read_measurements(file, std::move(text), catalog, {flags.given, gpu_named});
 }
 
 Checked<Outcome> run(const Flags& flags) {
@@ -87,7 +84,11 @@ Checked<Outcome> run(const Flags& flags) {
   const std::string overlay = std::filesystem::is_directory(folder, ignored) ? folder : std::string{};
   RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(overlay));
   RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(overlay));
-  RIGHTSIZE_TRY(const std::vector<calibration::Measurement> measurements, read_rows(flags, catalog));
+  std::vector<calibration::Measurement> measurements;
+  for (const std::string& file : flags.files) {
+    RIGHTSIZE_TRY(const auto rows, read_rows(file, flags, catalog));
+    measurements.insert(measurements.end(), rows.begin(), rows.end());
+  }
   RIGHTSIZE_TRY(std::vector<CalibrationFit> fits, calibration::fit_calibrations(constants, measurements));
 
   if (flags.dry_run) return Outcome{calibration_report(fits)};
@@ -99,7 +100,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 Run add_calibrate(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
-  command.add("FILE", flags->file)->required();
+  command.add("FILE", flags->files)->required();
   for (const char* name : {"model", "gpu", "gpus", "tp", "stack", "precision", "kv-precision", "max-batch",
                            "concurrency", "rate", "isl", "osl"}) {
     command
