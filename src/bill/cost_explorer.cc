@@ -153,12 +153,15 @@ void CostExplorer::give(Date end, const Take& take) {
   const auto if_grouped_by = [&](std::string_view by, const Column& column) {
     return group == by ? std::string_view(column.name) : std::string_view{};
   };
+  // Titles of the first column vary, and a name without spaces may be a machine type under any of them.
+  const bool machines = group != "usagetype" && group != "region" && group != "linkedaccount";
   for (std::size_t i = 0; i < held_.size(); ++i) {
     const Column& column = costs_[i];
     if (held_[i].empty()) continue;  // no cost in this time
+    const bool machine = machines && column.name.find(' ') == std::string::npos;
     take({"AWS", held_[i], held_[i], category_of(column.name), first, last, column.currency,
-          if_grouped_by("instancetype", column), if_grouped_by("usagetype", column), if_grouped_by("region", column),
-          if_grouped_by("linkedaccount", column), "", "", "", column.name});
+          machine ? std::string_view(column.name) : std::string_view{}, if_grouped_by("usagetype", column),
+          if_grouped_by("region", column), if_grouped_by("linkedaccount", column), "", "", "", column.name});
   }
   held_.clear();
 }

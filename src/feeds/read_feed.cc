@@ -130,11 +130,15 @@ Result<> read_rows(const FeedInput& input, std::initializer_list<const char*> ne
   for (const std::string_view title : titles)
     header.append(header.empty() ? "" : ",").append(meant ? meant(trim(title)) : title);
   const CsvColumns columns(meant ? header : record);
+  std::vector<std::string> missing;
   for (const char* name : needed) {
-    if (columns.has(name)) continue;
-    return fail(bad_input(fmt::format("not {}: no column {}", what, name))
-                    .at({input.file, static_cast<int>(csv.line()), 1, 1, std::string(record.substr(0, 100))}));
+    if (!columns.has(name)) missing.emplace_back(name);
   }
+  if (!missing.empty())
+    return fail(
+        bad_input(fmt::format("not {}: no column {}", what, fmt::join(missing, ", ")))
+            .at({input.file, static_cast<int>(csv.line()), 1, 1, std::string(record.substr(0, 100))})
+            .with_hint(fmt::format("it needs at least the columns {}", fmt::join(needed.begin(), needed.end(), ","))));
   for (std::vector<std::string_view> cells; csv.next(record);) {
     split_csv(record, cells);
     take({columns, cells, csv.line()});

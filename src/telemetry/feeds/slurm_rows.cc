@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/mig_type.h"
 #include "base/slurm_time.h"
 #include "base/text.h"
 #include "telemetry/times.h"
@@ -49,14 +50,11 @@ void each_tres(std::string_view list, const Use& use) {
   }
 }
 
-// Types can name a MIG profile: "a100_3g.20gb", "nvidia_a100_1g.5gb", "1g.10gb".
+// Types can name a MIG profile: "a100_3g.20gb", "1g.10gb".
 void split_mig(GpuAllocation& allocation) {
-  std::string& model = allocation.model;
-  const std::size_t g = model.find("g.");
-  if (g == std::string::npos || g == 0 || std::isdigit(static_cast<unsigned char>(model[g - 1])) == 0) return;
-  allocation.mig_profile = model.substr(g - 1);
-  model.resize(g - 1);
-  while (!model.empty() && (model.back() == '_' || model.back() == '-' || model.back() == '.')) model.pop_back();
+  MigType type = split_mig_type(allocation.model);
+  allocation.model = std::move(type.gpu);
+  allocation.mig_profile = std::move(type.profile);
 }
 
 std::uint64_t hash_of(std::string_view id, TimePoint start = {}) {
