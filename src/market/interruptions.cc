@@ -91,7 +91,9 @@ Seconds checkpoint_interval(Seconds save, Seconds between_interruptions) {
   return hours(std::sqrt(2 * d * m) * (1 + std::sqrt(d / (2 * m)) / 3 + d / (18 * m)) - d);
 }
 
-std::optional<RunningTime> running_time(const InterruptibleJob& job, const JobAssumptions& a) {
+namespace {
+
+std::optional<RunningTime> time_in_one_piece(const InterruptibleJob& job, const JobAssumptions& a) {
   RunningTime time{job.work, a.startup, {}, {}, {}, 0};
   const Process process = process_of(job, a);
   if (std::isinf(process.between) || !(job.work > Seconds{})) return time;
@@ -102,6 +104,21 @@ std::optional<RunningTime> running_time(const InterruptibleJob& job, const JobAs
   time.redoing = hours(expected) - time.work - time.saving;
   if (job.save > Seconds{}) time.interval = hours(process.interval);
   time.interruptions = expected / process.between;
+  return time;
+}
+
+}  // namespace
+
+std::optional<RunningTime> running_time(const InterruptibleJob& job, const JobAssumptions& a) {
+  std::optional<RunningTime> time = time_in_one_piece(job, a);
+  if (!time || !(job.window > Seconds{}) || time->total() <= job.window) return time;
+  constexpr double kLeastShare = 0.1;
+  const Seconds each = job.window - a.startup - job.save;
+  if (each < job.window * kLeastShare) return std::nullopt;
+  const double windows = std::ceil((time->total() - time->startup) / each);
+  time->startup = a.startup * windows;
+  time->saving += job.save * windows;
+  if (time->interval > Seconds{}) time->interval = std::min(time->interval, each);
   return time;
 }
 

@@ -46,6 +46,7 @@ struct InterruptibleJob {
   int machines = 1;
   int gpus = 1;              // of all machines
   bool starts_over = false;  // an interruption loses all work: there is no storage to save it in
+  Seconds window = {};       // it runs for this long at a time, then stops; zero: in one piece
 };
 
 // How the hours of a job are spent; `total` is paid for. All are expected values.
@@ -56,7 +57,8 @@ struct RunningTime {
   Seconds total() const { return work + startup + saving + redoing; }
 };
 
-// Empty if interruptions are so frequent that less than a tenth of the time is work.
+// Empty if interruptions are so frequent, or windows so short, that less than a tenth of the time is work. Every window
+// begins with a start-up and ends with a checkpoint.
 std::optional<RunningTime> running_time(const InterruptibleJob& job, const JobAssumptions& assumptions);
 
 // Expected time per time of work, saved every `interval`: the equation above.

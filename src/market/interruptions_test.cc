@@ -49,6 +49,27 @@ TEST(RunningTime, TimePerWorkIsRestartsAndHalfAnInterval) {
 }
 
 // Without storage the whole job is one segment: M e^(r/M) (e^(work/M) - 1).
+// A job that runs for a few hours at a time starts again in every window and saves before the window ends.
+RC_GTEST_PROP(RunningTime, EveryWindowStartsAndSaves, ()) {
+  const JobAssumptions a;
+  InterruptibleJob job{hours(*rc::gen::inRange(1, 400)), seconds(*rc::gen::inRange(1, 900)), Purchase::kOnDemand, 1, 8};
+  const auto whole = running_time(job, a);
+  RC_ASSERT(whole);
+  job.window = hours(*rc::gen::inRange(1, 24));
+  const auto parts = running_time(job, a);
+  RC_ASSERT(parts && parts->total() >= whole->total());
+  if (whole->total() <= job.window) {
+    RC_ASSERT(parts->total() == whole->total());
+    return;
+  }
+  RC_ASSERT(parts->interval + a.startup + job.save <= job.window * (1 + 1e-9));
+  const double windows = parts->startup / a.startup;
+  RC_ASSERT(windows >= parts->work / job.window);
+  RC_ASSERT(parts->total() <= job.window * (windows + 1e-9));
+  job.window = a.startup;
+  RC_ASSERT(!running_time(job, a));
+}
+
 RC_GTEST_PROP(RunningTime, StartingOverTakesLongerThanResuming, ()) {
   const double work = *rc::gen::inRange(1, 40), rate = *rc::gen::inRange(1, 5) / 100.0;
   InterruptibleJob job{hours(work), {}, Purchase::kSpot, 1, 8};

@@ -53,9 +53,10 @@ std::string describe(const Offer& offer) {
 
 bool OfferFilter::lets_through(const Offer& offer) const {
   return (retired || !offer.machine->retired) && (community || !offer.machine->community) &&
-         (machine_gpus == 0 || offer.machine->gpus == machine_gpus) && is_among(purchases, offer.price->purchase) &&
-         is_among(gpus, offer.machine->gpu) && is_among(providers, offer.price->provider) &&
-         offer.gpu->memory >= min_memory && (!max_price || in_usd_per_gpu_hour(offer.rate_per_gpu()) <= *max_price) &&
+         (machine_gpus == 0 || offer.machine->gpus == machine_gpus) && offer.machine->gpus >= least_gpus &&
+         is_among(purchases, offer.price->purchase) && is_among(gpus, offer.machine->gpu) &&
+         is_among(providers, offer.price->provider) && offer.gpu->memory >= min_memory &&
+         (!max_price || in_usd_per_gpu_hour(offer.rate_per_gpu()) <= *max_price) &&
          is_among(instances, offer.machine->instance) && !is_named(excluded, offer) &&
          (offer.is_own() || is_among(regions, offer.price->region));
 }

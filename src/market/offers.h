@@ -40,6 +40,7 @@ struct OfferFilter {
   Bytes min_memory{};                      // of a GPU
   std::optional<double> max_price = {};    // listed, USD per GPU-hour
   int machine_gpus = 0;                    // only machines with this number of GPUs; 0: any
+  int least_gpus = 1;                      // only machines with at least this number of GPUs
   bool retired = false;                    // include machines that are no longer sold
   bool community = false;                  // include peers and resellers: RunPod's community cloud, Vast, Shadeform
 

@@ -121,7 +121,10 @@ std::optional<GpuQuote> PriceBook::gpu(const catalog::Gpu& gpu, const OfferFilte
   return GpuQuote{offer->rate_per_gpu(), offer};
 }
 
-std::optional<GpuQuote> PriceBook::gpu(const catalog::Gpu& gpu, Purchase purchase) const {
+std::optional<GpuQuote> PriceBook::gpu(const catalog::Gpu& gpu, Purchase purchase, int together) const {
+  for (int least = together; least > 1; least /= 2) {
+    if (auto quote = this->gpu(gpu, {.purchases = {purchase}, .least_gpus = least})) return quote;
+  }
   return this->gpu(gpu, {.purchases = {purchase}});
 }
 

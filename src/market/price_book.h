@@ -52,7 +52,9 @@ class PriceBook {
   // What one GPU of this kind costs: the user's price of the GPU, its share of the cheapest machine with a user's
   // price, or the user's price of every GPU; else the cheapest offer that passes the filter. Empty without a price.
   std::optional<GpuQuote> gpu(const catalog::Gpu& gpu, const OfferFilter& filter) const;
-  std::optional<GpuQuote> gpu(const catalog::Gpu& gpu, catalog::Purchase purchase) const;
+  // `together`: GPUs that one model is split over, which must be in one machine; if no machine has that number, in
+  // machines with half as many.
+  std::optional<GpuQuote> gpu(const catalog::Gpu& gpu, catalog::Purchase purchase, int together = 1) const;
 
   // The user's own price of a GPU with an incomplete name ("a100", if all its members have one price) or without one.
   std::optional<GpuQuote> own_gpu(std::string_view name) const;

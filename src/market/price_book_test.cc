@@ -248,6 +248,24 @@ RC_GTEST_PROP(PriceBook, EveryLookUpGivesTheSamePrice, ()) {
   }
 }
 
+// GPUs that share a model are priced on machines that have that number, if there are such machines.
+RC_GTEST_PROP(PriceBook, GpusTogetherArePricedOnAMachineThatHasThem, ()) {
+  const Catalog catalog = random_catalog();
+  const PriceBook book(catalog);
+  const int together = *rc::gen::inRange(1, 20);
+  const Purchase purchase = *rc::gen::elementOf(kPurchases);
+  for (const catalog::Gpu& each : catalog.gpus) {
+    std::optional<UsdPerGpuSecond> least;
+    for (const Offer& one : book.offers({.purchases = {purchase}, .gpus = {each.name}})) {
+      if (one.machine->gpus >= together) least = std::min(least.value_or(one.rate_per_gpu()), one.rate_per_gpu());
+    }
+    const auto quote = book.gpu(each, purchase, together), any = book.gpu(each, purchase);
+    RC_ASSERT(quote.has_value() == any.has_value());
+    if (least) RC_ASSERT(quote->rate == *least);
+    if (quote) RC_ASSERT(quote->rate >= any->rate);
+  }
+}
+
 // An own price of a GPU applies to all its machines, times their number of GPUs, with any filter.
 RC_GTEST_PROP(PriceBook, AnOwnPriceHoldsInEveryLookUp, ()) {
   const Catalog catalog = random_catalog();

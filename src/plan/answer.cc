@@ -27,7 +27,18 @@ std::vector<const Plan*> Recommendation::compared() const {
   std::vector<const Plan*> all;
   for (const std::vector<Plan>* list : {&plans, &beyond})
     for (const Plan& plan : *list) all.push_back(&plan);
-  return all;
+  if (all.size() <= kCompared) return all;
+  // The same ones whatever the length of the list: the first, and of the rest the best and the cheapest other GPU.
+  const auto is_other = [&](const Plan* plan) { return may_be_next(*plan); };
+  const auto is_rival = [&](const Plan* plan) { return is_other(plan) && is_sound(*plan); };
+  const auto rival = std::find_if(all.begin(), all.end(), is_rival);
+  auto cheapest = all.end();
+  for (auto plan = all.begin(); plan != all.end(); ++plan)
+    if (is_other(*plan) && (cheapest == all.end() || (*plan)->cost < (*cheapest)->cost)) cheapest = plan;
+  std::vector<const Plan*> some(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kCompared));
+  for (const auto& next : {std::min(rival, cheapest), std::max(rival, cheapest)})
+    if (next != all.end() && std::find(some.begin(), some.end(), *next) == some.end()) some.push_back(*next);
+  return some;
 }
 
 std::vector<const Plan*> Recommendation::close_calls() const {
@@ -35,17 +46,23 @@ std::vector<const Plan*> Recommendation::close_calls() const {
   std::vector<const Plan*> close;
   std::set<const catalog::Gpu*> seen;
   for (const Plan* plan : compared()) {
-    if (plan->offer.gpu == plans.front().offer.gpu || plan->cost > plans.front().cost * kClose) continue;
+    if (!may_be_next(*plan) || plan->cost > plans.front().cost * kClose) continue;
     if (plan->cost * kClose < plans.front().cost) continue;  // clearly cheaper, and ranked lower for its risks
     if (seen.insert(plan->offer.gpu).second) close.push_back(plan);
   }
   return close;
 }
 
+bool Recommendation::may_be_next(const Plan& plan) const {
+  const Plan& first = plans.front();
+  return plan.offer.gpu != first.offer.gpu &&
+         (plan.cost < first.cost || plan.price.may_lead() || !first.price.may_lead());
+}
+
 const Plan* Recommendation::next_gpu() const {
   const Plan* next = nullptr;
   for (const Plan* plan : compared())
-    if (plan->offer.gpu != plans.front().offer.gpu && (next == nullptr || plan->cost < next->cost)) next = plan;
+    if (may_be_next(*plan) && (next == nullptr || plan->cost < next->cost)) next = plan;
   return next;
 }
 
@@ -65,13 +82,13 @@ bool keeps_limits_if_slow(const Request& request, const Plan& plan) {
 }
 
 const Plan* Recommendation::safest(const Request& request, std::optional<catalog::Purchase> terms) const {
+  std::vector<const Plan*> all = compared();
+  for (const Plan& plan : pareto) all.push_back(&plan);
   const Plan* best = nullptr;
-  for (const std::vector<Plan>* list : {&plans, &beyond, &pareto}) {
-    for (const Plan& p : *list) {
-      const bool asked = !terms || p.offer.price->purchase == *terms;
-      const bool safe = asked && keeps_limits_if_slow(request, p) && p.price.may_lead() && !p.extrapolated;
-      if (safe && (best == nullptr || p.cost < best->cost)) best = &p;
-    }
+  for (const Plan* p : all) {
+    const bool asked = !terms || p->offer.price->purchase == *terms;
+    const bool safe = asked && keeps_limits_if_slow(request, *p) && p->price.may_lead() && !p->extrapolated;
+    if (safe && (best == nullptr || p->cost < best->cost)) best = p;
   }
   return best;
 }

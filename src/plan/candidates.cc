@@ -323,7 +323,8 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
         const market::JobAssumptions& assumptions = assumed(*machines.gpu);
         const auto time = market::running_time(
             {busy, market::save_time(checkpoint, assumptions, option.machines), offer.price->purchase, tied,
-             option.gpus * tied / option.machines, candidate.starts_over},
+             option.gpus * tied / option.machines, candidate.starts_over,
+             candidate.day_share < 1 ? hours(24) * candidate.day_share : Seconds{}},
             assumptions);
         if (!time) {
           obstacles[{machines.gpu->name, RejectionStage::kInterruptions}].add(

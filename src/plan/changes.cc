@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "memory/memory.h"
 #include "perf/perf.h"
 #include "plan/explain.h"
 #include "plan/hardware.h"
@@ -37,14 +38,20 @@ void add_training(const Request& request, std::vector<PossibleChange>& changes) 
   }
   // Training on more tokens than the model has parameters is pre-training, which adapters cannot replace.
   const bool pretraining = request.work.amount > static_cast<double>(request.model.parameters());
-  const bool language = request.model.image_size == 0 && !pretraining;
-  if (language && !has(request.choices.methods, Method::kLora)) {
+  // Only PEFT trains adapters with the commands that we write.
+  const bool language = request.model.image_size == 0 && !pretraining && request.job.stack == model::Stack::kHf;
+  const auto trains = [&](Method method) {  // the framework may not
+    Job job = request.job;
+    job.train.method = method;
+    return !has(request.choices.methods, method) && memory::check_job(request.model, job).empty();
+  };
+  if (language && trains(Method::kLora)) {
     add(RequestChangeKind::kLora, "--method lora", [](Request& r) {
       r.choices.methods = {Method::kLora};
       r.choices.precisions = {};
     });
   }
-  if (language && !has(request.choices.methods, Method::kQlora)) {
+  if (language && trains(Method::kQlora)) {
     add(RequestChangeKind::kQlora, "--method qlora", [](Request& r) {
       r.choices.methods = {Method::kQlora};
       r.choices.precisions = {};
@@ -94,7 +101,8 @@ void add_limits(const Request& request, bool deadline, std::vector<PossibleChang
   for (const LimitRow& row : kLimits) {
     if (!(request.limits.*row.limit) || (row.kind == RequestChangeKind::kLaterDeadline) != deadline) continue;
     changes.push_back({row.kind, {}, request});
-    set_limit(changes.back(), row, *(request.limits.*row.limit) * 2.0);
+    const Seconds twice = *(request.limits.*row.limit) * 2.0;
+    set_limit(changes.back(), row, deadline ? rounded_up(twice, true) : twice);
   }
 }
 
@@ -352,26 +360,57 @@ Seconds rounded_up(Seconds time, bool deadline) {
   return seconds(std::ceil(exact / unit - 1e-9) * unit);
 }
 
-std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const PricedOption& plan,
-                                            std::optional<Seconds> possible) {
+Seconds limited_time(RequestChangeKind kind, const PricedOption& plan) {
+  return kind == RequestChangeKind::kLaterDeadline ? plan.time.total() / plan.day_share
+         : kind == RequestChangeKind::kLongerTpot  ? plan.option->tpot
+         : kind == RequestChangeKind::kLongerTtft  ? plan.option->ttft
+                                                   : plan.option->answer;
+}
+
+PossibleChange extended_limits(const Request& request, const std::vector<RequestChangeKind>& kinds, double factor) {
+  PossibleChange change{kinds.size() == 1 ? kinds.front() : RequestChangeKind::kLongerLimits, {}, request};
+  std::string flags;
+  for (const LimitRow& row : kLimits) {
+    if (!has(kinds, row.kind)) continue;
+    set_limit(change, row, rounded_up(*(request.limits.*row.limit) * factor, false));
+    flags += (flags.empty() ? "" : " ") + change.flags;
+  }
+  change.flags = std::move(flags);
+  return change;
+}
+
+PossibleChange without_limits(const Request& request, const std::vector<RequestChangeKind>& kinds) {
+  PossibleChange change{kinds.front(), {}, request};
+  for (const LimitRow& row : kLimits)
+    if (has(kinds, row.kind)) (change.request.limits.*row.limit).reset();
+  return change;
+}
+
+double factor_needed(const Request& request, const std::vector<RequestChangeKind>& kinds, const PricedOption& plan) {
+  double factor = 1;
+  for (const LimitRow& row : kLimits)
+    if (has(kinds, row.kind)) factor = std::max(factor, limited_time(row.kind, plan) / *(request.limits.*row.limit));
+  return factor;
+}
+
+std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const PricedOption& plan) {
   std::vector<PossibleChange> changes;
   const auto row = std::find_if(std::begin(kLimits), std::end(kLimits),
                                 [&](const LimitRow& limit) { return limit.kind == relaxed.kind; });
   // The traffic of sessions depends on the limits, and takes long to settle.
   if (row == std::end(kLimits) || relaxed.request.work.trace) return changes;
   const bool deadline = row->kind == RequestChangeKind::kLaterDeadline;
-  const Option& option = *plan.option;
-  const Seconds needs = deadline                                      ? plan.time.total() / plan.day_share
-                        : row->kind == RequestChangeKind::kLongerTpot ? option.tpot
-                        : row->kind == RequestChangeKind::kLongerTtft ? option.ttft
-                                                                      : option.answer;
+  const Seconds needs = limited_time(row->kind, plan);
   const Seconds most = *(relaxed.request.limits.*row->limit);
   if (!(needs > Seconds{})) return changes;
-  const Seconds least = rounded_up(std::min(needs, possible.value_or(needs)), deadline);
+  const Seconds least = rounded_up(needs, deadline);
   std::vector<Seconds> limits = {least, rounded_up(most * std::sqrt(least / most), deadline)};
-  if (possible) limits.insert(limits.begin() + 1, rounded_up(least * 1.1, deadline));  // it was without load
   // Near a deadline, plans with room for their slow end are preferred.
-  if (deadline) limits.insert(limits.begin() + 1, rounded_up(needs * option.speed.high, deadline));
+  if (deadline) limits.insert(limits.begin() + 1, rounded_up(needs * plan.option->speed.high, deadline));
+  // A little more time often saves most.
+  if (!deadline) limits.push_back(rounded_up(most / 2 * 1.2, deadline));
+  std::sort(limits.begin(), limits.end());
+  limits.erase(std::unique(limits.begin(), limits.end()), limits.end());
   constexpr double kWorthwhile = 0.9;
   for (const Seconds limit : limits) {
     if (limit > most * kWorthwhile || limit * 2.0 <= most) continue;

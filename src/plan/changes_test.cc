@@ -30,9 +30,9 @@ const Request& change_of(const std::vector<PossibleChange>& changes, const std::
 TEST(PossibleChanges, TrainingChangesThatAlterTheResultLeastComeFirst) {
   const Request request = request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}});
   const auto changes = possible_changes(request);
-  EXPECT_THAT(flags_of(changes), ElementsAre("--cross-entropy chunked", "--offload optimizer", "--offload parameters",
-                                             "--purchase spot", "--optimizer adamw-8bit", "--precision bf16",
-                                             "--method lora", "--method qlora"));
+  EXPECT_THAT(flags_of(changes),
+              ElementsAre("--cross-entropy chunked", "--offload optimizer", "--offload parameters", "--purchase spot",
+                          "--optimizer adamw-8bit", "--precision bf16", "--method lora", "--method qlora"));
   EXPECT_EQ(change_of(changes, "--method lora").choices.methods, std::vector{model::Method::kLora});
   EXPECT_EQ(change_of(changes, "--optimizer adamw-8bit").job.train.optimizer, model::Optimizer::kAdamW8bit);
 }
@@ -53,6 +53,17 @@ TEST(PossibleChanges, ServingOffersFormatsSlosAndTerms) {
   EXPECT_THAT(flags_of(changes), ElementsAre("--purchase spot", "--precision fp8", "--precision int4",
                                              "--precision fp4", "--ttft-slo 400ms"));
   EXPECT_EQ(*change_of(changes, "--ttft-slo 400ms").limits.ttft, milliseconds(400));
+}
+
+// Adapters are offered only with the trainer whose files train them.
+TEST(PossibleChanges, AdaptersAreOfferedOnlyWithPeft) {
+  for (const char* stack : {"hf", "torchtitan", "megatron"}) {
+    const auto flags =
+        flags_of(possible_changes(request_of({{"model", "llama-3.1-8b"}, {"tokens", "100M"}, {"stack", stack}})));
+    const bool offered = std::find(flags.begin(), flags.end(), "--method lora") != flags.end() ||
+                         std::find(flags.begin(), flags.end(), "--method qlora") != flags.end();
+    EXPECT_EQ(offered, std::string(stack) == "hf") << stack;
+  }
 }
 
 // Adapters are for fine-tuning: a data set with more tokens than the model has parameters is pre-training.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/suggest.h"
+#include "memory/memory.h"
 #include "plan/read_parts.h"
 #include "plan/read_request.h"
 
@@ -86,6 +87,16 @@ void refuse_decided(const std::vector<Setting>& job_settings, Errors& errors) {
                               setting));
     }
   }
+}
+
+Errors check_methods(const Request& request) {
+  const std::vector<model::Method>& listed = request.choices.methods;
+  for (const model::Method method : listed.empty() ? std::vector{request.job.train.method} : listed) {
+    model::Job job = request.job;
+    job.train.method = method;
+    if (Errors wrong = memory::check_job(request.model, job); !wrong.empty()) return wrong;
+  }
+  return {};
 }
 
 }  // namespace rightsize::plan

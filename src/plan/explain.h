@@ -57,10 +57,15 @@ bool relaxes(RequestChangeKind kind);
 bool keeps_result(RequestChangeKind kind);
 // Whether the change drops one limit of a request that nothing meets.
 bool gives_up_one(RequestChangeKind kind);
+// What a plan takes of the limit that the change extends.
+Seconds limited_time(RequestChangeKind kind, const PricedOption& plan);
+// The request with its limits of these kinds longer by a factor, and without them. The largest factor that a plan needs
+// for one of them.
+PossibleChange extended_limits(const Request& request, const std::vector<RequestChangeKind>& kinds, double factor);
+PossibleChange without_limits(const Request& request, const std::vector<RequestChangeKind>& kinds);
+double factor_needed(const Request& request, const std::vector<RequestChangeKind>& kinds, const PricedOption& plan);
 // The same change with the limit that its plan needs, and with one between that and its own, smallest first.
-// `possible`: what the fastest GPU needs without load, for requests that nothing meets.
-std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const PricedOption& plan,
-                                            std::optional<Seconds> possible = {});
+std::vector<PossibleChange> smaller_changes(const PossibleChange& relaxed, const PricedOption& plan);
 // Hours that are tried for a service that is switched off at night.
 inline constexpr int kWorkingHours = 10;
 // If the first plan's price is unconfirmed: limits to drop to find a plan with a confirmed price.

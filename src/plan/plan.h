@@ -73,8 +73,12 @@ struct CapChoice {
   std::optional<double> time, energy;
 };
 
+// Plans that a verdict compares at least.
+inline constexpr std::size_t kCompared = 5;
+
 // Everything about one way to run the work.
 struct Plan : Deployment {
+  int rank = 0;  // place among all kinds of plans, from 1; 0: of another list
   market::Offer offer;
   market::PriceOutlook price;  // of one machine; its likely value is used
   std::optional<SpotPrice> spot = {};
@@ -248,7 +252,8 @@ enum class RequestChangeKind {
   kAnyRegion,
   kAnyProvider,
   kPowerCap,
-  kTwoChanges,  // of a request that no single change satisfies within its budget
+  kLongerLimits,  // on latency, all by the same factor
+  kTwoChanges,    // of a request that no single change satisfies within its budget
 };
 
 // A change to the request, and the resulting best plan.
@@ -356,6 +361,7 @@ struct Recommendation {
   std::vector<UnlistedProvider> unlisted = {};
   // Of several terms that were asked for: those without any price, and the first plan of each that does not lead.
   std::vector<std::string> missing_terms = {};  // "1y"
+  std::vector<std::string> unsold_terms = {};   // those without a price of the first plan's machine
   std::vector<Plan> other_terms = {};
   std::vector<TermNeed> unmet_terms = {};  // those on which nothing meets the limits
   market::Availability availability = {};  // of the first plan's machine
@@ -363,17 +369,19 @@ struct Recommendation {
   SearchEffort effort;
 
   const Plan* best() const { return plans.empty() ? nullptr : &plans.front(); }
-  // `plans` and `beyond`, best first.
+  // The plans that a verdict compares, best first: of `plans` and `beyond`, the same ones whatever request.top.
   std::vector<const Plan*> compared() const;
   // The best plans on other GPUs that cost at most 5 % more or less than the first; extrapolations do not count.
   std::vector<const Plan*> close_calls() const;
-  // The cheapest listed plan on another GPU, whatever its rank; null: none.
+  // Whether a plan is on another GPU than the first, and cheaper or with a price as sound.
+  bool may_be_next(const Plan& plan) const;
+  // The cheapest of those that are listed, whatever its rank; null: none.
   const Plan* next_gpu() const;
   // The best of those that are sound; null: none.
   const Plan* rival() const;
   Decision decision() const;
-  // The cheapest plan of the table or the front, on these terms, that meets its limits even at the slow end of its
-  // speed; null: none.
+  // The cheapest plan of those compared or of the front, on these terms, that meets its limits even at the slow end of
+  // its speed; null: none.
   const Plan* safest(const Request& request, std::optional<catalog::Purchase> terms = {}) const;
   // Whether a plan has a benchmark and a price as sound as that of the first.
   bool is_sound(const Plan& plan) const {

@@ -202,12 +202,13 @@ class Planning {
     return next == kinds_.end() ? nullptr : &*next;
   }
 
-  // The cheapest kind on another GPU, whatever its evidence; null: none.
+  // The cheapest kind on another GPU that is cheaper than the first or has a price as sound; null: none.
   const PricedOption* next_gpu() const {
     const PricedOption* next = nullptr;
+    const PricedOption& first = kinds_.front();
     for (const PricedOption& c : kinds_) {
-      const bool other = c.machines->gpu != kinds_.front().machines->gpu;
-      if (other && (next == nullptr || c.cost < next->cost)) next = &c;
+      const bool sound = c.cost < first.cost || c.price->may_lead() || !first.price->may_lead();
+      if (c.machines->gpu != first.machines->gpu && sound && (next == nullptr || c.cost < next->cost)) next = &c;
     }
     return next;
   }
@@ -242,9 +243,6 @@ class Planning {
     effort.curves = memory_.compiled();
     return effort;
   }
-
-  // Plans that a verdict compares at least.
-  static constexpr std::size_t kCompared = 5;
 
  private:
   bool is_rival(const PricedOption& c) const {

@@ -222,7 +222,11 @@ TEST(RankProperties, ALimitThatTheFirstPlanMeetsLeavesItFirst) {
                    p.cost < first.cost);
     if (const Plan* next = found.next_gpu(); next != nullptr && !first.extrapolated && next->cost >= first.cost) {
       EXPECT_EQ(found.decision() == Decision::kClose, next->cost <= first.cost * 1.05);
+      EXPECT_TRUE(next->price.may_lead() || !first.price.may_lead());  // a doubtful price must be lower
     }
+    for (const std::string& terms : found.unsold_terms)
+      for (const market::Offer& o : built_in_prices().offers({.purchases = {*catalog::parse_purchase(terms)}}))
+        EXPECT_FALSE(o.machine == first.offer.machine) << terms;
     Request fewer = request, cheaper = request;
     fewer.limits.max_gpus = first.machines * first.offer.machine->gpus;
     cheaper.limits.budget = first.cost * 1.0001;

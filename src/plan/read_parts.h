@@ -25,6 +25,9 @@ bool speaks_of_serving(const std::vector<model::Setting>& settings);
 // Refuses settings of the other kind of work, such as an SLO of a training job.
 void check_kind(const std::vector<model::Setting>& settings, model::JobKind kind, Errors& errors);
 
+// Checks the job with each method that may be searched.
+Errors check_methods(const Request& request);
+
 // The work is `gpu_hours` of the first GPU of the profile; every other GPU in the profile does that work at its
 // projected speed, if it has enough memory and keeps up. Work that arrives at its own pace gets one GPU. Fails on other
 // documents, and on profiles of a GPU that is not in the catalogue.
@@ -58,6 +61,9 @@ void assume_context(Request& request);
 Errors cut_context(Request& request);
 // The share of requests that are longer than the context; of sessions, the share of turns that do not fit in it.
 double beyond_context(const Request& request);
+
+// Refuses a limit on TPOT where an answer has no second token, and documents per query where each is a request.
+Errors check_answers(const Request& request, const std::vector<model::Setting>& settings);
 
 // Reports requests of a mix or a trace that exceed the model's context.
 Errors check_lengths(Request& request);

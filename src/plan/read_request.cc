@@ -542,7 +542,7 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
     assume_context(request);
     if (const Result<> spread = check_splits(request); !spread) return fail(spread.error());
     if (request.job.sequence == 0) request.job.sequence = memory::default_sequence(request.model);
-    if (Errors wrong = memory::check_job(request.model, request.job); !wrong.empty()) return fail(std::move(wrong));
+    if (Errors wrong = check_methods(request); !wrong.empty()) return fail(std::move(wrong));
     request.job = perf::fitted_to(perf::work_of(request.model), request.job);
   }
   if (request.limits.latency && perf::serves_batches(perf::work_of(request.model))) {  // the only latency they have
@@ -566,6 +566,7 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
   } else if (Result<> work = set_work(draft); !work) {
     return fail(Errors{std::move(work).error()});
   }
+  if (Errors wrong = check_answers(request, settings); !wrong.empty()) return fail(std::move(wrong));
   if (request.work.kind != WorkKind::kServing) request.day_share = draft.hours_per_day / 24.0;
   if (!draft.batch_given && request.work.kind == WorkKind::kTraining && request.model.image_size == 0)
     request.global_batch = usual_batch(request);

@@ -9,6 +9,8 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "memory/memory.h"
+#include "perf/perf.h"
+#include "plan/explain.h"
 #include "plan/read_parts.h"
 #include "presets/hub_names.h"
 #include "presets/presets.h"
@@ -45,6 +47,26 @@ void set_lengths(Request& request, const GivenLengths& lengths) {
   work.osl_varies_as_usual = !said(lengths.osl);
   // For an embedding or a score, every response is one pass.
   if (lengths.osl && lengths.osl->mean <= 1) work.osl_variation = 0, work.osl_varies_as_usual = false;
+}
+
+Errors check_answers(const Request& request, const std::vector<model::Setting>& settings) {
+  const Work& work = request.work;
+  if (work.kind == WorkKind::kServing && work.documents > 1 && !work.is_measured() &&
+      !perf::serves_batches(perf::work_of(request.model)))
+    return {bad_input(fmt::format("docs-per-query: {} takes each document as a request", request.model.name))
+                .with_hint(fmt::format("leave it out and count documents: --rate {:g}/s",
+                                       in_requests_per_s(work.rate) * work.documents))};
+  if (!request.limits.tpot || !takes_one_pass(request)) return {};
+  const auto given = std::find_if(settings.begin(), settings.end(),
+                                  [](const model::Setting& setting) { return setting.name == "tpot-slo"; });
+  const bool whole = perf::serves_batches(perf::work_of(request.model));
+  Error error =
+      bad_input(whole ? fmt::format("{} answers whole requests, so it has no time per output token", request.model.name)
+                      : std::string("answers of one token have no time per output token, which counts the tokens "
+                                    "after the first"))
+          .with_hint(whole ? "use --latency-slo for the time of an answer"
+                           : "use --latency-slo for the time of an answer, or a longer --osl");
+  return {given == settings.end() ? std::move(error) : placed(std::move(error), *given)};
 }
 
 void assume_context(Request& request) {

@@ -178,5 +178,32 @@ TEST(Mix, EveryKindMeetsItsLimits) {
   }
 }
 
+// Engines of models that generate text take each document as a request, so no latency of a query is known.
+TEST(ReadTraffic, SeveralDocumentsPerQueryNeedAModelThatReadsBatches) {
+  for (const auto& [model, applies] : {std::pair{"bge-m3", true}, {"llama-3.1-8b", false}, {"qwen3-8b", false}}) {
+    Given given = {{"model", model}, {"job", "serve"}, {"rate", "2/s"}, {"docs-per-query", "40"}};
+    const auto read = read_given(given);
+    EXPECT_EQ(read.has_value(), applies) << model;
+    given.back().second = "1";
+    EXPECT_TRUE(read_given(given)) << model;
+  }
+}
+
+// TPOT counts the tokens after the first, so a limit on it is refused where there are none, and only there.
+TEST(ReadLimits, TpotNeedsASecondToken) {
+  for (const auto& [model, osl, applies] : {std::tuple{"llama-3.1-8b", "1", false},
+                                            {"llama-3.1-8b", "1,fixed", false},
+                                            {"llama-3.1-8b", "2", true},
+                                            {"bge-m3", "", false},
+                                            {"sdxl", "", false}}) {
+    Given given = {{"model", model}, {"job", "serve"}, {"rate", "2/s"}, {"tpot-slo", "30ms"}};
+    if (*osl != '\0') given.emplace_back("osl", osl);
+    const auto read = read_given(given);
+    EXPECT_EQ(read.has_value(), applies) << model << " " << osl;
+    given.erase(given.begin() + 3);
+    EXPECT_TRUE(read_given(given)) << model << " " << osl;
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::plan

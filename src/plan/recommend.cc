@@ -12,8 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/threads.h"
-#include "plan/planning.h"
-#include "plan/session_rate.h"
+#include "plan/explore.h"
 
 namespace rightsize::plan {
 namespace {
@@ -32,41 +31,14 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// What all plannings of a request share.
-struct Facts {
-  const market::PriceBook& book;
-  const perf::Constants& constants;
-  const perf::ModelWork& work;
-  const std::shared_ptr<capacity::RunCache>& run_cache;
-};
-
-// A changed request and its planning, which refers to the request.
-struct Explored {
-  std::unique_ptr<PossibleChange> change;
-  std::unique_ptr<Planning> planning;
-};
-
 bool moves_budget(RequestChangeKind kind) {
   return kind == RequestChangeKind::kNoBudget || kind == RequestChangeKind::kTwoChanges;
 }
 
-bool any_plan(const PricedOption&) { return true; }
-
-std::vector<Explored> explore(std::vector<PossibleChange> changes, const Facts& facts) {
-  std::vector<Explored> explored(changes.size());
-  for_each_index(explored.size(), std::thread::hardware_concurrency(), [&](std::size_t i) {
-    Explored& one = explored[i] = {std::make_unique<PossibleChange>(std::move(changes[i])), nullptr};
-    settle(one.change->request, [&](const Request& changed) {
-      one.planning = std::make_unique<Planning>(changed, facts.book, facts.constants, facts.work, facts.run_cache);
-      one.planning->verify(1, false, false);
-      // A budget is the least that is enough, so its plan may differ from the first one.
-      const bool budget = one.change->kind == RequestChangeKind::kNoBudget;
-      const PricedOption* least = budget ? one.planning->cheapest(any_plan) : nullptr;
-      if (least != nullptr) return least->option->latency;
-      return one.planning->kinds().empty() ? Seconds{} : one.planning->kinds().front().option->latency;
-    });
-  });
-  return explored;
+RequestChangeKind extending(const capacity::Slo& slo, const Request& request) {
+  if (slo.quantity == capacity::Quantity::kTpot) return RequestChangeKind::kLongerTpot;
+  const bool whole = slo.quantity == capacity::Quantity::kLatency && request.limits.latency;
+  return whole ? RequestChangeKind::kLongerLatency : RequestChangeKind::kLongerTtft;
 }
 
 // The change that relaxes the limit which rejected a GPU.
@@ -82,29 +54,25 @@ std::optional<RequestChangeKind> relaxing(const Shortfall& s, const Request& req
     case Kind::kCarbon:
       return RequestChangeKind::kMoreCarbon;
     case Kind::kSloAlone:
-      return s.slos.front().quantity == capacity::Quantity::kTpot ? RequestChangeKind::kLongerTpot
-             : s.slos.front().quantity == capacity::Quantity::kLatency && request.limits.latency
-                 ? RequestChangeKind::kLongerLatency
-                 : RequestChangeKind::kLongerTtft;
+      return extending(s.slos.front(), request);
     default:
       return std::nullopt;
   }
 }
 
-// Replaces limits that were doubled by the smallest ones with the same saving or, without a plan, that are enough.
-void use_smallest_limits(std::vector<Explored>& explored, const Recommendation& result, const Facts& facts) {
+// Replaces limits that were doubled by the smallest ones with nearly the same saving or, without a plan, a doubled
+// deadline by the one that is enough.
+void use_smallest_limits(std::vector<Explored>& explored, const Recommendation& result, const PlanningFacts& facts) {
   const Plan* first = result.best();
-  constexpr double kWorthIt = 0.9;  // smaller savings are not shown
+  constexpr double kWorthIt = 0.9;   // smaller savings are not shown
+  constexpr double kMostOfIt = 0.8;  // of the saving: a little more is not worth a much longer limit
   std::vector<PossibleChange> smaller;
   std::vector<std::size_t> replaced;
   for (std::size_t i = 0; i < explored.size(); ++i) {
     const std::vector<PricedOption>& kinds = explored[i].planning->kinds();
-    if (kinds.empty() || (first != nullptr && kinds.front().cost > first->cost * kWorthIt)) continue;
-    std::optional<Seconds> possible;
-    for (const Rejection& row : result.rejected)
-      if (first == nullptr && relaxing(row.nearest, explored[i].change->request) == explored[i].change->kind)
-        possible = std::min(possible.value_or(row.nearest.need_time), row.nearest.need_time);
-    for (PossibleChange& change : smaller_changes(*explored[i].change, kinds.front(), possible))
+    const bool known = first == nullptr && explored[i].change->kind != RequestChangeKind::kLaterDeadline;
+    if (known || kinds.empty() || (first != nullptr && kinds.front().cost > first->cost * kWorthIt)) continue;
+    for (PossibleChange& change : smaller_changes(*explored[i].change, kinds.front()))
       smaller.push_back(std::move(change)), replaced.push_back(i);
   }
   std::vector<Explored> tried = explore(std::move(smaller), facts);
@@ -112,7 +80,8 @@ void use_smallest_limits(std::vector<Explored>& explored, const Recommendation& 
   for (std::size_t i = 0; i < tried.size(); ++i) {
     const std::vector<PricedOption>& kinds = tried[i].planning->kinds();
     if (done.contains(replaced[i]) || kinds.empty()) continue;
-    if (first != nullptr && kinds.front().cost > explored[replaced[i]].planning->kinds().front().cost) continue;
+    const Usd doubled = explored[replaced[i]].planning->kinds().front().cost;
+    if (first != nullptr && kinds.front().cost > first->cost + (doubled - first->cost) * kMostOfIt) continue;
     done.insert(replaced[i]);
     explored[replaced[i]] = std::move(tried[i]);
   }
@@ -260,10 +229,7 @@ void set_need(const PossibleChange& change, const PricedOption& plan, Shortfall&
   if (s.kind == Shortfall::Kind::kPower) raise(s.need_power, s.have_power, plan.power);
   if (s.kind == Shortfall::Kind::kCarbon) raise(s.need_kg, s.have_kg, co2_kg(change.request, plan).value_or(0));
   if (s.kind != Shortfall::Kind::kSloAlone) return;
-  const Seconds value = change.kind == RequestChangeKind::kLongerTpot   ? option.tpot
-                        : change.kind == RequestChangeKind::kLongerTtft ? option.ttft
-                                                                        : option.answer;
-  raise(s.need_time, s.have_time, rounded_up(value, false));
+  raise(s.need_time, s.have_time, rounded_up(limited_time(change.kind, plan), false));
   s.need_gpus = option.gpus;
 }
 
@@ -290,12 +256,44 @@ void settle_need(const Request& request, Rejection& row, std::vector<Explored>& 
   s = std::prev(last)->second.nearest;
 }
 
-// What screened services need is a rough figure, so the GPUs closest to the limits are simulated.
+// If no number of replicas meets the limits: the longer limit that this GPU meets.
+void settle_slo(const Request& request, Rejection& row, std::vector<Explored>& explored) {
+  Shortfall& s = row.nearest;
+  if (s.kind != Shortfall::Kind::kSloUnderLoad || s.have_gpus > 0) return;
+  for (const capacity::Slo& slo : std::vector(s.slos)) {
+    for (Explored& one : explored) {
+      if (one.change->kind != extending(slo, request)) continue;
+      const auto wanted = [&](const PricedOption& c) { return is_on(c, row.gpu) && is_explained(*one.planning, c); };
+      const PricedOption* best = one.planning->best_of(wanted);
+      if (best == nullptr) continue;
+      row.settled = true;
+      s = {.kind = Shortfall::Kind::kSloAlone, .have_time = slo.limit, .slos = {slo}};
+      return set_need(*one.change, *best, s);
+    }
+  }
+}
+
+// What screened services need is a rough figure, so GPUs are simulated: those that lead with a change, then those
+// closest to the limits.
 void settle_needs(const Request& request, std::vector<Rejection>& rejected, std::vector<Explored>& explored) {
   constexpr int kMost = 16;
+  std::set<std::string> leading;
+  for (Explored& one : explored) {
+    const bool budget = moves_budget(one.change->kind);
+    const PricedOption* first = budget           ? one.planning->cheapest(any_plan)
+                                : one.has_plan() ? &one.planning->kinds().front()
+                                                 : nullptr;
+    if (first != nullptr) leading.insert(first->machines->gpu->name);
+  }
   int settled = 0;
-  for (Rejection& row : rejected)
-    if (!row.partly && row.stage != RejectionStage::kPrice && settled++ < kMost) settle_need(request, row, explored);
+  for (const bool leads : {true, false}) {
+    for (Rejection& row : rejected) {
+      const bool counts = !row.partly && row.stage != RejectionStage::kPrice && leading.contains(row.gpu) == leads;
+      if (!counts || settled++ >= kMost) continue;
+      settle_need(request, row, explored);
+      settle_slo(request, row, explored);
+    }
+  }
   sort_by_distance(rejected);
 }
 
@@ -324,7 +322,7 @@ void add_unlisted(const Planning& planning, Recommendation& result) {
 // Of several terms that were asked for: those without any price, and for each that does not lead the first plan that it
 // would have alone, even above the budget or the default number of GPUs: a commitment must be compared with what it
 // replaces. A cheaper guess follows its plan.
-void add_asked_terms(const Request& request, Planning& planning, const Facts& facts, Recommendation& result) {
+void add_asked_terms(const Request& request, Planning& planning, const PlanningFacts& facts, Recommendation& result) {
   constexpr double kClearly = 0.95;
   const auto add = [&](Planning& from, catalog::Purchase terms) {
     const PricedOption* first = from.first_on(terms);
@@ -345,6 +343,14 @@ void add_asked_terms(const Request& request, Planning& planning, const Facts& fa
                                   [&](const market::Offer& offer) { return offer.price->purchase == terms; });
     if (!sold) result.missing_terms.emplace_back(catalog::name_of(terms));
     if (!sold || result.plans.empty() || result.plans.front().offer.price->purchase == terms) continue;
+    const market::Offer& leads = result.plans.front().offer;
+    const auto is_same = [&](const market::Offer& offer) {
+      return offer.price->purchase == terms && offer.machine->provider == leads.machine->provider &&
+             offer.machine->instance == leads.machine->instance;
+    };
+    const bool committed = terms == catalog::Purchase::kOneYear || terms == catalog::Purchase::kThreeYears;
+    if (committed && !leads.is_own() && std::none_of(offers.begin(), offers.end(), is_same))
+      result.unsold_terms.emplace_back(catalog::name_of(terms));
     if (add(planning, terms)) continue;
     Request wider = request;
     wider.limits.budget.reset();
@@ -407,7 +413,7 @@ void add_changes(Recommendation& result, std::vector<Explored>& explored) {
 }
 
 // If no single change keeps the budget: the two cheapest changes with the budgets that they then need.
-void add_pairs(const Request& request, std::vector<Explored>& explored, const Facts& facts) {
+void add_pairs(const Request& request, std::vector<Explored>& explored, const PlanningFacts& facts) {
   constexpr std::size_t kPairs = 2;
   if (!request.limits.budget) return;
   Usd alone = usd(1e300);  // with a larger budget and no other change
@@ -447,7 +453,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   Stopwatch watch;
   const perf::ModelWork work = perf::work_of(request.model);
   const auto run_cache = capacity::RunCache::of_process();
-  const Facts facts{book, constants, work, run_cache};
+  const PlanningFacts facts{book, constants, work, run_cache};
   Planning planning(request, book, constants, work, run_cache);
   result.effort = planning.effort();
   result.effort.search_seconds = watch.lap();
@@ -459,17 +465,20 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   // Changes are explored while the plans are verified: neither depends on the other.
   std::vector<Explored> explored;
   const std::size_t top = static_cast<std::size_t>(request.top);
-  const std::size_t listed = request.plans_only ? top : std::max(top, Planning::kCompared);
+  const std::size_t listed = request.plans_only ? top : std::max(top, kCompared);
   at_once(
       [&] {
         // Simulating the front may find a better first plan, so a list of plans alone needs it too. A single plan is
         // for a quick look.
         planning.verify(listed, request.top > 1 || !request.plans_only, !request.plans_only);
         result.plans = build_all(planning, planning.kinds(), listed);
+        for (std::size_t i = 0; i < result.plans.size(); ++i) result.plans[i].rank = static_cast<int>(i) + 1;
         for (const PricedOption* next : {planning.rival(), planning.next_gpu()}) {
           const bool is_listed =
               next == nullptr || next - planning.kinds().data() < static_cast<std::ptrdiff_t>(listed);
-          if (!is_listed && !request.plans_only) result.beyond.push_back(planning.build(*next));
+          if (is_listed || request.plans_only) continue;
+          result.beyond.push_back(planning.build(*next));
+          result.beyond.back().rank = static_cast<int>(next - planning.kinds().data()) + 1;
         }
         if (!request.plans_only) result.pareto = build_all(planning, planning.front(), 100);
         if (!request.plans_only) result.held_back = planning.held_back();
@@ -513,6 +522,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
         return !keeps_result(one.change->kind);
       });
   explored.insert(place, std::make_move_iterator(relaxed.begin()), std::make_move_iterator(relaxed.end()));
+  if (first == nullptr) find_least_limits(request, explored, facts);
   use_smallest_limits(explored, result, facts);
   if (first == nullptr) add_pairs(request, explored, facts);
   add_asked_terms(request, planning, facts, result);

@@ -1,11 +1,13 @@
 // Properties of refusals, terms and the user's machines, tested on random requests.
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/parse_units.h"
 #include "plan/candidates.h"
 #include "plan/explain.h"
 #include "plan/session_rate.h"
@@ -196,6 +198,53 @@ TEST(RandomRefusals, TheOfferedBudgetIsTheLeastThatIsEnough) {
     EXPECT_TRUE(less.plans.empty()) << in_usd(less.best()->cost) << " instead of " << larger->flags;
     EXPECT_LE(in_usd(refused.rejected.front().nearest.need_cost), enough + 0.01) << refused.rejected.front().gpu;
     ++offered;
+  }
+  EXPECT_GT(offered, requests_to_try() / 3);
+}
+
+Given tight_service(Draw& draw) {
+  const std::string model = draw.one_of({"sdxl", "llama-3.1-8b", "bge-m3", "qwen3-30b-a3b"});
+  Given given = {{"model", model},
+                 {"job", "serve"},
+                 {"gpu", draw.one_of({"l4,l40s", "a100-80gb-sxm,rtx-4090", "h100-sxm,l40s"})},
+                 {"rate", draw.whole(1, 20) + (model == "sdxl" ? "000/d" : "/s")}};
+  const bool tokens = model != "sdxl" && model != "bge-m3";
+  if (!tokens) given.emplace_back("latency-slo", draw.whole(5, 60) + "ms");
+  if (tokens) given.emplace_back("ttft-slo", draw.whole(2, 40) + "ms");
+  if (tokens && draw.one_of({"one", "two"}) == "two") given.emplace_back("tpot-slo", draw.whole(1, 4) + "ms");
+  return given;
+}
+
+// Where no latency limit is met, with or without a budget, the refusal offers limits that are met, however far they
+// are, and clearly shorter ones are not.
+TEST(RandomRefusals, TheOfferedLatencyIsTheLeastThatIsEnough) {
+  int offered = 0;
+  for (int i = 0; i < requests_to_try(); ++i) {
+    Draw draw(first_seed() + static_cast<std::uint64_t>(i));
+    Request request = request_of(tight_service(draw));
+    if (i % 2 == 0) request.limits.budget = usd(draw.between(1000, 20'000));
+    const Recommendation found = recommend(request, built_in_prices(), built_in_constants());
+    if (!found.plans.empty()) continue;
+    for (const RequestChange& change : found.changes) {
+      const bool all = change.kind == RequestChangeKind::kLongerLimits;
+      if (!all && !extends(change.kind)) continue;
+      SCOPED_TRACE(change.flags);
+      const auto with_limits = [&](double factor) {
+        Request longer = request;
+        longer.plans_only = true;
+        std::istringstream flags(change.flags);
+        for (std::string flag, value; flags >> flag >> value;) {
+          const Seconds limit = *parse_duration(value) * factor;
+          (flag == "--tpot-slo" ? longer.limits.tpot : longer.limits.ttft) = limit;
+        }
+        return recommend(longer, built_in_prices(), built_in_constants());
+      };
+      const Recommendation then = with_limits(1);
+      ASSERT_FALSE(then.plans.empty());
+      EXPECT_NEAR(in_usd(then.best()->cost), in_usd(change.plan.cost), 0.02 * in_usd(change.plan.cost));
+      EXPECT_TRUE(with_limits(0.75).plans.empty());
+      ++offered;
+    }
   }
   EXPECT_GT(offered, requests_to_try() / 3);
 }

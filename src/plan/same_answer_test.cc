@@ -44,5 +44,29 @@ TEST(SameAnswer, WithAndWithoutExploringVariants) {
   EXPECT_EQ(first.confidence, second.confidence);
 }
 
+// The verdict and the ranges of the plans are the same however many plans are listed.
+TEST(SameAnswer, WhateverTheLengthOfTheList) {
+  for (Request request : {busy_service(), request_of({{"model", "llama-3.1-8b"},
+                                                      {"tokens", "500M"},
+                                                      {"method", "lora"},
+                                                      {"deadline", "2d"},
+                                                      {"providers", "aws,gcp,lambda,runpod"}})}) {
+    std::vector<Recommendation> found;
+    for (const int top : {1, 3, 5, 9}) {
+      request.top = top;
+      found.push_back(recommend(request, built_in_prices(), built_in_constants()));
+    }
+    for (const Recommendation& one : found) {
+      EXPECT_EQ(one.decision(), found.back().decision());
+      ASSERT_EQ(one.compared().size(), found.back().compared().size());
+      for (std::size_t i = 0; i < std::min<std::size_t>(one.plans.size(), 3); ++i) {
+        EXPECT_EQ(in_usd(one.plans[i].cost), in_usd(found.back().plans[i].cost));
+        EXPECT_EQ(in_usd(one.plans[i].cost_low), in_usd(found.back().plans[i].cost_low));
+        EXPECT_EQ(in_usd(one.plans[i].cost_high), in_usd(found.back().plans[i].cost_high));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::plan

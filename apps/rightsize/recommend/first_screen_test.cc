@@ -118,5 +118,61 @@ TEST(FirstScreen, NamesWhatIsAssumed) {
   EXPECT_THAT(first_screen({{"model", "sdxl"}, {"job", "serve"}, {"rate", "1/s"}}), HasSubstr("30 steps, guidance"));
 }
 
+// Traffic that needs many replicas only for its bursts has no use for a shared GPU.
+TEST(FirstScreen, LittleLoadOnManyReplicasMeansBursts) {
+  const auto [request, found] = planned({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "10/s"}});
+  plan::Recommendation light = found;
+  light.plans.front().load = 0.03;
+  for (const int replicas : {1, 2, 3, 9}) {
+    light.plans.front().replicas = replicas;
+    const std::string sentence = scale_sentence(request, light);
+    EXPECT_EQ(sentence.find("a shared GPU") != std::string::npos, replicas <= 2) << sentence;
+    EXPECT_EQ(sentence.find("bursts") != std::string::npos, replicas > 2) << sentence;
+  }
+}
+
+// A guess is called sooner than a measured plan only if it is sooner at the slow end of its speed.
+TEST(FirstScreen, SoonerPlansAreSoonerEvenIfAGuessIsSlow) {
+  const auto [request, found] = planned({{"model", "llama-3.2-1b"}, {"tokens", "10B"}, {"gpu", "h100-sxm"}});
+  plan::Recommendation two = found;
+  two.pareto.clear();
+  two.plans.resize(1, found.plans.front());
+  const plan::Plan& first = two.plans.front();
+  for (const double speed : {0.4, 0.6}) {
+    plan::Plan guess = first, known = first;
+    guess.extrapolated = true, known.extrapolated = false;
+    guess.speed.high = 1.5;
+    guess.offer.machine = known.offer.machine;
+    guess.time.work = first.time.work * speed, known.time.work = first.time.work * 0.7;
+    guess.gpus = 3, known.gpus = 5;
+    two.pareto = {guess, known};
+    EXPECT_THAT(sooner_sentence(request, two), HasSubstr(speed * 1.5 < 0.7 ? "3 x " : "5 x "));
+  }
+}
+
+// A doubtful price of terms that were asked for is stated once.
+TEST(FirstScreen, DoubtfulPricesOfOtherTermsAreStatedOnce) {
+  const auto [request, found] = planned({{"model", "llama-3.2-1b"}, {"tokens", "10B"}, {"gpu", "h100-sxm"}});
+  plan::Recommendation two = found;
+  two.held_back = {found.plans.front()};
+  two.held_back.front().cost = found.plans.front().cost * 0.5;
+  two.other_terms.clear();
+  EXPECT_THAT(held_back_sentence(two), HasSubstr("confirms the price"));
+  for (const double times : {0.9, 1.0, 1.1}) {
+    two.other_terms = two.held_back;
+    two.other_terms.front().cost = two.held_back.front().cost * times;
+    EXPECT_EQ(held_back_sentence(two).empty(), times <= 1) << times;
+  }
+}
+
+// Cached prompts need a router that knows the caches, and offline work has a price per unit.
+TEST(FirstScreen, StatesTheRouterOfCachesAndTheCostOfAUnit) {
+  const Settings cached{{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "40/s"}, {"prefix-hit", "0.6"}};
+  EXPECT_THAT(first_screen(cached), HasSubstr("only if the router"));
+  EXPECT_THAT(first_screen({{"model", "bge-m3"}, {"job", "serve"}, {"items", "10M"}}), HasSubstr(" per 1M texts"));
+  EXPECT_THAT(first_screen({{"model", "whisper-large-v3"}, {"job", "serve"}, {"audio-hours", "1000"}}),
+              HasSubstr(" per 1,000 h of audio"));
+}
+
 }  // namespace
 }  // namespace rightsize::app

@@ -53,7 +53,7 @@ std::string where_hours_go(const Request& request, const Plan& plan) {
 bool gives_up_a_limit(plan::RequestChangeKind kind) {
   using Kind = plan::RequestChangeKind;
   return plan::relaxes(kind) || plan::gives_up_one(kind) || kind == Kind::kNoLimits || kind == Kind::kFewerHours ||
-         kind == Kind::kSameLengths || kind == Kind::kTwoChanges;
+         kind == Kind::kSameLengths || kind == Kind::kLongerLimits || kind == Kind::kTwoChanges;
 }
 
 // The number format that rejects most GPUs with a price; empty if other reasons do.
@@ -88,6 +88,9 @@ double size_of(const Request& request, const plan::RequestChange& change) {
       return p.tpot / *limits.tpot;
     case Kind::kLongerLatency:
       return p.answer / *limits.latency;
+    case Kind::kLongerLimits:
+      return std::max({limits.ttft ? p.ttft / *limits.ttft : 1.0, limits.tpot ? p.tpot / *limits.tpot : 1.0,
+                       limits.latency ? p.answer / *limits.latency : 1.0});
     case Kind::kNoLimits:
     case Kind::kTwoChanges:
       return 1e300;

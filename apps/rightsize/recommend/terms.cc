@@ -113,7 +113,8 @@ std::string availability_sentence(const plan::Recommendation& found) {
   if (!known.billing.empty()) text += "; " + known.billing;
   text += ".";
   if (const plan::Plan* other = found.fallback())
-    text += fmt::format(" Fallback: {}, {}.", describe_machines(*other), compare(other->cost / first.cost));
+    text += fmt::format(" Fallback: {}, {}{}.", describe_machines(*other), compare(other->cost / first.cost),
+                        other->cost < first.cost * 0.995 ? " (ranks lower)" : "");
   return text;
 }
 
@@ -155,7 +156,12 @@ std::string rate_sentence(const plan::Request& request, const plan::Plan& plan) 
 }
 
 // How much of the prompts need not be computed, which depends on the router.
-std::string cache_sentence(const plan::Plan& plan) {
+std::string cache_sentence(const plan::Request& request, const plan::Plan& plan) {
+  if (const double hit = request.job.serve.prefix_hit; !plan.prefix_hit && hit > 0 && plan.replicas > 1)
+    return fmt::format(
+        "{} replicas find {} of the prompt tokens in their caches only if the router sends similar prompts to the same "
+        "one (--prefix-hit 0 sizes for any router).",
+        plan.replicas, format_percent(Ratio::fraction(hit)));
   if (!plan.prefix_hit) return {};
   return fmt::format("The prefix cache finds {} of the prompt tokens.",
                      format_percent(Ratio::fraction(*plan.prefix_hit)));
@@ -255,6 +261,8 @@ void add_engine_assumed(const plan::Request& request, const plan::Plan& plan, st
   const bool generates = request.job.kind == model::JobKind::kServe && !request.work.is_measured() &&
                          !answers_at_once(request) && model.kind == model::ModelKind::kDecoder;
   if (!generates || plan.job.stack == model::Stack::kHf) return;
+  if (request.choices.precision_auto)
+    parts.push_back(fmt::format("{} weights, the best of --precision auto", model::name_of(plan.job.precision)));
   if (!request.job.serve.kv_precision && plan::has_fp8_cache(request, plan))
     parts.emplace_back("fp8 KV cache (--kv-precision)");
   if (!request.max_model_len)
@@ -282,6 +290,9 @@ void add_training_assumed(const plan::Request& request, const plan::Plan& plan, 
                       ? fmt::format("{} samples per step (--global-batch)", count(samples))
                       : fmt::format("{} samples per step, because {} cannot be split over {} GPUs (--global-batch)",
                                     count(samples), count(request.global_batch), plan.gpus));
+  if (const model::Parallelism& split = plan.job.parallel; split.tensor * split.pipeline > 1)
+    parts.push_back(fmt::format("each copy split over {} GPUs (--tp {}, --pp {})", split.tensor * split.pipeline,
+                                split.tensor, split.pipeline));
   if (plan.offer.is_own() && plan.machines > 1)
     parts.emplace_back("the usual network of its generation between your machines");
   const Bytes checkpoint = plan::checkpoint_bytes(perf::work_of(request.model), plan.job);
@@ -302,6 +313,18 @@ std::string rounded_cost(const plan::Request& request, const plan::Plan& plan) {
   return exact ? cost + each : fmt::format("{}{} ({} to {})", cost, each, low, high);
 }
 
+// ", $1.41 per 1,000 h of audio", ", $0.23 per 1M texts": of offline work.
+std::string unit_cost(const plan::Request& request, const plan::Plan& plan) {
+  const plan::Work& work = request.work;
+  if (work.kind != WorkKind::kOffline || work.is_measured() || !(work.amount > 0)) return {};
+  const double window = perf::work_of(request.model).audio_seconds;
+  const auto cost_of = [&](double units) { return short_usd(plan.cost * (units / work.amount)); };
+  if (window > 0) return fmt::format(", {} per 1,000 h of audio", cost_of(3.6e6 / window));
+  if (const auto& pipeline = request.model.pipeline)
+    return fmt::format(", {} per 1,000 {}", cost_of(1e3), pipeline->frames > 0 ? "videos" : "images");
+  return fmt::format(", {} per 1M {}", cost_of(1e6), answers_at_once(request) ? "texts" : "requests");
+}
+
 // "$21.88/h ($16.77/h listed)": of all machines, as the cost counts it.
 std::string describe_rate(const plan::Plan& plan) {
   constexpr double kSame = 0.005;
@@ -313,7 +336,9 @@ std::string describe_rate(const plan::Plan& plan) {
 }
 
 // The answer in plain words.
-std::string answer_sentence(const plan::Request& request, const plan::Plan& plan) {
+std::string answer_sentence(const plan::Request& request, const plan::Recommendation& found) {
+  const plan::Plan& plan = found.plans.front();
+  const auto is_old = [](const plan::PriceWarning& w) { return w.kind == plan::PriceWarning::Kind::kOld; };
   std::string text = fmt::format(
       "{} {}: ", plan.offer.machine->provider == market::kOwn || plan.offer.price->available ? "Use" : "Rent",
       describe_machines(plan));
@@ -323,12 +348,14 @@ std::string answer_sentence(const plan::Request& request, const plan::Plan& plan
       text += fmt::format(", {} per 1M {}", short_usd(usd(plan.usd_per_million_units())),
                           is_one_pass(request) ? "texts" : "output tokens");
   } else {
-    text += fmt::format("done in {} for {}", format_duration(plan.elapsed()), rounded_cost(request, plan));
+    text += fmt::format("done in {} for {}{}", format_duration(plan.elapsed()), rounded_cost(request, plan),
+                        unit_cost(request, plan));
     if (plan.day_share < 1) text += fmt::format(", running {} hours a day", format_number(24 * plan.day_share));
   }
   if (!plan.offer.is_own() && !plan.offer.price->available)
-    text += fmt::format(" at {}{}; {}", plan.machines_by_hour.empty() ? "" : "up to ", describe_rate(plan),
-                        describe_evidence(plan.price));
+    text += fmt::format(" at {}{}; {}{}", plan.machines_by_hour.empty() ? "" : "up to ", describe_rate(plan),
+                        describe_evidence(plan.price),
+                        std::any_of(found.warnings.begin(), found.warnings.end(), is_old) ? ": confirm it" : "");
   // The whole obligation, not only its first month.
   for (const plan::Commitment& c : plan.commitments)
     if (c.offer.price->purchase == plan.offer.price->purchase)
@@ -361,10 +388,11 @@ std::vector<std::string> assumptions(const plan::Request& request, const plan::P
         fmt::format("{} samples per step (--global-batch)", format_count(static_cast<double>(request.global_batch))));
   if (request.limits.max_gpus_assumed) {
     const int usual = plan::PlanLimits{}.max_gpus, most = request.limits.max_gpus;
-    const bool as_usual = most == usual || plan == nullptr;
-    parts.push_back(as_usual ? fmt::format("at most {} GPUs (--max-gpus)", format_count(most))
-                             : fmt::format("up to {} GPUs, because {} are not enough or cost more (--max-gpus)",
-                                           format_count(most), usual));
+    parts.push_back(most == usual ? fmt::format("at most {} GPUs (--max-gpus)", format_count(most))
+                    : plan == nullptr
+                        ? fmt::format("up to {} GPUs were tried (--max-gpus)", format_count(most))
+                        : fmt::format("up to {} GPUs, because {} are not enough or cost more (--max-gpus)",
+                                      format_count(most), usual));
   }
   for (const std::string& understood : request.assumed) parts.push_back(understood);
   return parts;
@@ -383,21 +411,21 @@ std::string nearest_miss(const plan::Recommendation& found) {
 
 std::vector<std::string> answer_paragraphs(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
-  std::string text = answer_sentence(request, first), own = own_sentence(request, found);
+  std::string text = answer_sentence(request, found), own = own_sentence(request, found);
   // Machines that are paid for come first if their electricity costs less.
   if (own.starts_with("Use ")) text = std::exchange(own, {}) + "\n" + text;
   for (const std::string& sentence :
        {rate_sentence(request, first), asked_terms_sentence(request, found), hours_sentence(first),
-        doubt_sentence(found), decision_sentence(request, found), cache_sentence(first), held_back_sentence(found), own,
-        scale_sentence(request, found), experiment_sentence(found), sooner_sentence(request, found),
-        safer_sentence(request, found), levers_sentence(request, found), spend_sentence(request, first)})
+        doubt_sentence(found), decision_sentence(request, found), cache_sentence(request, first),
+        held_back_sentence(found), own, scale_sentence(request, found), experiment_sentence(found),
+        sooner_sentence(request, found), safer_sentence(request, found), levers_sentence(request, found),
+        spend_sentence(request, first)})
     if (!sentence.empty()) text += "\n" + sentence;
   std::string details;
   std::vector<std::string> notes = caveats(request, found);
-  // The sentences around it already say this.
-  std::erase(notes, basis_caveat(first));
-  if (!first.price.may_lead())
-    for (const plan::PriceWarning& w : found.warnings) std::erase(notes, describe_warning(w));
+  std::erase(notes, basis_caveat(first));  // the verdict or the evidence below the table says this
+  for (const plan::PriceWarning& w : found.warnings)
+    if (w.kind == plan::PriceWarning::Kind::kOld || !first.price.may_lead()) std::erase(notes, describe_warning(w));
   if (!notes.empty()) details = fmt::format("Caveats: {}.", fmt::join(notes, "; "));
   if (const std::vector<std::string> assumed = assumptions(request, &first); !assumed.empty())
     details += fmt::format("{}Assumed: {}.", details.empty() ? "" : "\n", fmt::join(assumed, "; "));
@@ -491,7 +519,8 @@ std::string next_best_sentence(const plan::Request& request, const plan::Recomme
   const bool drawn = !first.draws.empty() || !other->draws.empty() || !(first.cost > Usd{});
   const auto new_money = [](const plan::Plan& p) { return format_usd(p.cost - market::sum_of(p.draws)); };
   std::string text =
-      fmt::format("Next best GPU: {}, {}", describe_machines(*other),
+      fmt::format("{}: {}, {}", other->cost < first.cost ? "Cheaper GPU that ranks lower" : "Next best GPU",
+                  describe_machines(*other),
                   drawn ? fmt::format("{} of new money instead of {}", new_money(*other), new_money(first))
                         : compare(other->cost / first.cost));
   if (request.work.kind != WorkKind::kServing) {
@@ -509,8 +538,9 @@ std::string next_best_sentence(const plan::Request& request, const plan::Recomme
   else if (gpus_of(*other) != gpus_of(first))
     text += fmt::format(", {} GPUs against {}", gpus_of(*other), gpus_of(first));
   if (!found.confidence) return text + ".";
-  return text + fmt::format(". Within the error bars of speeds and prices, {} is the cheapest in {} of cases.",
-                            first.offer.gpu->name, format_percent(Ratio::fraction(*found.confidence)));
+  return text + fmt::format(". Within the error bars of speeds and prices, {} is the cheapest in {} of cases{}.",
+                            first.offer.gpu->name, format_percent(Ratio::fraction(*found.confidence)),
+                            among_whom(found));
 }
 
 }  // namespace rightsize::app

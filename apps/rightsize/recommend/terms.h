@@ -75,6 +75,8 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
 
 // Why no other GPU is listed.
 std::string no_other_gpu(const plan::Recommendation& found);
+// " of those with a benchmark and a confirmed price", if a cheaper plan has none, so that a chance does not count it.
+std::string among_whom(const plan::Recommendation& found);
 
 // "Next best GPU: ..."; how its cost compares with the first plan and why, and how certain the order is.
 std::string next_best_sentence(const plan::Request& request, const plan::Recommendation& found);

@@ -47,6 +47,13 @@ std::string in_short(const Plan& plan) {
                      provider == market::kOwn ? ", your own" : " from " + provider);
 }
 
+// " (--top 6 lists it)": how to see a plan that the table leaves out. Its row may be an earlier one there, because more
+// plans are simulated.
+std::string beyond_table(const Recommendation& found, const Plan& plan) {
+  if (plan.rank <= static_cast<int>(found.plans.size())) return {};
+  return fmt::format(" (--top {} lists it)", plan.rank);
+}
+
 std::string list_of_names(const std::vector<std::string>& names) {
   if (names.size() < 2) return names.empty() ? std::string() : names.front();
   return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
@@ -108,8 +115,8 @@ std::string cheaper_gpu(const plan::Request& request, const Recommendation& foun
   const auto is_its = [&](const Plan& p) { return p.offer.gpu == next->offer.gpu; };
   if (std::any_of(found.held_back.begin(), found.held_back.end(), is_its)) return {};
   if (found.experiment && is_its(found.experiment->plan)) return {};
-  return fmt::format("{} costs {}, but ranks lower ({})", next->offer.gpu->name, compare(next->cost / first.cost),
-                     why_lower(request, first, *next));
+  return fmt::format("{} costs {}, but ranks lower ({}){}", next->offer.gpu->name, compare(next->cost / first.cost),
+                     why_lower(request, first, *next), beyond_table(found, *next));
 }
 
 // The change in words, without its flags.
@@ -146,6 +153,14 @@ std::string terms_words(Purchase purchase) {
 
 }  // namespace
 
+std::string among_whom(const Recommendation& found) {
+  const auto is_left_out = [&](const Plan& p) { return !found.is_sound(p) && p.cost < found.plans.front().cost; };
+  const std::vector<const Plan*> compared = found.compared();
+  const bool left_out = std::any_of(compared.begin(), compared.end(), [&](const Plan* p) { return is_left_out(*p); }) ||
+                        std::any_of(found.held_back.begin(), found.held_back.end(), is_left_out);
+  return left_out ? " of those with a benchmark and a confirmed price" : "";
+}
+
 std::string decision_sentence(const plan::Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
   if (request.objective == plan::Objective::kEnergy) return energy_verdict(found);
@@ -156,7 +171,8 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
     case plan::Decision::kClose: {
       std::vector<std::string> names;
       for (const Plan* plan : found.close_calls())
-        names.push_back(plan->offer.gpu->name + (plan->extrapolated ? " (no benchmark)" : ""));
+        names.push_back(plan->offer.gpu->name + (plan->extrapolated ? " (no benchmark)" : "") +
+                        beyond_table(found, *plan));
       const std::string cheaper = cheaper_gpu(request, found);
       return fmt::format("Close call: {} {} within 5 %; choose by availability or {}.{}", list_of_names(names),
                          names.size() == 1 ? "is" : "are",
@@ -185,14 +201,16 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
                                                                 : "Ahead";
   std::string text = fmt::format("{}: ", verdict);
   text += !cheaper.empty() ? cheaper
-                           : fmt::format("the next GPU, {}, costs {}{}", next->offer.gpu->name,
-                                         compare(next->cost / first.cost), doubt_of(*next));
+                           : fmt::format("the next GPU, {}, costs {}{}{}", next->offer.gpu->name,
+                                         compare(next->cost / first.cost), doubt_of(*next), beyond_table(found, *next));
   if (rival != nullptr && rival->offer.gpu != next->offer.gpu)
     text += fmt::format(", and the next with a {}, {}, costs {}", next->extrapolated ? "benchmark" : "confirmed price",
-                        rival->offer.gpu->name, compare(rival->cost / first.cost));
+                        rival->offer.gpu->name, compare(rival->cost / first.cost)) +
+            beyond_table(found, *rival);
   if (rival != nullptr && decision != plan::Decision::kClear)
-    text += confidence < 0.8       ? fmt::format("; there is a {:.0f} % chance that this one {} the cheapest",
-                                                 100 * confidence, rival->cost < first.cost ? "turns out" : "stays")
+    text += confidence < 0.8
+                ? fmt::format("; there is a {:.0f} % chance that this one {} the cheapest{}", 100 * confidence,
+                              rival->cost < first.cost ? "turns out" : "stays", among_whom(found))
             : first.resizing > 0.2 ? fmt::format(
                                          "; there is a {:.0f} % chance that this one needs more machines to meet "
                                          "your limits",
@@ -221,6 +239,10 @@ std::string held_back_sentence(const Recommendation& found) {
   std::vector<std::string> lines;
   const Plan& first = found.plans.front();
   for (const Plan& plan : found.held_back) {
+    const bool stated = std::any_of(found.other_terms.begin(), found.other_terms.end(), [&](const Plan& other) {
+      return other.offer.price->purchase == plan.offer.price->purchase && other.cost <= plan.cost * 1.001;
+    });
+    if (stated) continue;
     const char* why = plan.cost < first.cost                   ? "Cheaper"
                       : plan.benchmarked && !first.benchmarked ? "Cheapest with a benchmark,"
                                                                : "Alternative,";
@@ -270,17 +292,21 @@ std::string sooner_sentence(const plan::Request& request, const Recommendation& 
   const Plan& first = found.plans.front();
   if (request.work.kind == WorkKind::kServing || request.objective != plan::Objective::kCost) return {};
   const Plan* best = nullptr;
+  Seconds least = first.elapsed() * kMuchSooner;
   for (const std::vector<Plan>* list : {&found.plans, &found.pareto}) {
     for (const Plan& p : *list) {
-      if (p.cost > first.cost * kLittleMore || !p.price.may_lead()) continue;
-      const Seconds time = p.elapsed() * (p.extrapolated ? p.speed.high : 1);
-      if (time < (best == nullptr ? first.elapsed() * kMuchSooner : best->elapsed())) best = &p;
+      const Seconds time = p.elapsed() * (p.extrapolated ? p.speed.high : 1);  // a guess counts as slow
+      if (p.cost > first.cost * kLittleMore || !p.price.may_lead() || time >= least) continue;
+      best = &p;
+      least = time;
     }
   }
   if (best == nullptr) return {};
   const double more = best->cost / first.cost;
+  const std::string why = more < kLess ? fmt::format(" (ranks lower: {})", why_lower(request, first, *best)) : "";
   return fmt::format("Sooner: {}, {} for {}{}{}.", in_short(*best), format_duration(best->elapsed()),
-                     short_usd(best->cost), std::abs(more - 1) < 0.005 ? "" : ", " + compare(more), doubt_of(*best));
+                     short_usd(best->cost), std::abs(more - 1) < 0.005 ? "" : ", " + compare(more),
+                     why.empty() ? doubt_of(*best) : why);
 }
 
 std::string safer_sentence(const plan::Request& request, const Recommendation& found) {
@@ -304,7 +330,7 @@ std::string asked_terms_sentence(const plan::Request& request, const Recommendat
   for (const std::string& terms : found.missing_terms)
     missing.push_back(terms_words(catalog::parse_purchase(terms).value_or(Purchase::kOnDemand)));
   for (const Plan& p : found.other_terms) {
-    if (is_over_a_year_old(p.price)) {
+    if (p.price.outdated) {
       parts.push_back(fmt::format("{}: only prices over a year old ({})", terms_words(p.offer.price->purchase),
                                   p.offer.machine->provider));
       continue;
@@ -332,6 +358,13 @@ std::string asked_terms_sentence(const plan::Request& request, const Recommendat
     text = fmt::format("No {} price on file for your choices (--catalog DIR adds yours).", fmt::join(missing, " or "));
   if (!parts.empty())
     text += fmt::format("{}On the other terms you asked for: {}.", text.empty() ? "" : " ", fmt::join(parts, "; "));
+  if (const Plan& first = found.plans.front(); !found.unsold_terms.empty()) {
+    std::vector<std::string> unsold;
+    for (const std::string& terms : found.unsold_terms)
+      unsold.push_back(terms_words(catalog::parse_purchase(terms).value_or(Purchase::kOnDemand)));
+    text += fmt::format(" No {} price of {} on file: ask {} for one below {}{}.", fmt::join(unsold, " or "),
+                        first.offer.machine->instance, first.offer.machine->provider, short_usd(first.cost), each);
+  }
   return text;
 }
 
@@ -348,7 +381,14 @@ std::string scale_sentence(const plan::Request& request, const Recommendation& f
                            ? fmt::format("{} GPUs at once are rarely free on demand, and ", format_count(first.gpus))
                            : "");
   const bool serves = request.work.kind == WorkKind::kServing && request.work.rate > RequestsPerSecond{};
-  if (serves && first.load > 0 && first.load < kLittleLoad)
+  const bool little = serves && first.load > 0 && first.load < kLittleLoad;
+  // More than a spare replica: the bursts of the traffic need them all.
+  if (little && first.replicas > 2)
+    return fmt::format(
+        "The bursts need {} replicas, whose mean load is {}: 'rightsize autoscale' with this trace tells whether "
+        "replicas can follow the traffic.",
+        first.replicas, format_percent(Ratio::fraction(first.load)));
+  if (little)
     return fmt::format(
         "The GPUs work at {} of their capacity: {}a shared GPU ('rightsize mig'), scaling to zero "
         "('rightsize autoscale') or an API costs less.",
@@ -438,7 +478,14 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
     const double cost = amount((*fp8)->plan);
     std::erase_if(levers, [&](const auto* c) { return is_4_bit(c) && amount(c->plan) > cost * kAnySaving; });
   }
+  // A slightly longer limit changes the answers least, so it is always listed.
+  const auto longer = std::find_if(levers.begin(), levers.end(), [](const auto* c) {
+    return plan::extends(c->kind) && c->kind != RequestChangeKind::kLaterDeadline;
+  });
+  const plan::RequestChange* crowded_out =
+      longer - levers.begin() >= static_cast<std::ptrdiff_t>(kMost) && longer != levers.end() ? *longer : nullptr;
   if (levers.size() > kMost) levers.resize(kMost);
+  if (crowded_out != nullptr) levers.push_back(crowded_out);
   std::vector<std::string> parts;
   for (const plan::RequestChange* c : levers) {
     const Plan& p = c->plan;

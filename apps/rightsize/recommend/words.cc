@@ -31,10 +31,9 @@ std::string limits_of(const plan::Request& request) {
   if (limits.budget)
     text += fmt::format(" for at most {}{}", format_usd(*limits.budget),
                         request.work.kind == WorkKind::kServing ? "/month" : "");
-  if (limits.ttft) {
+  if (limits.ttft)
     text += fmt::format(", p{} {} {}", percentile_of(request), is_one_pass(request) ? "latency" : "TTFT",
                         format_duration(*limits.ttft));
-  }
   if (limits.tpot) text += fmt::format(", p{} TPOT {}", percentile_of(request), format_duration(*limits.tpot));
   if (limits.latency)
     text += fmt::format(", p{} of whole answers {}", percentile_of(request), format_duration(*limits.latency));
@@ -49,8 +48,7 @@ std::string tokens_shown(std::int64_t mean, double variation, bool usual, std::s
   const double tokens = static_cast<double>(mean);
   if (usual || !(variation > 0)) return format_count(tokens) + std::string(what);
   const auto shown = [](double n) {
-    const double unit =
-        std::pow(10, std::max(0.0, std::floor(std::log10(n)) - 2));  // three digits: the mean is rounded
+    const double unit = std::pow(10, std::max(0.0, std::floor(std::log10(n)) - 2));  // the mean is rounded
     return format_count(std::round(n / unit) * unit);
   };
   const sim::RequestShape lengths{.size = tokens, .size_variation = variation};
@@ -111,6 +109,16 @@ std::string name_shown(const plan::Request& request) {
   return to_lower(given.substr(given.rfind('/') + 1));
 }
 
+// " (10.5/s in the busiest minute)", if that is clearly more than the mean.
+std::string busiest_minute_of(const plan::Request& request) {
+  const sim::ArrivalList& all = request.work.trace->arrivals;
+  std::size_t most = 0;
+  for (std::size_t from = 0, until = 0; until < all.size(); most = std::max(most, ++until - from))
+    while (all.time(until) - all.time(from) > sim::to_sim_time(seconds(60))) ++from;
+  const double rate = static_cast<double>(most) / 60, usual = in_requests_per_s(request.work.rate);
+  return rate > 1.2 * usual ? fmt::format(" ({:.3g}/s in the busiest minute)", rate) : "";
+}
+
 // The lengths of requests, the main driver of cost.
 std::string lengths_of(const plan::Request& request) {
   const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
@@ -128,8 +136,8 @@ std::string lengths_of(const plan::Request& request) {
                        count(request.job.serve.isl), count(request.job.serve.osl));
   }
   if (request.work.trace)
-    return fmt::format(" as recorded, {} tokens in and {} out on average", count(request.job.serve.isl),
-                       count(request.job.serve.osl));
+    return fmt::format(" as recorded{}, {} tokens in and {} out on average", busiest_minute_of(request),
+                       count(request.job.serve.isl), count(request.job.serve.osl));
   const plan::Work& work = request.work;
   if (is_one_pass(request))
     return ", one pass over " +
@@ -329,6 +337,7 @@ const ChangeWords& describe_change(plan::RequestChangeKind kind) {
       {"any region", "", ""},
       {"any provider", "", ""},
       {"a power cap", "slower, with less energy", ""},
+      {"longer latency limits", "answers take longer", ""},
       {"two changes", "", ""}};
   static_assert(std::size(kChanges) == static_cast<std::size_t>(plan::RequestChangeKind::kTwoChanges) + 1);
   return kChanges[static_cast<std::size_t>(kind)];
@@ -405,10 +414,9 @@ std::string describe_fix(const plan::Request& request, const plan::Rejection& re
 
 BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::Plan& first) {
   const std::string plan = fmt::format("{} for {}", describe_outline(point.plan), format_usd(point.plan.cost));
-  if (point.cost_ratio == 0) {
+  if (point.cost_ratio == 0)
     return {fmt::format("the deadline is under {}", format_duration(point.deadline_under)),
             fmt::format("{} in {}", plan, format_duration(point.plan.time))};
-  }
   return {fmt::format("{} costs {} more per hour, or {} {} less", first.offer.gpu->name,
                       format_percent(Ratio::fraction(point.cost_ratio - 1)), point.plan.offer.gpu->name,
                       format_percent(Ratio::fraction(1 - 1 / point.cost_ratio))),
@@ -418,8 +426,6 @@ BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::P
 std::string held_back(const market::PriceOutlook& price) {
   return price.may_lead() ? std::string() : "its price is " + price_doubt(price);
 }
-
-bool is_over_a_year_old(const market::PriceOutlook& price) { return price.age && *price.age > kYear; }
 
 std::string price_doubt(const market::PriceOutlook& price) {
   if (price.floor) return "a launch price, a tenth of on-demand";
@@ -487,10 +493,9 @@ std::string describe_request(const plan::Request& request) {
           hours_of(request), lengths_of(request), limits_of(request));
     }
     case WorkKind::kOffline:
-      if (!request.work.profiled_gpu.empty()) {
+      if (!request.work.profiled_gpu.empty())
         return fmt::format("Run the work profiled on {} for {}{}", request.work.profiled_gpu,
                            format_duration(seconds(request.work.amount)), limits_of(request));
-      }
       if (const double window = model.empty() ? 0 : perf::work_of(request.model).audio_seconds; window > 0)
         return fmt::format("Transcribe {} h of audio with {} ({} windows of {} s){}",
                            format_count(std::round(request.work.amount * window / 3600)), model,
@@ -532,9 +537,8 @@ std::string describe_margins(const plan::Request& request, const plan::Plan& pla
                   format_bytes(plan.memory.device), format_bytes(plan.fit.capacity), format_bytes(plan.memory.high),
                   format_percent(Ratio::fraction(1 - plan.memory.high / plan.fit.capacity)));
   const plan::PlanLimits& limits = request.limits;
-  if (limits.deadline) {
+  if (limits.deadline)
     text += fmt::format(" The deadline leaves {}.", format_duration(*limits.deadline - plan.elapsed()));
-  }
   if (limits.budget) text += fmt::format(" The budget leaves {}.", format_usd(*limits.budget - plan.cost));
   if (request.work.kind == WorkKind::kServing) {
     const std::string load = format_percent(Ratio::fraction(plan.load));

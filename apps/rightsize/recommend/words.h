@@ -93,7 +93,6 @@ BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::P
 // Why a price is not used for the first plan: "431 days old", "88 days old and unconfirmed".
 std::string price_doubt(const market::PriceOutlook& price);
 
-bool is_over_a_year_old(const market::PriceOutlook& price);
 // "price 821 days old": why the price of a plan must be confirmed first; empty: it need not.
 std::string doubt_of_price(const plan::Plan& plan);
 // The same as a clause: "its price is 431 days old". Empty if the price is sound.
