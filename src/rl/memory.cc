@@ -189,10 +189,11 @@ RlMemory phase_memory(const model::ModelShape& model, const RlJob& job, const ca
   }
   const PhaseMemory& generate = found.phases.front();
   found.engine_share = job.rollout.serve.memory_share;
+  // The engine gets the share that was simulated, or less if the trainer leaves less.
   if (!job.layout.split) {
     const Bytes engine = items.engine_weights + items.engine_rest + least_cache(job, items);
     const Bytes resident = generate.need.device - engine;
-    const double left = std::min(kUsable - resident / rollout.capacity(), kMostShare);
+    const double left = std::min({kUsable - resident / rollout.capacity(), kMostShare, found.engine_share});
     found.engine_share = std::max(std::floor(left * 100) / 100, std::ceil(engine / rollout.capacity() * 100) / 100);
   }
   const Bytes budget = rollout.capacity() * job.rollout.serve.memory_share - items.engine_weights - items.engine_rest;

@@ -58,6 +58,7 @@ struct RlJob {
   double kept_prompts = 1;               // share of prompts used for training (DAPO drops groups of equal rewards)
   std::optional<Seconds> reward;         // time to judge an answer; empty: the framework's usual time
   double reward_workers = 1;             // answers judged at the same time
+  std::optional<double> engine_share;    // of a GPU's memory, for the engine; empty: the usual share of its layout
   double first_mean = 0, last_mean = 0;  // means of the first and the last step, if answers grow; `answers` is between
   model::Job train, rollout;             // settings of the trainer and of the engine; parallel.gpus as in `layout`
 

@@ -64,9 +64,9 @@ constexpr double kMostMemory = 0.95;
 constexpr double kSmallCache = 0.2;
 
 Result<capacity::Replica> replica_for(const capacity::Predictor& predictor, model::Job engine, const Pool& pool,
-                                      double longest, double most_running) {
+                                      bool share_given, double longest, double most_running) {
   model::Job largest = engine;
-  largest.serve.memory_share = std::max(engine.serve.memory_share, kMostMemory);
+  if (!share_given) largest.serve.memory_share = std::max(engine.serve.memory_share, kMostMemory);
   const double most = capacity::load_of(predictor.model, largest, *pool.gpu).kv_tokens;
   if (capacity::load_of(predictor.model, engine, *pool.gpu).kv_tokens < most * kSmallCache) engine = largest;
   RIGHTSIZE_TRY(capacity::Replica replica,
@@ -150,7 +150,7 @@ Result<Rollout> simulate_rollout(const capacity::Predictor& predictor, const RlJ
   engine.serve.concurrency = std::max<std::int64_t>(1, std::llround(std::min(most, rollout.per_replica)));
   // Fitted up to the maximum concurrency for any `ahead`, which makes times with different asynchrony comparable.
   RIGHTSIZE_TRY(capacity::Replica replica,
-                replica_for(predictor, engine, pool, job.longest() + 1,
+                replica_for(predictor, engine, pool, job.engine_share.has_value(), job.longest() + 1,
                             std::min(most, std::max(kLeastFitted, rollout.per_replica * 2))));
   rollout.basis = replica.basis;
   sim::StepCost& step = replica.step;

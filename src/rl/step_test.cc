@@ -6,6 +6,7 @@
 
 #include "base/csv.h"
 #include "base/embedded.h"
+#include "rl/memory.h"
 #include "rl/rl.h"
 #include "rl/rollout.h"
 #include "rl/test_jobs.h"
@@ -46,6 +47,23 @@ Drawn draw(bool split) {
   job.train.precision = model::Precision::kMixedBf16;
   settle(job);
   return drawn;
+}
+
+// A share of memory that was given is used in the estimate and in the files, and more of it is never slower.
+RC_GTEST_PROP(RlStep, TheEngineUsesTheGivenShareOfMemory, ()) {
+  Drawn drawn = draw(*rc::gen::arbitrary<bool>());
+  const auto with_share = [&](double share) {
+    Drawn given = drawn;
+    given.job.engine_share = share;
+    settle(given.job);
+    RC_ASSERT(given.job.rollout.serve.memory_share == share);
+    const catalog::Gpu& gpu = test_gpu(given.gpu);
+    const RlMemory memory = phase_memory(test_model(given.model).shape, given.job, gpu, gpu);
+    RC_ASSERT(!given.job.layout.split || memory.engine_share == share);
+    return given.step().step;
+  };
+  const double least = 0.01 * *rc::gen::inRange(30, 60);
+  RC_ASSERT(with_share(least + 0.3) <= with_share(least) * 1.02);
 }
 
 RC_GTEST_PROP(RlStep, PhasesAddUpToTheStep, ()) {

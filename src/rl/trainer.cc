@@ -8,7 +8,7 @@
 namespace rightsize::rl {
 namespace {
 
-// Share of memory that frameworks give the engine: the rest if the trainer shares the GPU, otherwise nearly all.
+// What frameworks usually give the engine: the rest if the trainer shares the GPU, otherwise nearly all.
 constexpr double kSharedMemory = 0.6, kOwnMemory = 0.9;
 
 // Attention grows with the square of a sequence's length, so long sequences count more: E[L^2] / E[L].
@@ -30,6 +30,10 @@ model::Stack trainer_stack(Framework framework, const model::Parallelism& parall
   return model::Stack::kTorchTitan;
 }
 
+double memory_of_engine(const RlJob& job) {
+  return job.engine_share.value_or(job.layout.split ? kOwnMemory : kSharedMemory);
+}
+
 void settle(RlJob& job) {
   job.train.kind = model::JobKind::kTrain;
   job.train.parallel.gpus = job.layout.train;
@@ -39,7 +43,7 @@ void settle(RlJob& job) {
   job.rollout.stack = model::Stack::kVllm;
   const int copy = job.rollout.parallel.tensor * job.rollout.parallel.pipeline;
   job.rollout.parallel.gpus = std::max(copy, job.layout.rollout / copy * copy);
-  job.rollout.serve.memory_share = job.layout.split ? kOwnMemory : kSharedMemory;
+  job.rollout.serve.memory_share = memory_of_engine(job);
 }
 
 model::Job peak_training(const RlJob& job) {

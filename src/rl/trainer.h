@@ -21,6 +21,9 @@ Result<Training> estimate_trainer(const perf::Constants& constants, const perf::
 // The trainer's job at its peak: one micro-batch of the longest sequence.
 model::Job peak_training(const RlJob& job);
 
+// The share of a GPU's memory that the engine may use: as given, or as usual for the layout.
+double memory_of_engine(const RlJob& job);
+
 // The stack that models a framework's trainer: Megatron, or PyTorch's sharded data parallelism.
 model::Stack trainer_stack(Framework framework, const model::Parallelism& parallel);
 

@@ -53,7 +53,11 @@ std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan* f
     r.request.limits.deadline.reset();
     r.request.objective = plan::Objective::kTime;
   };
-  if (first == nullptr && limits.deadline) changes.push_back({"a later deadline", "", soonest, Moves::kDeadline});
+  const auto twice = [](rl::RlRequest& r) { *r.request.limits.deadline = *r.request.limits.deadline * 2.0; };
+  if (limits.deadline && first == nullptr)
+    changes.push_back({"a later deadline", "", soonest, Moves::kDeadline});
+  else if (limits.deadline)
+    changes.push_back({"a later deadline", "", twice, Moves::kDeadline});
 
   std::vector<std::optional<RlOffer>> found_offers(changes.size());
   for_each_index(changes.size(), std::thread::hardware_concurrency(), [&](std::size_t i) {
@@ -112,6 +116,14 @@ std::string held_back_lines(const rl::RlRecommendation& found) {
                          plan::terms_name(*plan.priced.offer), format_usd(plan.priced.cost),
                          100 * (1 - plan.priced.cost / found.plans.front().priced.cost), doubt_of(*plan.priced.price));
   return lines;
+}
+
+std::string phases_words(const rl::RlEstimate& step) {
+  std::vector<std::string> parts;
+  for (const rl::Phase& phase : step.phases)
+    if (phase.exposed > step.step * 0.01)
+      parts.push_back(fmt::format("{} {}", rl::name_of(phase.kind), format_duration(phase.exposed)));
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 const report::Fields<RlOffer>& rl_offer_fields() {

@@ -31,6 +31,9 @@ std::string doubt_of(const market::PriceOutlook& price);
 // Cheaper plans with doubtful prices, a line for each, after a line break.
 std::string held_back_lines(const rl::RlRecommendation& found);
 
+// "generate 13 min 2 s, update 4 min 1 s": what a step waits for.
+std::string phases_words(const rl::RlEstimate& step);
+
 const report::Fields<RlOffer>& rl_offer_fields();
 
 }  // namespace rightsize::app

@@ -292,13 +292,13 @@ std::string headline(const RlPlansView& v) {
           : fmt::format("Rent {} x {} from {} ({} {}, {})", machines, offer.machine->instance, offer.machine->provider,
                         gpus, offer.gpu->name, catalog::name_of(offer.price->purchase));
   return fmt::format(
-      "{}: {}. {} steps take {} and cost {} (80 % interval {} to {}) at ${:.2f}/h; a step takes {} ({} to "
-      "{}).",
+      "{}: {}. {} steps take {} and cost {} (80 % interval {} to {}) at ${:.2f}/h; a step takes {} ({} to {}) and "
+      "costs {}.",
       hardware, where(first), format_count(v.request.steps), format_duration(first.priced.time.total()),
       format_usd(first.priced.cost), format_usd(first.priced.cost_low), format_usd(first.priced.cost_high),
       in_usd(first.rate() * hours(1)), format_duration(first.step.step),
       format_duration(first.step.step * first.step.interval.low),
-      format_duration(first.step.step * first.step.interval.high));
+      format_duration(first.step.step * first.step.interval.high), format_usd(first.priced.cost / v.request.steps));
 }
 
 // How clear the choice is, and cheaper GPUs without a benchmark.
@@ -416,8 +416,8 @@ report::Report plans_report(const RlPlansView& v, bool explain) {
   report.say(headline(v));
   report.say(verdict_line(v) + held_back_lines(v.found) + safe_line(v) + levers_line(v));
   const RlPlanView first{v.request, v.found.plans.front(), 1};
-  std::string notes = fmt::format("Settings: {}. Idle share of the GPUs: {}.", settings_words(first.plan),
-                                  format_percent(Ratio::fraction(first.plan.step.idle)));
+  std::string notes = fmt::format("Settings: {}. A step: {}. Idle share of the GPUs: {}.", settings_words(first.plan),
+                                  phases_words(first.plan.step), format_percent(Ratio::fraction(first.plan.step.idle)));
   if (first.plan.last_step)
     notes += fmt::format(" Answers grow: the first step takes {}, the last one {}.",
                          format_duration(*first.plan.first_step), format_duration(*first.plan.last_step));
@@ -503,9 +503,8 @@ Checked<ReadRl> read_workload(const RlWorkload& workload, const catalog::Catalog
   const auto& settings = workload.settings;
   RlFlags all = workload.rl;
   if (settings.contains("samples")) all.settings["samples"] = settings.at("samples");
-  for (const auto& [name, value] : all.settings) {
+  for (const auto& [name, value] : all.settings)
     if (Result<> checked = settings::check(name, value, {}); !checked) return fail(checked.error());
-  }
   const bool other_engine = all.settings.contains("rollout-gpu") || all.settings.contains("rollout-purchase");
   if (other_engine && settings.contains("gpus")) {
     return fail(bad_input("--gpus does not say how many GPUs train and how many generate")
@@ -531,26 +530,19 @@ Checked<ReadRl> read_workload(const RlWorkload& workload, const catalog::Catalog
   return ReadRl{std::move(input), std::move(request)};
 }
 
-}  // namespace
-
-Errors mistakes_of_rl(const RlWorkload& workload, const catalog::Catalog& catalog) {
-  const Checked<ReadRl> read = read_workload(workload, catalog);
-  return read ? Errors{} : read.error();
-}
-
-namespace {
-
-std::vector<std::string> assumed_in(const RlWorkload& workload, const ReadRl& read) {
+std::vector<std::string> assumed_in(const RlWorkload& workload, const ReadRl& read, const rl::RlRecommendation& found) {
   const rl::RlJob& job = read.input.job;
   const auto given = [&](const char* name) {
     return workload.settings.contains(name) || workload.rl.settings.contains(name);
   };
   std::vector<std::string> assumed;
-  if (!given("prompts")) assumed.push_back(fmt::format("{} prompts per step (--prompts)", format_count(job.prompts)));
-  if (!given("samples"))
-    assumed.push_back(
-        fmt::format("{} answer{} per prompt (--samples)", format_count(job.samples), job.samples == 1 ? "" : "s"));
-  if (!given("isl")) assumed.push_back(fmt::format("prompts of {} tokens (--isl)", format_count(job.isl)));
+  const auto unless_given = [&](const char* name, std::string text) {
+    if (!given(name)) assumed.push_back(std::move(text));
+  };
+  unless_given("prompts", fmt::format("{} prompts per step (--prompts)", format_count(job.prompts)));
+  unless_given("samples", fmt::format("{} answer{} per prompt (--samples)", format_count(job.samples),
+                                      job.samples == 1 ? "" : "s"));
+  unless_given("isl", fmt::format("prompts of {} tokens (--isl)", format_count(job.isl)));
   const std::string mean = format_count(std::round(job.answers.mean)),
                     most = format_count(std::round(job.longest() - job.isl));
   if (!given("osl") || workload.settings.at("osl").starts_with("max="))
@@ -561,15 +553,22 @@ std::vector<std::string> assumed_in(const RlWorkload& workload, const ReadRl& re
                                   read.input.model.name, format_count(static_cast<double>(read.input.model.context))));
   else if (!capped && job.answers.variation > 0)
     assumed.push_back(fmt::format("answers of up to {} tokens (--osl {:.0f},max=N)", most, job.answers.mean));
-  if (!given("reference"))
-    assumed.push_back(fmt::format("{} reference model (--reference)", job.reference ? "a" : "no KL term and no"));
-  if (!given("steps")) assumed.push_back(fmt::format("{} steps (--steps)", format_count(read.request.steps)));
+  unless_given("reference", fmt::format("{} reference model (--reference)", job.reference ? "a" : "no KL term and no"));
+  if (!found.plans.empty())
+    unless_given("memory-share", fmt::format("{} of the GPU memory for the engine (--memory-share)",
+                                             format_percent(Ratio::fraction(found.plans.front().memory.engine_share))));
+  unless_given("steps", fmt::format("{} steps (--steps)", format_count(read.request.steps)));
   if (!given("max-gpus") && !given("gpus"))
     assumed.push_back(fmt::format("at most {} GPUs (--max-gpus)", read.request.request.limits.max_gpus));
   return assumed;
 }
 
 }  // namespace
+
+Errors mistakes_of_rl(const RlWorkload& workload, const catalog::Catalog& catalog) {
+  const Checked<ReadRl> read = read_workload(workload, catalog);
+  return read ? Errors{} : read.error();
+}
 
 Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const RlPlanOptions& options) {
   RIGHTSIZE_TRY(ReadRl read, read_workload(workload, facts.catalog));
@@ -590,7 +589,7 @@ Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const R
   std::vector<RlOffer> offers;
   if (!request.request.plans_only && files.empty())
     offers = rl_offers(request, found.plans.empty() ? nullptr : &found.plans.front(), book, facts.constants);
-  const RlPlansView view{input, request, found, files, assumed_in(workload, read), std::move(offers)};
+  const RlPlansView view{input, request, found, files, assumed_in(workload, read, found), std::move(offers)};
   report::Report report = plans_report(view, options.explain);
   show_only(files, report);
   return Outcome{std::move(report), found.plans.empty() ? kNoFeasibleAnswer : 0};

@@ -29,9 +29,6 @@ constexpr std::array kSettings = {
 // mean.
 constexpr double kUsualPrompt = 150, kUsualAnswer = 1500, kUsualVariation = 1;
 constexpr double kUsualPrompts = 128, kUsualSamples = 8;
-// Share of memory that frameworks give the engine: the rest if the trainer shares the GPU, otherwise nearly all.
-constexpr const char* kSharedMemory = "0.6";
-constexpr const char* kOwnMemory = "0.9";
 
 template <class Value>
 Result<Value> read_one(const std::map<std::string, std::string>& settings, const char* name, Value otherwise) {
@@ -102,7 +99,6 @@ Result<JobFlags> engine_flags(const JobFlags& given, const RlFlags& rl, const rl
   const bool fp8 = given.settings.contains("precision") && given.settings.at("precision") == "fp8";
   const auto format = rl.settings.find("rollout-precision");
   flags.settings["precision"] = format != rl.settings.end() ? format->second : fp8 ? "fp8" : "bf16";
-  flags.settings.try_emplace("memory-share", job.layout.split ? kOwnMemory : kSharedMemory);
   return flags;
 }
 
@@ -244,6 +240,8 @@ Checked<RlInput> read_rl(const JobFlags& given, const RlFlags& flags) {
   auto rollout = read_job(engine, trainer.model);
   if (!rollout) return fail(of_engine(std::move(rollout).error()));
   job.rollout = *std::move(rollout);
+  if (given.settings.contains("memory-share")) job.engine_share = job.rollout.serve.memory_share;
+  job.rollout.serve.memory_share = rl::memory_of_engine(job);
   job.train = trainer.job;
   return RlInput{std::move(trainer.model), job, capped};
 }
