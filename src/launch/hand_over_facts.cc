@@ -210,7 +210,7 @@ void add_header(Facts& facts, const Request& request, const Plan& plan) {
       .set("rate", format_usd_per_hour(plan.rate()))
       .set("follows_hours", !plan.machines_by_hour.empty())
       .set("all_hours_cost", format_usd(plan.rate() * kMonth))
-      .set("duration", format_duration(plan.time.total()))
+      .set("duration", format_duration(plan.elapsed()))
       .set("price_sources", fmt::format("{}", fmt::join(price.provenance.sources, ", ")))
       .set("price_date", price.provenance.date ? format_date(*price.provenance.date) : "")
       .set("settings", request.work.is_measured() ? "one worker per GPU" : settings_words(request, plan))

@@ -26,12 +26,12 @@ using namespace plan;  // NOLINT(google-build-using-namespace)
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct Answer {
+struct Offline {
   Request request;
   std::vector<Plan> plans;
 };
 
-Answer answer(const Given& given) {
+Offline offline(const Given& given) {
   Request request = request_of(given);
   request.plans_only = true;
   Recommendation found = recommend(request, built_in_prices(), built_in_constants());
@@ -64,7 +64,7 @@ std::vector<Given> random_jobs() {
 TEST(Parts, RepeatNoMoreWorkThanThePlanCounts) {
   int checked = 0;
   for (const Given& job : random_jobs()) {
-    const Answer a = answer(job);
+    const Offline a = offline(job);
     for (const Plan& plan : a.plans) {
       const Parts parts = parts_of(a.request, plan);
       EXPECT_LE(in_seconds(parts.length), 3600);
@@ -89,7 +89,7 @@ TEST(Parts, RepeatNoMoreWorkThanThePlanCounts) {
 
 TEST(Parts, StorageHoldsItemsAndResults) {
   for (const Given& job : random_jobs()) {
-    const Answer a = answer(job);
+    const Offline a = offline(job);
     const DataSize size = data_size(a.request);
     EXPECT_GT(size.in, Bytes{});
     EXPECT_GT(size.out, Bytes{});
@@ -99,14 +99,14 @@ TEST(Parts, StorageHoldsItemsAndResults) {
     }
   }
   // 200 million vectors of 4,096 numbers in 32 bits are 3.3 TB before any encoding.
-  const Answer a =
-      answer({{"job", "serve"}, {"model", "qwen3-embedding-8b"}, {"items", "200M"}, {"isl", "400"}, {"osl", "1"}});
+  const Offline a =
+      offline({{"job", "serve"}, {"model", "qwen3-embedding-8b"}, {"items", "200M"}, {"isl", "400"}, {"osl", "1"}});
   EXPECT_GT(in_bytes(data_size(a.request).out), 200e6 * 4096 * 4);
 }
 
 // The machines of an offline job are started one by one: an interruption of one does not restart the others.
 TEST(Parts, MachinesAreIndependent) {
-  const Answer a = answer({{"job", "serve"},
+  const Offline a = offline({{"job", "serve"},
                            {"model", "whisper-large-v3-turbo"},
                            {"items", "48M"},
                            {"deadline", "3d"},
@@ -152,7 +152,7 @@ class Bench {
     return count;
   }
 
-  int run(const Answer& a, const Plan& plan, const std::string& worker) const {
+  int run(const Offline& a, const Plan& plan, const std::string& worker) const {
     const Result<YamlDocument> task = YamlDocument::parse("task", *hand_over(Target::kSkyPilot, a.request, plan));
     write("run.sh", task->root().find("run")->scalar);
     return std::system(fmt::format("cd {0} && PATH={0}/bin:$PATH INPUT={0}/in OUTPUT={0}/out MODEL=m WORKER={1} "
@@ -167,7 +167,7 @@ class Bench {
 
 // A script that dies after three parts is restarted and finishes each remaining part once.
 TEST(Parts, AnInterruptedScriptRepeatsNoFinishedPart) {
-  const Answer a = answer({{"job", "serve"}, {"model", "bert-base"}, {"items", "50M"}, {"gpu", "l4"}});
+  const Offline a = offline({{"job", "serve"}, {"model", "bert-base"}, {"items", "50M"}, {"gpu", "l4"}});
   const Plan& plan = a.plans.at(0);
   const Bench bench("parts_script");
   bench.write("bin/python", "#!/bin/sh\nexec python3 \"$@\"\n", true);
@@ -193,8 +193,8 @@ TEST(Parts, AnInterruptedScriptRepeatsNoFinishedPart) {
 // The client that keeps an engine busy: every request is answered, requests the model cannot answer are recorded, and
 // an engine that dies costs only the parts that were running.
 TEST(Parts, AnEngineThatDiesCostsOnlyTheRunningParts) {
-  const Answer a =
-      answer({{"job", "serve"}, {"model", "llama-3.1-8b"}, {"items", "1M"}, {"gpu", "l4,l40s"}, {"gpus", "1"}});
+  const Offline a =
+      offline({{"job", "serve"}, {"model", "llama-3.1-8b"}, {"items", "1M"}, {"gpu", "l4,l40s"}, {"gpus", "1"}});
   const Plan& plan = a.plans.at(0);
   ASSERT_EQ(plan.replicas, 1);
   const Bench bench("parts_engine");
