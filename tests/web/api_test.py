@@ -3,6 +3,7 @@ client and no server behind it can stop or block it. Usage: api_test.py PROGRAM"
 import gzip
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -218,6 +219,13 @@ def check_jobs(server):
     check('event: progress' in told and 'event: done' in told, f'a search tells how it goes: {told[:300]}')
     check(timeless(json.loads(server.ask(f'/api/job/{job["id"]}')[2])) == timeless(json.loads(command(*words_of('batch', asked))[1])),
           'a search has the answer of the command')
+    # The next search for the same takes the kept answer, byte for byte; so does a request.
+    first = server.ask(f'/api/job/{job["id"]}')[2]
+    again = json.loads(server.ask('/api/jobs/batch', asked)[2])
+    events(server, f'/api/job-events/{again["id"]}', 'event: done')
+    check(server.ask(f'/api/job/{again["id"]}')[2] == first, 'a repeated search takes the kept answer')
+    check(server.ask('/api/batch', asked)[2] == first, 'a request takes the answer that a search left')
+    kept = re.search(r'kept_answers (\d+)', server.ask('/metrics')[2])[1]
     long = {'model': 'bert-large', 'job': 'serve', 'rate': '20000/s', 'ttft-slo': '30ms', 'max-gpus': 1024}
     job = json.loads(server.ask('/api/jobs/recommend', long)[2])
     while job['state'] == 'waiting':
@@ -225,6 +233,7 @@ def check_jobs(server):
     begun = time.time()
     state = json.loads(server.ask(f'/api/job/{job["id"]}', method='DELETE')[2])['state']
     check(state == 'cancelled' and time.time() - begun < 2, f'a search is cancelled at once: {state}')
+    check(re.search(r'kept_answers (\d+)', server.ask('/metrics')[2])[1] == kept, 'a cancelled search leaves no answer')
     # The worker is available again.
     for _ in range(3):
         job = json.loads(server.ask('/api/jobs/gpus', {'gpu': 'l4'})[2])

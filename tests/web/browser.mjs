@@ -1,8 +1,8 @@
 // A real browser and a real server for the tests of the page. Both need packages of `tools/setup test`.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -41,6 +41,19 @@ export function startServer(program, ...given) {
   });
 }
 
+/**
+ * With PAGE=FOLDER, the page comes from a folder that `npm run build -- --outDir FOLDER` wrote, and only answers come from the server:
+ * a changed page is tested without building the program.
+ */
+const KINDS = { '.js': 'text/javascript', '.css': 'text/css', '.html': 'text/html', '.svg': 'image/svg+xml' };
+async function servePage(context, folder) {
+  await context.route((url) => url.hostname === '127.0.0.1' && !url.pathname.startsWith('/api/'), (route) => {
+    const wanted = join(folder, new URL(route.request().url()).pathname);
+    const file = extname(wanted) !== '' && existsSync(wanted) ? wanted : join(folder, 'index.html');
+    return route.fulfill({ body: readFileSync(file), contentType: KINDS[extname(file)] ?? 'application/octet-stream' });
+  });
+}
+
 /** The browser; `page` creates a page that records its errors. */
 export async function startBrowser() {
   if (!CHROMIUM) stop('chromium is not installed: run tools/setup test');
@@ -48,6 +61,7 @@ export async function startBrowser() {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
   const page = async (options = {}) => {
     const context = await browser.newContext({ viewport: { width: 1440, height: 960 }, colorScheme: 'light', permissions: ['clipboard-read', 'clipboard-write'], ...options });
+    if (process.env.PAGE) await servePage(context, process.env.PAGE);
     const made = await context.newPage();
     made.problems = [];
     made.on('console', (message) => {

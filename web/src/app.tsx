@@ -2,8 +2,10 @@
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { setToken } from './api/client';
+import { setPeriod } from './lib/period';
 import { Help } from './parts/help';
 import { toggleTheme, useTheme } from './parts/theme';
+import { usePeriod } from './parts/period';
 import { AutoscalePage } from './pages/autoscale';
 import { BatchingPage } from './pages/batching';
 import { CachePage } from './pages/cache';
@@ -84,6 +86,7 @@ function TokenForm() {
 
 function Navigation(props: { path: string; go: (path: string) => void }) {
   const theme = useTheme();
+  const shown = usePeriod();
   return (
     <nav class="side" aria-label="Pages">
       <a class="brand" href="/recommend">
@@ -110,6 +113,9 @@ function Navigation(props: { path: string; go: (path: string) => void }) {
         ))}
       </div>
       <div class="side-foot">
+        <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { setPeriod(shown === 'month' ? 'year' : 'month'); }}>
+          Costs per {shown === 'month' ? 'year' : 'month'}
+        </button>
         <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={toggleTheme}>
           {theme === 'dark' ? 'Light' : 'Dark'} theme
         </button>
@@ -142,6 +148,7 @@ export class ErrorBoundary extends Component<{ children: ComponentChildren }, { 
 
 export function App() {
   const [path, setPath] = useState(current);
+  const shown = usePeriod();
   useEffect(() => {
     const follow = () => { setPath(current()); };
     addEventListener('popstate', follow);
@@ -165,7 +172,7 @@ export function App() {
       />
       <main class="main" id="main" tabIndex={-1}>
         <TokenForm />
-        {Show ? <ErrorBoundary key={path}><Show /></ErrorBoundary> : <p class="empty" data-testid="not-found">There is no page at <code>{path}</code>. Choose one from the menu.</p>}
+        {Show ? <ErrorBoundary key={`${path} ${shown}`}><Show /></ErrorBoundary> : <p class="empty" data-testid="not-found">There is no page at <code>{path}</code>. Choose one from the menu.</p>}
       </main>
       <Help />
     </div>

@@ -98,6 +98,16 @@ Response PageApi::respond(const ApiRequest& request, const Cancellation& work) {
   return cache_.find_or_compute(cache_key(request), [&] { return run(request); });
 }
 
+// A job has no time limit, so it does not share the computation of a request, which has one.
+Response PageApi::run_job(const ApiRequest& request) {
+  if (!request.endpoint->cached) return run(request);
+  const std::string key = cache_key(request);
+  if (auto kept = cache_.find(key)) return *kept;
+  Response response = run(request);
+  if (!cancelled()) cache_.keep(key, response);
+  return response;
+}
+
 void PageApi::add_command_routes(std::vector<Route>& routes) {
   for (const Endpoint& endpoint : endpoints()) {
     for (const char* method : {"GET", "POST"}) {
@@ -129,7 +139,7 @@ void PageApi::add_job_routes(std::vector<Route>& routes) {
     if (endpoint == nullptr) return http_server::error_response(404, "no such command");
     const Checked<ApiRequest> parsed = parse(*endpoint, request);
     if (!parsed) return describe_errors(parsed.error());
-    return jobs_.start(endpoint->name, [this, parsed = *parsed] { return run(parsed); });
+    return jobs_.start(endpoint->name, [this, parsed = *parsed] { return run_job(parsed); });
   };
   routes.push_back(std::move(start));
 

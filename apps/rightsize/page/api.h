@@ -39,6 +39,7 @@ class PageApi {
   bool has_ledger() const;
   http_server::Lane lane_of(const Endpoint& endpoint) const;
   http_server::Response respond(const ApiRequest& request, const Cancellation& work);
+  http_server::Response run_job(const ApiRequest& request);
   void add_command_routes(std::vector<http_server::Route>& routes);
   void add_job_routes(std::vector<http_server::Route>& routes);
   void add_own_routes(std::vector<http_server::Route>& routes);

@@ -57,6 +57,11 @@ http_server::Response ResponseCache::find_or_compute(const std::string& key, con
   }
 }
 
+void ResponseCache::keep(const std::string& key, const http_server::Response& response) {
+  const std::lock_guard lock(mutex_);
+  if (response.status == 200) insert(key, response);
+}
+
 void ResponseCache::insert(const std::string& key, const http_server::Response& response) {
   const std::size_t size = size_of(key, response);
   if (size > max_bytes_ / 4) return;

@@ -23,6 +23,8 @@ class ResponseCache {
   ResponseCache(std::size_t max_bytes, std::chrono::seconds lifetime) : max_bytes_(max_bytes), lifetime_(lifetime) {}
 
   std::optional<http_server::Response> find(const std::string& key);
+  // For responses computed elsewhere; errors are not cached.
+  void keep(const std::string& key, const http_server::Response& response);
   // An exception from `compute` reaches every waiting caller, and nothing is cached.
   http_server::Response find_or_compute(const std::string& key, const Compute& compute);
 

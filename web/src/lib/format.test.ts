@@ -14,6 +14,7 @@ describe('numbers', () => {
     expect(money(66.964)).toBe('$66.96');
     expect(money(18063.2)).toBe('$18,063');
     expect(money(0.00182)).toBe('$0.00182');
+    expect([0.5, 0.73, 0.526, 0.998, -0.5].map(money)).toEqual(['$0.50', '$0.73', '$0.526', '$0.998', '−$0.50']);
     expect(money(2_500_000)).toBe('$2.5M');
     expect(money(null)).toBe('–');
     expect(moneyRange(170.45, 358.02)).toBe('80 % between $170 and $358');

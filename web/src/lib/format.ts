@@ -18,7 +18,8 @@ export function money(usd: number | null | undefined): string {
   if (size >= 1e6) return `${sign}$${number(size / 1e6)}M`;
   if (size >= 1000) return `${sign}$${Math.round(size).toLocaleString('en-US')}`;
   if (size >= 1 || size === 0) return `${sign}$${size.toFixed(2)}`;
-  return `${sign}$${number(size)}`;
+  const text = number(size);
+  return `${sign}$${/\.\d{2}/.test(text) ? text : size.toFixed(2)}`; // at least cents, as $0.50
 }
 
 /** The interval around a prediction; cents would suggest too much precision. */

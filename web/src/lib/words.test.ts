@@ -16,13 +16,17 @@ describe('words', () => {
     expect(inPageWords("'telemetry' is JSON from a monitoring API")).toBe('The file is JSON from a monitoring API');
   });
   it('write × between a number and a name', () => {
-    expect(inPageWords('1 x b200-8x (8 x b200-sxm), 2x 1g.10gb, 4.6x as long, 1x_MI300X')).toBe('1 × b200-8x (8 × b200-sxm), 2× 1g.10gb, 4.6× as long, 1x_MI300X');
+    expect(inPageWords('1 x b200-8x (8 x b200-sxm), 2x 1g.10gb, 4.6x as long, 1x_MI300X')).toBe('8 × b200-sxm, 2× 1g.10gb, 4.6× as long, 1x_MI300X');
   });
   it('name the page instead of its command', () => {
     expect(inPageWords("'rightsize service' sizes an engine, 'rightsize profile' a job")).toBe("the Service page sizes an engine, 'rightsize profile' a job");
   });
   it('give no hint that only helps on the command line', () => {
     expect(hintsInPageWords(["'rightsize gpus' lists all", 'for example --base 8, or --base 8,peak=20', 'write a whole number'], { base: 'Always in use' })).toEqual(['for example 8, or 8,peak=20', 'write a whole number']);
+  });
+  it('name machines by their GPUs', () => {
+    expect(inPageWords('Next best GPU: 2 x 2x_A40_SECURE (2 x a40) from runpod, on-demand, 4.8 % more')).toBe('Next best GPU: 2 × a40 from runpod, on-demand, 4.8 % more');
+    expect(inPageWords('1 x gpu_2x_a100 (2 x a100-40gb-pcie) from lambda, 9.9x slower')).toBe('2 × a100-40gb-pcie from lambda, 9.9× slower');
   });
   it('identify the flag of a message', () => {
     expect(aboutFlag("--tokens: 'abc' is not a number")).toEqual({ flag: 'tokens', what: "'abc' is not a number" });

@@ -1,6 +1,7 @@
 // Explanations of terms, and messages of the program in the page's wording.
 import { duration } from './format';
 import { parseDuration } from './parse';
+import { periodInText } from './period';
 
 /** The meaning of a number, by the name of its column or figure. */
 export const TERMS: Record<string, string> = {
@@ -11,11 +12,12 @@ export const TERMS: Record<string, string> = {
   '$/h': 'The price of the whole machine per hour',
   '$/day': 'Cost of the GPUs of this policy per day',
   '$/month': 'Cost of the machines in a month of 730 hours',
+  '$/year': 'Cost of the machines in a year of 8,760 hours',
   '1M output tokens': 'Cost of a million generated tokens at today’s load',
   '1M tokens': 'Electricity used per million tokens',
   'A run takes': 'From the start of the GPUs to the last item of a window',
   'A step takes': 'One step of training: generating answers, rating them and updating the model',
-  'Actions save': 'Savings of the ticked actions per month; no GPU counts twice',
+  'Actions save': 'Savings of the ticked actions; no GPU counts twice',
   Age: 'Days since the provider’s price was read',
   'Extra if alone': 'Cost of this workload’s cheapest option if it ran by itself, in addition to the reservations',
   Batch: 'The most requests that a replica works on at the same time',
@@ -52,8 +54,9 @@ export const TERMS: Record<string, string> = {
   Options: 'Combinations of GPUs and settings that were ruled out for this reason',
   'Over the SLO': 'Share of the requests that exceed a limit',
   'Per hour': 'Cost of all machines of the plan while they run',
-  'Per month at this rate': 'Cost of the fleet in a month at the prices and use of this period',
+  'Per month at this rate': 'Cost of the fleet in a month at the prices and use of these readings',
   'Per month': 'Cost of the machines in a month of 730 hours',
+  'Per year at this rate': 'Cost of the fleet in a year at the prices and use of these readings',
   'Per token': 'Memory that the cache keeps for each token of a prompt',
   'Per year': 'Cost of the committed GPUs of this term per year',
   Power: 'Electrical power of a GPU while it works',
@@ -67,8 +70,9 @@ export const TERMS: Record<string, string> = {
   Requests: 'Requests per second, or in the whole trace',
   'Rolling out': 'Decisions that are being carried out',
   'Saved so far': 'Measured cost before the decision minus measured cost since, to date',
-  Saves: 'Saving of this step alone per month; a negative saving makes room for a larger one',
+  Saves: 'Saving of this step alone; a negative saving makes room for a larger one',
   'Saves per month': 'Saving from one more GPU of this kind',
+  'Saves per year': 'Saving from one more GPU of this kind',
   'Savings confirmed': 'Decisions with a saving that the measurements support',
   Settings: 'How the job runs: number format, framework, parallelism',
   Spent: 'Cost of the GPUs in the period shown',
@@ -113,11 +117,12 @@ const PAGES: Record<string, string> = { recommend: 'Recommend', fleet: 'Fleet', 
 export function inPageWords(text: string, fields: Record<string, string> = {}): string {
   const words = (name: string) => name.replace(/-/g, ' ');
   const within = (name: string) => (fields[name] ?? words(name).replace(/^(ttft|tpot) slo$/, (limit) => `${limit.slice(0, 4).toUpperCase()} limit`)).replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase());
-  return text
+  return periodInText(text)
     .replace(/; POST \/api\/\S+ runs it in the background/, '')
     .replace(/^'(telemetry|metrics)' /, 'The file ')
     .replace(/^(hpa|keda): /, (_, policy: string) => `${policy.toUpperCase()}: `)
     .replace(/(?<![\w-])(\d[\d.,]*)( ?)x (?=[\w(])/g, '$1$2× ')
+    .replace(/\d+ × \S+ \((\d+ × [\w-]+)\)/g, '$1') // machines by their GPUs
     .replace(/--(deadline|[a-z]+-slo)[ =]([\d.]+(?:ms|s|min|h|d))(?![\w.])/g, (_, name: string, time: string) => `a ${within(name)} of ${duration(parseDuration(time))}`)
     .replace(/\bno --([a-z][a-z0-9-]*)/g, (_, name: string) => `no ${fields[name]?.toLowerCase() ?? words(name)}`)
     .replace(/--([a-z][a-z0-9-]*)/g, (_, name: string) => fields[name] ?? fields[name.replace(/s$/, '')] ?? words(name))

@@ -2,7 +2,7 @@
 import { createContext, type ComponentChildren } from 'preact';
 import { useContext, useMemo } from 'preact/hooks';
 import { askForFile, type AskFor, type Command } from '../api/client';
-import { useAnswer } from '../lib/answer';
+import { useAnswer, useSettled } from '../lib/answer';
 import { magnitude } from '../lib/format';
 import { save } from '../lib/save';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem } from './basics';
@@ -27,11 +27,14 @@ interface Props<C extends Command, T> {
   children: (value: T) => ComponentChildren;
 }
 
-/** Whether the answer is that of a first visit. */
-const Example = createContext(false);
+/** Whether the answer is that of a first visit, and whether a newer one takes long. */
+const State = createContext({ example: false, slow: false });
+/** After how many milliseconds an answer takes long. */
+const SLOW = 300;
 
 export function AskPage<C extends Command, T>(props: Props<C, T>) {
   const { answer, asked, command, progress } = props.question;
+  const slow = useSettled(answer.busy, SLOW) && answer.busy;
   const file = (format: 'html' | 'md') => { if (asked) void askForFile(command, asked, format).then((blob) => { save(`rightsize-${command}.${format}`, blob, blob.type); }); };
   return (
     <>
@@ -58,7 +61,7 @@ export function AskPage<C extends Command, T>(props: Props<C, T>) {
         <div class="stack">
           {answer.failed !== undefined && <Card label="Error"><Problem failed={answer.failed} fields={props.names ?? {}} /></Card>}
           {!answer.value && answer.failed === undefined && asked !== null && <Card label="Working"><div class="empty">{answer.busy ? <Busy what={props.waiting ?? 'Working…'} /> : 'Cancelled. Change a field to search again.'}</div></Card>}
-          {answer.value && <div class={`stack ${answer.busy || asked === null || answer.failed !== undefined ? 'stale' : ''}`} aria-busy={answer.busy}><Example.Provider value={props.question.example ?? false}>{props.children(answer.value)}</Example.Provider></div>}
+          {answer.value && <div class={`stack ${answer.busy || asked === null || answer.failed !== undefined ? 'stale' : ''}`} aria-busy={answer.busy}><State.Provider value={{ example: props.question.example ?? false, slow }}>{props.children(answer.value)}</State.Provider></div>}
         </div>
       </div>
     </>
@@ -72,10 +75,12 @@ export function Mini(props: { line: ComponentChildren }) {
 
 /** The answer in a sentence, its basis, and its numbers. `example`: on pages that are not an AskPage. */
 export function Hero(props: { line: ComponentChildren; sub?: ComponentChildren; example?: boolean; children?: ComponentChildren }) {
-  const example = useContext(Example) || props.example;
+  const state = useContext(State);
+  const example = state.example || props.example;
   return (
     <section class="card hero" aria-label="The answer">
       <Mini line={props.line} />
+      {state.slow && <div class="replanning"><Busy what="Re-planning…" /></div>}
       <p class="hero-line" data-testid="answer">{props.line}</p>
       {(example || props.sub) && <p class="hero-sub">{example && <Badge tone="accent" title="Nothing was entered yet: change a field to get your own answer">Example</Badge>} {props.sub}</p>}
       {props.children && <div style={{ marginTop: '12px' }}>{props.children}</div>}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutApart, moneyTicks, once, placeLabels, roomForLabels, TIME_TICKS, within } from './axes';
+import { cutApart, firstOf, moneyTicks, once, placeLabels, roomForLabels, TIME_TICKS, within } from './axes';
 import { duration, money, number, shortMoney } from '../lib/format';
 
 describe('space for labels after bars', () => {
@@ -21,6 +21,33 @@ describe('space for labels after bars', () => {
 });
 
 describe('labels', () => {
+  it('of several names are as long as there is room', () => {
+    const names = ['recommended', 'cheapest', 'fastest', 'lowest energy'];
+    expect(firstOf(names, 60)).toBe('recommended, cheapest, fastest, lowest energy');
+    expect(firstOf(names, 30)).toBe('recommended, cheapest +2');
+    expect(firstOf(names, 4)).toBe('recommended +3');
+    expect(firstOf([], 4)).toBe('');
+    for (let most = 14; most < 60; ++most) expect(firstOf(names, most).length).toBeLessThanOrEqual(most);
+  });
+  it('without room are marked; the others do not cover each other', () => {
+    let seed = 3;
+    const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+    for (let round = 0; round < 100; ++round) {
+      const labels = Array.from({ length: 25 }, () => ({ x: 40 + random() * 260, y: 20 + random() * 160, text: 'hyperstack'.slice(0, 3 + Math.floor(random() * 7)) }));
+      const boxes = placeLabels(labels, labels, 320, 200, 30, true).flatMap((at, i) => {
+        const label = labels[i];
+        if (!label || at.crowded) return [];
+        const wide = 6.4 * label.text.length;
+        const left = label.x + at.dx - (at.anchor === 'start' ? 0 : at.anchor === 'end' ? wide : wide / 2);
+        return [[left, label.y + at.dy - 7, left + wide, label.y + at.dy + 7] as const];
+      });
+      expect(boxes.length).toBeGreaterThan(3);
+      boxes.forEach((a, i) => {
+        expect(a[0] >= 0 && a[2] <= 320 && a[1] >= 0 && a[3] <= 200).toBe(true);
+        for (const b of boxes.slice(i + 1)) expect(a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1]).toBe(false);
+      });
+    }
+  });
   it('do not cover each other and stay inside, for any dots with room', () => {
     let seed = 7;
     const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;

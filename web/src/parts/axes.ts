@@ -53,7 +53,14 @@ export function axisY({ ticks, format, label }: AxisProps): Plot.Markish[] {
 }
 
 /** The approximate width of a letter in a label. */
-const LETTER = 6.4;
+export const LETTER = 6.4;
+
+/** As many of these names as fit into a label of `most` letters, at least one: "recommended, cheapest +2". */
+export function firstOf(names: string[], most: number): string {
+  const text = (count: number) => names.slice(0, count).join(', ') + (count < names.length ? ` +${String(names.length - count)}` : '');
+  const fits = names.map((_, i) => names.length - i).find((count) => text(count).length <= most);
+  return names.length === 0 ? '' : text(fits ?? 1);
+}
 
 /** The margin to the right of the longest bar that keeps every label, which follows its bar, inside a chart of this width. */
 export function roomForLabels(bars: { value: number; label: string }[], width: number): number {
@@ -65,13 +72,18 @@ export function roomForLabels(bars: { value: number; label: string }[], width: n
 export interface Placed {
   dx: number;
   dy: number;
+  /** No free place was found: it leaves the chart or covers another label. */
+  crowded?: boolean;
   anchor: 'start' | 'middle' | 'end';
 }
 
 const OFFSETS: Placed[] = [0, -15, 15, -30, 30, -45, 45].flatMap((dy) => [{ dx: 11, dy, anchor: 'start' as const }, { dx: -11, dy, anchor: 'end' as const }, ...(dy === 0 ? [] : [{ dx: 0, dy, anchor: 'middle' as const }])]);
 
-/** Positions of labels next to dots (pixels): labels cover neither each other nor other dots, and stay inside, right of `least`. */
-export function placeLabels(labels: { x: number; y: number; text: string }[], dots: { x: number; y: number }[], width: number, height: number, least = 0): Placed[] {
+/**
+ * Positions of labels next to dots (pixels): labels cover neither each other nor other dots, and stay inside, right of `least`.
+ * `skip`: the caller leaves out crowded labels, so others may take their place.
+ */
+export function placeLabels(labels: { x: number; y: number; text: string }[], dots: { x: number; y: number }[], width: number, height: number, least = 0, skip = false): Placed[] {
   const boxes: [number, number, number, number][] = [];
   const boxOf = (label: (typeof labels)[number], at: Placed): [number, number, number, number] => {
     const wide = 6.4 * label.text.length;
@@ -87,7 +99,8 @@ export function placeLabels(labels: { x: number; y: number; text: string }[], do
       return outside + 30 * covered + 3 * hidden + Math.abs(at.dy) / 30;
     };
     const best = OFFSETS.reduce((a, b) => (cost(b) < cost(a) ? b : a));
-    boxes.push(boxOf(label, best));
-    return best;
+    const crowded = cost(best) >= 30;
+    if (!crowded || !skip) boxes.push(boxOf(label, best));
+    return { ...best, crowded };
   });
 }

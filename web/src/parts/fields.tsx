@@ -4,12 +4,13 @@ import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { duration, money, number, unitOf } from '../lib/format';
 import { parseCount, parseDuration, parseMoney, parseRate } from '../lib/parse';
 
-export function Field(props: { label: string; hint?: string; wrong?: string | undefined; beside?: ComponentChildren; children: (id: string) => ComponentChildren }) {
+/** `help`: the meaning of its value, shown on hover and touch. */
+export function Field(props: { label: string; help?: string | undefined; hint?: string; wrong?: string | undefined; beside?: ComponentChildren; children: (id: string) => ComponentChildren }) {
   const id = useId();
   return (
     <div class="field">
       <div class="label">
-        <label for={id}>{props.label}</label>
+        <label for={id} data-help={props.help}>{props.help ? <abbr data-help={props.help}>{props.label}</abbr> : props.label}</label>
         {props.beside}
       </div>
       {props.children(id)}
@@ -59,12 +60,12 @@ function useTyping(commit: (text: string, first: boolean) => void, pending?: (is
 }
 
 /** A text field. `live`: committed while typing; otherwise on Enter and on leaving, and pending meanwhile. */
-export function TextField(props: { label: string; value: string; hint?: string; wrong?: string | undefined; placeholder?: string; live?: boolean; onChange: (value: string, remember: boolean) => void; onPending?: (is: boolean) => void }) {
+export function TextField(props: { label: string; value: string; help?: string; hint?: string; wrong?: string | undefined; placeholder?: string; live?: boolean; onChange: (value: string, remember: boolean) => void; onPending?: (is: boolean) => void }) {
   const typing = useTyping((text, first) => { if (text !== props.value) props.onChange(text, first); }, props.onPending);
   const waiting = typing.typed !== null && typing.typed.trim() !== props.value && !props.live;
   const hint = waiting ? 'Press Enter to use it.' : props.hint;
   return (
-    <Field label={props.label} wrong={waiting ? undefined : props.wrong} {...(hint ? { hint } : {})}>
+    <Field label={props.label} help={props.help} wrong={waiting ? undefined : props.wrong} {...(hint ? { hint } : {})}>
       {(id) => (
         <input
           id={id}
@@ -165,7 +166,7 @@ export interface SliderProps {
   scale: Scale;
   shown?: string;
   hint?: string;
-  title?: string;
+  help?: string | undefined;
   /** Called while it moves; `remember` if the Back button should return here. */
   onSlide: (value: number, remember: boolean) => void;
   /** Called when the keyboard rests: the values one step away, in the direction of the last step first. */
@@ -202,14 +203,16 @@ export function Slider(props: SliderProps) {
     for (let i = 0; i < key[1]; ++i) next = stepFrom(next, key[0], least, most, scale.step);
     props.onSlide(next, false);
   };
+  const boxed = typing.typed ?? kept ?? props.shown ?? scale.show(props.value);
   const box = (
     <input
       type="text"
       class="exact"
+      style={boxed.length > 11 ? { width: `${String(boxed.length + 2)}ch` } : undefined}
       aria-label={`${props.label}, exact`}
       autocomplete="off"
       spellcheck={false}
-      value={typing.typed ?? kept ?? props.shown ?? scale.show(props.value)}
+      value={boxed}
       aria-invalid={wrong !== undefined}
       onFocus={(event) => { typing.enter(); event.currentTarget.select(); }}
       onInput={(event) => { typing.type(event.currentTarget.value, true); }}
@@ -218,7 +221,7 @@ export function Slider(props: SliderProps) {
     />
   );
   return (
-    <Field label={props.label} wrong={wrong} beside={box} {...(props.hint ? { hint: props.hint } : {})}>
+    <Field label={props.label} help={props.help} wrong={wrong} beside={box} {...(props.hint ? { hint: props.hint } : {})}>
       {(id) => (
         <input
           id={id}
@@ -228,7 +231,7 @@ export function Slider(props: SliderProps) {
           step={1}
           value={toPosition(Math.min(most, Math.max(least, props.value)), least, most)}
           aria-valuetext={props.shown ?? scale.show(props.value)}
-          title={props.title}
+          aria-description={props.help}
           onFocus={() => { setFocused(true); }}
           onBlur={() => { setFocused(false); }}
           onKeyDown={press}

@@ -38,8 +38,8 @@ interface Options<S, C extends Command> {
   pause?: number;
   /** A long computation, with progress. */
   search?: boolean;
-  /** A smaller question with a preliminary answer, given the last answer. It is sent while a slider moves; the full one follows. */
-  quick?: (asked: AskFor<C>, last: AnswerOf<C>) => AskFor<C> | null;
+  /** A smaller question with a preliminary answer, given the last answer. It is sent while a slider moves, and first if the full one is a search; the full one follows. */
+  quick?: (asked: AskFor<C>, last: AnswerOf<C> | undefined) => AskFor<C> | null;
   /** Whether a preliminary answer has a plan; one without says nothing about the full question. */
   hasPlan?: (answer: AnswerOf<C>) => boolean;
   /** Other inputs of the question, in addition to the fields. */
@@ -56,13 +56,17 @@ export function useQuestion<S extends Fields, C extends Command>(command: C, def
   const { quick, pause = quick ? QUICK_PAUSE : 0, reset = {}, view = [] } = options;
   const keyOf = (fields: S) => JSON.stringify({ ...fields, ...Object.fromEntries(view.map((name) => [name, ''])) });
   const key = keyOf(state);
-  const asked = useMemo(() => questionOf(state), [key, options.also]);
-  const settled = useSettled(asked, pause);
+  // The same question stays the same object, also if it is made again from other inputs.
+  const made = useMemo(() => questionOf(state), [key, options.also]);
+  const text = JSON.stringify(made);
+  const asked = useMemo(() => made, [text]);
+  // The first question does not wait.
+  const settled = useSettled(asked, pause) ?? asked;
   const asking = useAnswer(command, options.search ? null : settled, pause === 0, settled !== asked);
   const found = useSearch(command, options.search && settled !== null && settled === asked ? JSON.stringify(settled) : null);
   const full = options.search ? { ...found, busy: found.seconds !== null } : asking;
   const seen = useRef<{ full?: AnswerOf<C> | undefined; quick?: AnswerOf<C> | undefined; quickIsNewer?: boolean }>({});
-  const smaller = (question: AskFor<C> | null) => (quick && question && seen.current.full ? quick(question, seen.current.full) : null);
+  const smaller = (question: AskFor<C> | null) => (quick && question && (seen.current.full || options.search) ? quick(question, seen.current.full) : null);
   const moving = useMemo(() => smaller(asked), [asked]);
   const preliminary = useAnswer(command, moving, true);
   if (full.value !== seen.current.full) seen.current = { full: full.value, quick: preliminary.value };

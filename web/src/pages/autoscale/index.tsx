@@ -21,12 +21,12 @@ function Preview({ policies }: { policies: MeanPolicy[] }) {
     <>
       <Hero
         line={best ? `${nameOf(best)} needs about ${number(best.gpu_hours)} GPU-hours a day${best.usd === undefined || best.usd === null ? '' : ` (${money(best.usd)})`}` : 'All of these policies are overloaded at times'}
-        sub="Preliminary, from mean traffic. Every request is simulated when the slider rests."
+        sub="Preliminary, from mean traffic; a simulation of every request follows."
       />
       <Demand rows={rows} />
       <div class="columns">
         <Replicas rows={rows} />
-        <Card title="Time to first token" note="The longest wait of each hour"><div class="empty" style={{ minHeight: '226px' }}>Simulated when the slider rests</div></Card>
+        <Card title="Time to first token" note="The longest wait of each hour"><div class="empty" style={{ minHeight: '226px' }}>From the simulation that follows</div></Card>
       </div>
       <TableCard
         title="Policies"

@@ -2,7 +2,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask, type BatchPlan, type Schemas } from '../../api/client';
 import { useAnswer } from '../../lib/answer';
-import { apart, duration, money, number, percent } from '../../lib/format';
+import { apart, duration, number, percent } from '../../lib/format';
+import { amountOf, period, running } from '../../lib/period';
 import { AskPage, GpuField, Hero, ModelField, TableCard } from '../../parts/ask_page';
 import { Badge, Card, CopyText, Stats } from '../../parts/basics';
 import { COUNT, RATE, TIME } from '../../parts/fields';
@@ -45,8 +46,8 @@ function Answer({ plan, answer }: { plan: BatchPlan; answer: Batch }) {
   const alone = answer.unbatched;
   return (
     <Hero
-      line={`${number(plan.gpus)} × ${plan.gpu}, up to ${number(plan.max_batch)} at once — ${money(plan.usd_per_month)}/month`}
-      sub={`${alone ? `Without batching it would take ${number(alone.gpus)} × ${alone.gpu}: ${money(alone.usd_per_month)}/month.` : ''} ${number(answer.considered ?? 0)} settings considered, ${number(answer.simulated ?? 0)} simulated.`}
+      line={`${number(plan.gpus)} × ${plan.gpu}, up to ${number(plan.max_batch)} at once — ${running(plan.usd_per_month)}`}
+      sub={`${alone ? `Without batching it would take ${number(alone.gpus)} × ${alone.gpu}: ${running(alone.usd_per_month)}.` : ''} ${number(answer.considered ?? 0)} settings considered, ${number(answer.simulated ?? 0)} simulated.`}
     >
       <Stats
         items={[
@@ -67,7 +68,7 @@ function NoAnswer({ answer }: { answer: Batch }) {
     <Hero line="No setting meets these limits" sub="Relax a limit or choose a faster GPU.">
       {nearest && (
         <p class="note">
-          <Badge tone="accent">Closest</Badge> {number(nearest.gpus)} × {nearest.gpu} for {money(nearest.usd_per_month)}/month: {missed(nearest).map((slo) => `${sloName(slo)} ${apart(slo.value_ms / 1000, slo.limit_ms / 1000)} instead of ${duration(slo.limit_ms / 1000)}`).join(', ')}
+          <Badge tone="accent">Closest</Badge> {number(nearest.gpus)} × {nearest.gpu} for {running(nearest.usd_per_month)}: {missed(nearest).map((slo) => `${sloName(slo)} ${apart(slo.value_ms / 1000, slo.limit_ms / 1000)} instead of ${duration(slo.limit_ms / 1000)}`).join(', ')}
         </p>
       )}
     </Hero>
@@ -78,7 +79,7 @@ export function BatchingPage() {
   const models = useAnswer('models', useMemo(() => ({}), []));
   const known = models.value?.models;
   const isAtOnce = (fields: State) => answersAtOnce(known?.find((each) => each.name === fields.model)?.family);
-  const question = useQuestion('batch', DEFAULTS, (fields) => (known ? searchFor(fields, isAtOnce(fields)) : null), { view: ['at'], reset: { at: '0' }, search: true, also: known, quick: quickOf, hasPlan: (answer) => Boolean(answer.plan) });
+  const question = useQuestion('batch', DEFAULTS, (fields) => (known || fields.model === DEFAULTS.model ? searchFor(fields, isAtOnce(fields)) : null), { view: ['at'], reset: { at: '0' }, search: true, also: known, quick: quickOf, hasPlan: (answer) => Boolean(answer.plan) });
   const { state, change, choose, slider } = question;
   const atOnce = isAtOnce(state);
   const found = question.answer.value;
@@ -124,7 +125,7 @@ export function BatchingPage() {
               onPick={(each) => { change({ at: String(frontier.indexOf(each)) }, true); }}
               columns={[
                 { title: 'GPUs', cell: (each) => `${number(each.gpus)} × ${each.gpu}` },
-                { title: '$/month', number: true, cell: (each) => <strong>{money(each.usd_per_month)}</strong>, sort: (each) => each.usd_per_month ?? 0 },
+                { title: `$/${period()}`, number: true, cell: (each) => <strong>{amountOf(each.usd_per_month)}</strong>, sort: (each) => each.usd_per_month ?? 0 },
                 { title: 'Replicas', number: true, roomy: true, cell: (each) => number(each.replicas), sort: (each) => each.replicas },
                 { title: 'Batch', number: true, roomy: true, cell: (each) => number(each.max_batch), sort: (each) => each.max_batch },
                 { title: 'Delay', number: true, roomy: true, cell: (each) => duration(each.max_delay_ms / 1000) },

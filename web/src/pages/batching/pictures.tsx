@@ -1,7 +1,8 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo, useState } from 'preact/hooks';
 import type { BatchPlan } from '../../api/client';
-import { duration, money, number, shortMoney } from '../../lib/format';
+import { duration, number, shortMoney } from '../../lib/format';
+import { inPeriod, period, running } from '../../lib/period';
 import { staircase } from '../../lib/staircase';
 import { axisY, moneyTicks, once, TIME_TICKS, within } from '../../parts/axes';
 import { Segmented } from '../../parts/basics';
@@ -68,7 +69,8 @@ export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick:
   const slo = props.picked.slos[0];
   const name = slo === undefined || slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase();
   const rows = useMemo(() => props.plans.map((plan) => ({ gpus: plan.gpus, gpu: plan.gpu, max_batch: plan.max_batch, milliseconds: value(plan), usd_per_month: plan.usd_per_month })), [props.plans]);
-  const costs = props.plans.flatMap((plan) => (plan.usd_per_month === null ? [] : [plan.usd_per_month]));
+  const costs = props.plans.flatMap((plan) => (plan.usd_per_month === null ? [] : [inPeriod(plan.usd_per_month)]));
+  const cost = (plan: BatchPlan) => (plan.usd_per_month === null ? null : inPeriod(plan.usd_per_month));
   const bill: [number, number] = [Math.min(...costs) / 1.3, Math.max(...costs) * 1.3];
   const draw = useCallback(
     (width: number): Plot.PlotOptions => ({
@@ -79,11 +81,11 @@ export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick:
       x: { label: `${slo?.slo_percentile ?? ''} ${name} →`, tickFormat: once((v: number) => duration(v / 1000)), ticks: width < 420 ? 3 : 5, nice: true, zero: true },
       y: { type: 'log', domain: bill },
       marks: [
-        ...axisY({ ticks: moneyTicks(bill, 7), format: shortMoney, label: '↑ $/month, log scale' }),
-        Plot.line(staircase(props.plans, value, (plan) => plan.usd_per_month ?? Infinity), { x: value, y: 'usd_per_month', stroke: 'var(--line-strong)', curve: 'step-after' }),
-        Plot.dot(props.plans, { x: value, y: 'usd_per_month', r: 5, fill: 'var(--c1)', stroke: 'var(--panel)' }),
-        Plot.dot([props.picked], { x: value, y: 'usd_per_month', r: 8, stroke: 'var(--c2)', strokeWidth: 2 }),
-        Plot.tip(props.plans, Plot.pointer({ x: value, y: 'usd_per_month', title: (plan: BatchPlan) => `${number(plan.gpus)} × ${plan.gpu}, batch ${number(plan.max_batch)}\n${name} ${duration(value(plan) / 1000)}\n${money(plan.usd_per_month)}/month`, ...TIP })),
+        ...axisY({ ticks: moneyTicks(bill, 7), format: shortMoney, label: `↑ $/${period()}, log scale` }),
+        Plot.line(staircase(props.plans, value, (plan) => plan.usd_per_month ?? Infinity), { x: value, y: cost, stroke: 'var(--line-strong)', curve: 'step-after' }),
+        Plot.dot(props.plans, { x: value, y: cost, r: 5, fill: 'var(--c1)', stroke: 'var(--panel)' }),
+        Plot.dot([props.picked], { x: value, y: cost, r: 8, stroke: 'var(--c2)', strokeWidth: 2 }),
+        Plot.tip(props.plans, Plot.pointer({ x: value, y: cost, title: (plan: BatchPlan) => `${number(plan.gpus)} × ${plan.gpu}, batch ${number(plan.max_batch)}\n${name} ${duration(value(plan) / 1000)}\n${running(plan.usd_per_month)}`, ...TIP })),
       ],
     }),
     [props.plans, props.picked],

@@ -26,8 +26,8 @@ export function searchFor(state: State, atOnce: boolean): AskFor<'batch'> {
 }
 
 /** While a slider moves, only the settings of the last plan's GPUs are searched. */
-export function quickOf(asked: AskFor<'batch'>, last: Schemas['Batch']): AskFor<'batch'> | null {
-  const plan = last.plan as BatchPlan | null | undefined;
+export function quickOf(asked: AskFor<'batch'>, last: Schemas['Batch'] | undefined): AskFor<'batch'> | null {
+  const plan = last?.plan as BatchPlan | null | undefined;
   return plan ? { ...asked, replicas: plan.replicas, ...('isl' in asked ? { tp: plan.tp } : {}) } : null;
 }
 

@@ -5,6 +5,7 @@ import { useAddress } from '../../lib/address';
 import { useAnswer } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
 import { duration, money, number, percent, plural, sentence } from '../../lib/format';
+import { running } from '../../lib/period';
 import { save } from '../../lib/save';
 import { localDay } from '../../lib/zone';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
@@ -19,6 +20,9 @@ const NAMES: Record<string, string> = { ttft_seconds: 'TTFT', tpot_seconds: 'TPO
 const metricName = (metric: string) => NAMES[metric] ?? metric.replace(/_(seconds|bytes)$/, '').replace(/_/g, ' ');
 const VERDICT: Record<string, Tone> = { kept: 'good', broken: 'bad' };
 const CONFIRMED: Record<string, string> = { kept: 'confirmed', broken: 'not confirmed' };
+
+/** A job has a cost per run, a service one per month. */
+const costPer = (usd: number | null | undefined, per: string | undefined) => (typeof usd !== 'number' ? '–' : per === 'month' ? running(usd) : `${money(usd)}/${per ?? 'run'}`);
 
 /** The predictions of a decision next to the later measurements. */
 function Picked(props: { id: string }) {
@@ -56,7 +60,7 @@ function Picked(props: { id: string }) {
             { title: 'Limit', number: true, roomy: true, cell: (row) => shown(row.metric, row.limit) },
           ]}
         />
-        {typeof verification?.measured_usd === 'number' && <p>Measured cost: <strong>{money(verification.measured_usd)}/{decision.per}</strong> <span class="quiet">({verification.cost_method})</span>{typeof verification.saved_usd === 'number' ? verification.saved_usd < 0 ? `; ${money(-verification.saved_usd)} more than before` : `; saves ${money(verification.saved_usd)}/${decision.per}` : ''}{typeof verification.predicted_saving_usd === 'number' ? `, predicted saving ${money(verification.predicted_saving_usd)}` : ''}.</p>}
+        {typeof verification?.measured_usd === 'number' && <p>Measured cost: <strong>{costPer(verification.measured_usd, decision.per)}</strong> <span class="quiet">({verification.cost_method})</span>{typeof verification.saved_usd === 'number' ? verification.saved_usd < 0 ? `; ${costPer(-verification.saved_usd, decision.per)} more than before` : `; saves ${costPer(verification.saved_usd, decision.per)}` : ''}{typeof verification.predicted_saving_usd === 'number' ? `, predicted saving ${costPer(verification.predicted_saving_usd, decision.per)}` : ''}.</p>}
         {decision.rollback && (
           <p class="quiet">
             Rollback: <code>{decision.rollback}</code>
@@ -143,7 +147,7 @@ export function DecisionsPage() {
               { title: 'Choice', wide: true, roomy: true, cell: (row) => <span class="quiet">{row.choice.replace(/(\d) x /g, '$1 × ')}</span> },
               { title: 'Status', roomy: true, cell: (row) => <Badge tone={STATUS[row.status] ?? 'plain'}>{row.status.replace('-', ' ')}</Badge>, sort: (row) => row.status },
               { title: 'Verdict', cell: (row) => (row.verdict ? <Badge tone={VERDICT[row.verdict] ?? 'plain'}>{CONFIRMED[row.verdict] ?? row.verdict}</Badge> : '–'), sort: (row) => row.verdict ?? '' },
-              { title: 'Expected', number: true, roomy: true, cell: (row) => (row.saving_usd === null ? '–' : `${money(row.saving_usd)}/${row.per}`), sort: (row) => row.saving_usd ?? 0 },
+              { title: 'Expected', number: true, roomy: true, cell: (row) => costPer(row.saving_usd, row.per), sort: (row) => row.saving_usd ?? 0 },
             ]}
           />
           {state.id !== '' && <Picked id={state.id} />}

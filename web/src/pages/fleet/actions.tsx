@@ -1,9 +1,10 @@
 // The actions that save most, with the bill before and after the chosen ones.
 import { useState } from 'preact/hooks';
-import { money, percent, plural } from '../../lib/format';
+import { percent, plural } from '../../lib/format';
+import { running } from '../../lib/period';
 import { inPageWords } from '../../lib/words';
 import { Badge, Card, CopyText, type Tone } from '../../parts/basics';
-import { actionKey, ownerShown, savingOf, verdictShown, type Action, type Fleet, type Unplanned } from './shapes';
+import { actionKey, ownerShown, savingOf, verdictShown, type Action, type Unplanned } from './shapes';
 
 /** Actions that are listed. */
 const MOST = 30;
@@ -19,14 +20,14 @@ function BeforeAfter(props: { before: number; saved: number }) {
     </div>
   );
   return (
-    <div style={{ display: 'grid', gridTemplateColumns: 'auto minmax(40px, 1fr) auto', gap: '5px 10px', alignItems: 'center', padding: '4px 14px 10px' }} role="img" aria-label={`${money(before)}/month now, ${money(before - saved)} after the chosen actions`}>
+    <div style={{ display: 'grid', gridTemplateColumns: 'auto minmax(40px, 1fr) auto', gap: '5px 10px', alignItems: 'center', padding: '4px 14px 10px' }} data-help="The cost of the GPUs at this rate, and what is left of it after the ticked actions" role="img" aria-label={`${running(before)} now, ${running(before - saved)} after the chosen actions`}>
       <span class="quiet">Before</span>
       {bar(1, 'var(--line-strong)')}
-      <span>{money(before)}/month</span>
+      <span data-testid="before">{running(before)}</span>
       <span class="quiet">After</span>
       {bar(1 - share, 'var(--good)')}
       <span>
-        <strong data-testid="after">{money(before - saved)}</strong> <span class="quiet">−{percent(share)}</span>
+        <strong data-testid="after">{running(before - saved)}</strong> <span class="quiet">−{percent(share)}</span>
       </span>
     </div>
   );
@@ -66,7 +67,7 @@ function Steps(props: { action: Action }) {
   );
 }
 
-export function Actions(props: { fleet: Fleet; actions: Action[]; unplanned: Unplanned[]; off: Set<string>; onOff: (off: Set<string>) => void }) {
+export function Actions(props: { team: string; monthly: number; actions: Action[]; unplanned: Unplanned[]; off: Set<string>; onOff: (off: Set<string>) => void }) {
   const [open, setOpen] = useState<string | null>(null);
   const toggle = (key: string) => {
     const next = new Set(props.off);
@@ -74,8 +75,8 @@ export function Actions(props: { fleet: Fleet; actions: Action[]; unplanned: Unp
     props.onOff(next);
   };
   return (
-    <Card title="What saves most" note="Choose actions; their savings do not overlap." bare>
-      <BeforeAfter before={props.fleet.totals.usd_per_month} saved={savingOf(props.fleet.actions, props.off)} />
+    <Card title="What saves most" note={`Choose actions${props.team === '' ? '' : ` of ${props.team}`}; their savings do not overlap.`} bare>
+      <BeforeAfter before={props.monthly} saved={savingOf(props.actions, props.off)} />
       <ul>
         {props.actions.slice(0, MOST).map((action) => {
           const key = actionKey(action);
@@ -88,19 +89,19 @@ export function Actions(props: { fleet: Fleet; actions: Action[]; unplanned: Unp
                   {action.what}
                 </button>
                 {!action.counted && <Badge tone="warn">not counted: check it first</Badge>}
-                <span class="quiet">{percent(action.confidence)} sure</span>
-                <strong class="number">{money(action.saving_usd_per_month)}/month</strong>
+                <span class="quiet" data-help="The confidence in the verdicts behind this action, weighted by the cost of their GPUs">{percent(action.confidence)} sure</span>
+                <strong class="number" data-help="What this action saves; savings of different actions do not overlap">{running(action.saving_usd_per_month)}</strong>
               </div>
               {open === key && <Steps action={action} />}
             </li>
           );
         })}
       </ul>
-      {props.actions.length > MOST && <p class="quiet" style={{ padding: '8px 14px' }}>{plural(props.actions.length - MOST, 'smaller action')}, counted above, save {money(props.actions.slice(MOST).reduce((sum, action) => sum + (action.counted ? action.saving_usd_per_month : 0), 0))}/month; choose a team to see them.</p>}
+      {props.actions.length > MOST && <p class="quiet" style={{ padding: '8px 14px' }}>{plural(props.actions.length - MOST, 'smaller action')}, counted above, save {running(props.actions.slice(MOST).reduce((sum, action) => sum + (action.counted ? action.saving_usd_per_month : 0), 0))}; choose a team to see them.</p>}
       {props.actions.length === 0 && props.unplanned.length === 0 && <p class="empty">No action found.</p>}
       {props.unplanned.slice(0, MOST).map((waste) => (
         <p class="note warn" style={{ margin: '8px 14px 12px' }} key={waste.owner} data-testid="unplanned">
-          No action found for <strong>{ownerShown(waste.owner)}</strong>, which wastes {money(waste.waste_usd_per_month)}/month on {plural(waste.gpus, 'GPU')} ({verdictShown(waste.verdict)}): {inPageWords(waste.next)}. <a href="/batching">Size it on the Batching page</a>
+          No action found for <strong>{ownerShown(waste.owner)}</strong>, which wastes {running(waste.waste_usd_per_month)} on {plural(waste.gpus, 'GPU')} ({verdictShown(waste.verdict)}): {inPageWords(waste.next)}. <a href="/batching">Size it on the Batching page</a>
         </p>
       ))}
     </Card>

@@ -5,6 +5,7 @@ import { useAddress } from '../../lib/address';
 import { useAnswer, useSearch } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
 import { duration, gib, middleCut, money, number, percent, plural, sentence } from '../../lib/format';
+import { amountOf, period, running } from '../../lib/period';
 import { save } from '../../lib/save';
 import { inPageWords } from '../../lib/words';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
@@ -12,7 +13,7 @@ import { Combobox, SelectField, TextField } from '../../parts/fields';
 import { Table } from '../../parts/table';
 import { Actions } from './actions';
 import { HeatMap, SpendTreemap, VerdictsOverTime, WasteByTeam } from './pictures';
-import { actionKey, endOf, ownerShown, placeOf, savingOf, shortPlaces, teamOf, teamsOf, totalsOf, verdictShown, type Action, type Fleet, type Gpu } from './shapes';
+import { actionKey, endOf, monthlyOf, ownerShown, placeOf, savingOf, shortPlaces, teamOf, teamsOf, totalsOf, verdictShown, type Action, type Fleet, type Gpu } from './shapes';
 
 const DEFAULTS = { team: '', price: '', gpu: '', off: '', heat: 'activity', window: '', range: '', file: '', upload: '' };
 /** Teams that get a button; the others are found by typing. */
@@ -31,31 +32,30 @@ function useSource(): Schemas['Server']['fleet'] {
   return source;
 }
 
-function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; actions: Action[]; off: Set<string>; example: boolean }) {
+function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; monthly: number; actions: Action[]; off: Set<string>; example: boolean }) {
   const { fleet, team } = props;
   const totals = team === '' ? fleet.totals : totalsOf(props.gpus);
   const saving = savingOf(props.actions, props.off);
   const chosen = props.actions.filter((action) => action.counted && !props.off.has(actionKey(action))).length;
-  // The monthly cost of a team: its share of the fleet's cost in the window.
-  const monthly = team === '' ? fleet.totals.usd_per_month : fleet.totals.spend_usd > 0 ? (fleet.totals.usd_per_month * totals.spend_usd) / fleet.totals.spend_usd : 0;
+  const { monthly } = props;
   const worst = teamsOf(fleet.gpus)[0];
   return (
     <section class="card hero" aria-label="Summary">
       <p class="hero-line" data-testid="summary">
         {team !== '' && `${team}: `}
-        {money(totals.waste_usd)} of {money(totals.spend_usd)} is wasted ({percent(totals.waste_share)}){team === '' && worst ? `; ${worst.name === ownerShown('(unowned)') ? 'GPUs without an owner waste' : `${worst.name} wastes`} most` : ''}
+        {money(totals.waste_usd)} of {money(totals.spend_usd)} is wasted ({percent(totals.waste_share)}){team === '' && worst ? `; ${worst.name === ownerShown('(unowned)') ? 'GPUs without an owner waste' : `${worst.name} wastes`} most, ${money(worst.waste)}` : ''}
       </p>
       <p class="hero-sub">
-        {props.example && <Badge tone="accent" title="Not your fleet: open your own readings">Example</Badge>} {plural(totals.gpus, 'GPU')} over {duration(fleet.totals.window_seconds)}. {props.actions.length === 0 ? 'No action was found.' : `${chosen === props.actions.length ? plural(chosen, 'action') : `${number(chosen)} of ${plural(props.actions.length, 'action')}`} would save ${money(saving)} of ${money(monthly)}/month.`}
+        {props.example && <Badge tone="accent" title="Not your fleet: open your own readings">Example</Badge>} {plural(totals.gpus, 'GPU')} over {duration(fleet.totals.window_seconds)}. {props.actions.length === 0 ? 'No action was found.' : `${chosen === props.actions.length ? plural(chosen, 'action') : `${number(chosen)} of ${plural(props.actions.length, 'action')}`} would save ${amountOf(saving)} of ${running(monthly)}.`}
       </p>
       <div style={{ marginTop: '12px' }}>
         <Stats
           items={[
             { name: 'Spent', value: money(totals.spend_usd), note: `${number(totals.gpu_hours)} GPU-hours` },
-            { name: 'Wasted', value: money(totals.waste_usd), note: `${percent(totals.waste_share)} of it, ${money(monthly * totals.waste_share)}/month` },
+            { name: 'Wasted', value: money(totals.waste_usd), note: `${percent(totals.waste_share)} of it, ${running(monthly * totals.waste_share)}` },
             { name: 'Idle', value: `${number(totals.idle_gpu_hours)} h`, note: `${percent(totals.gpu_hours > 0 ? totals.idle_gpu_hours / totals.gpu_hours : 0)} of GPU-hours` },
-            { name: 'Per month at this rate', value: money(monthly) },
-            { name: 'Actions save', value: money(saving), note: 'per month, those ticked below' },
+            { name: `Per ${period()} at this rate`, value: amountOf(monthly) },
+            { name: 'Actions save', value: amountOf(saving), note: `per ${period()}, those ticked below` },
           ]}
         />
       </div>
@@ -65,9 +65,10 @@ function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; actions: Acti
 
 function GpuTable(props: { gpus: Gpu[]; picked: string; onPick: (id: string) => void }) {
   const shortPlace = useMemo(() => shortPlaces(props.gpus), [props.gpus]);
+  const worst = useMemo(() => [...props.gpus].sort((a, b) => (b.waste_usd ?? 0) - (a.waste_usd ?? 0)), [props.gpus]);
   const picked = props.gpus.find((gpu) => gpu.id === props.picked);
   return (
-    <Card title="GPUs" note="Click one for the evidence." bare>
+    <Card title="GPUs" note="Those that waste most first. Click one for the evidence." bare>
       {picked && (
         <div class="card-body">
           <p class="note">
@@ -77,7 +78,7 @@ function GpuTable(props: { gpus: Gpu[]; picked: string; onPick: (id: string) => 
       )}
       <Table
         label="GPUs"
-        rows={props.gpus}
+        rows={worst}
         most={15}
         find={(gpu) => `${placeOf(gpu)} ${gpu.name} ${gpu.owner} ${gpu.verdict}`}
         keyOf={(gpu) => gpu.id}
@@ -131,13 +132,14 @@ export function FleetPage() {
   const gpus = useMemo(() => (fleet?.gpus ?? []).filter((gpu) => state.team === '' || teamOf(gpu.owner) === state.team), [fleet, state.team]);
   const actions = useMemo(() => (fleet?.actions ?? []).filter((action) => state.team === '' || teamOf(action.owner) === state.team), [fleet, state.team]);
   const teams = useMemo(() => teamsOf(fleet?.gpus ?? []), [fleet]);
+  const monthly = useMemo(() => (!fleet ? 0 : state.team === '' ? fleet.totals.usd_per_month : monthlyOf(fleet, gpus)), [fleet, gpus, state.team]);
   const off = useMemo(() => new Set(state.off.split(',').filter(Boolean)), [state.off]);
   const hours = Number(state.range);
   const since = useMemo(() => (fleet && hours > 0 ? endOf(fleet) - hours * HOUR : 0), [fleet, hours]);
   const days = (fleet?.totals.window_seconds ?? 0) / 86400;
   const buttons = [...teams.slice(0, MOST_TEAMS), ...teams.slice(MOST_TEAMS).filter((team) => team.name === state.team)];
   const pickTeam = (team: string) => { change({ team: state.team === team ? '' : team }, true); };
-  const priceField = <TextField label="Your price" value={state.price} placeholder="h100-sxm=2.10" hint="One number would apply to every GPU." onChange={(price) => { change({ price }, true); }} />;
+  const priceField = <TextField label="Your price" value={state.price} placeholder="h100-sxm=2.10" help="Dollars per GPU-hour, for one GPU or several: h100-sxm=2.10, l4=0.50. A number alone applies to every GPU" onChange={(price) => { change({ price }, true); }} />;
   const report = (format: 'html' | 'md' | 'csv') => {
     void askForFile('fleet', { ...asked, timeline: false }, format).then((blob) => { save(`rightsize-fleet.${format}`, blob, blob.type); });
   };
@@ -188,7 +190,7 @@ export function FleetPage() {
       {!fleet && answer.failed === undefined && <Busy what="Reading the fleet…" />}
       {fleet && (
         <div class={`stack ${answer.busy || answer.failed !== undefined ? 'stale' : ''}`}>
-          <Summary example={source.example && state.upload === ''} fleet={fleet} team={state.team} gpus={gpus} actions={actions} off={off} />
+          <Summary example={source.example && state.upload === ''} fleet={fleet} team={state.team} gpus={gpus} monthly={monthly} actions={actions} off={off} />
           <div class="actions">
             <div class="checks" role="group" aria-label="Team">
               <button type="button" aria-pressed={state.team === ''} onClick={() => { change({ team: '' }, true); }}>
@@ -214,7 +216,7 @@ export function FleetPage() {
               <VerdictsOverTime fleet={fleet} gpus={gpus} since={since} />
             </div>
           </div>
-          <Actions fleet={fleet} actions={actions} unplanned={(fleet.without_action ?? []).filter((waste) => state.team === '' || teamOf(waste.owner) === state.team)} off={off} onOff={(next) => { change({ off: [...next].join(',') }); }} />
+          <Actions monthly={monthly} team={state.team} actions={actions} unplanned={(fleet.without_action ?? []).filter((waste) => state.team === '' || teamOf(waste.owner) === state.team)} off={off} onOff={(next) => { change({ off: [...next].join(',') }); }} />
           <HeatMap fleet={fleet} gpus={gpus} since={since} by={state.heat === 'verdict' ? 'verdict' : 'activity'} onBy={(heat) => { change({ heat }); }} />
           <GpuTable gpus={gpus} picked={state.gpu} onPick={(gpu) => { change({ gpu: state.gpu === gpu ? '' : gpu }); }} />
           {fleet.notes.length > 0 && (

@@ -28,8 +28,11 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
         marks: [
           Plot.rect(tiles.teams, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--sunken)', stroke: 'var(--line)', rx: 4 }),
           Plot.text(tiles.teams.filter((t) => tall(t) > 15), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 10, text: (t: Tile) => firstThatFits([`${t.team}  ${money(t.waste)} wasted`, `${t.team}  ${shortMoney(t.waste)}`, t.team], wide(t) - 8, 7.2), textAnchor: 'start', fontWeight: 620, fill: 'var(--ink)' }),
-          Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', insetTop: tiles.pods.length === 0 ? 18 : 0, fill: 'var(--good)', fillOpacity: (t: Tile) => 0.26 * (1 - share(t)) }),
-          Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', insetTop: tiles.pods.length === 0 ? 18 : 0, fill: 'var(--bad)', fillOpacity: (t: Tile) => share(t) * 0.6 }),
+          // A pod shows through the gaps between its GPUs: its label, which crosses them, stays readable.
+          ...[...(tiles.pods.length === 0 ? [] : [{ of: tiles.pods, top: 0, part: 0.55 }]), { of: tiles.gpus, top: tiles.pods.length === 0 ? 18 : 0, part: tiles.pods.length === 0 ? 1 : 0.6 }].flatMap(({ of, top, part }) => [
+            Plot.rect(of, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', insetTop: top, fill: 'var(--good)', fillOpacity: (t: Tile) => part * 0.26 * (1 - share(t)) }),
+            Plot.rect(of, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', insetTop: top, fill: 'var(--bad)', fillOpacity: (t: Tile) => part * 0.6 * share(t) }),
+          ]),
           Plot.rect(tiles.pods, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', stroke: 'var(--panel)', strokeWidth: 1.5, fill: 'none' }),
           Plot.text(tiles.pods.filter((t) => tall(t) > 16), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 12, text: (t: Tile) => cut(ownerShown(t.owner).slice(t.owner.indexOf('/') + 1), wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
           Plot.text(tiles.pods.filter((t) => tall(t) > 34), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 27, text: (t: Tile) => firstThatFits([`${percent(share(t))} of ${money(t.spend)}`, `${percent(share(t))} of ${shortMoney(t.spend)}`, percent(share(t))], wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),

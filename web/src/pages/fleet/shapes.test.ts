@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actionKey, cellsOf, cutBefore, endOf, periodsOf, placeOf, savingOf, shortPlaces, teamsOf, tilesOf, topTeams, totalsOf, verdictCounts, type Action, type Fleet, type Gpu } from './shapes';
+import { actionKey, cellsOf, cutBefore, endOf, monthlyOf, periodsOf, placeOf, savingOf, shortPlaces, teamOf, teamsOf, tilesOf, topTeams, totalsOf, verdictCounts, type Action, type Fleet, type Gpu } from './shapes';
 
 const gpu = (id: string, owner: string, spend: number, waste: number) => ({ id, owner, host: 'n1', index: 0, spend_usd: spend, waste_usd: waste }) as unknown as Gpu;
 const GPUS = [gpu('a', 'x/one', 100, 10), gpu('b', 'x/two', 50, 50), gpu('c', 'y/one', 30, 30), gpu('d', '(unowned)', 20, 20)];
@@ -11,6 +11,11 @@ describe('teams', () => {
 });
 
 describe('totals', () => {
+  it('per month of all teams add up to that of the fleet', () => {
+    const fleet = { totals: { usd_per_month: 1000, spend_usd: 200 } } as Fleet;
+    expect(teamsOf(GPUS).reduce((sum, team) => sum + monthlyOf(fleet, GPUS.filter((each) => teamOf(each.owner) === team.name)), 0)).toBeCloseTo(1000);
+    expect(monthlyOf({ totals: { ...fleet.totals, spend_usd: 0 } }, GPUS)).toBe(0);
+  });
   it('of a selection are sums over its GPUs', () => {
     const totals = totalsOf(GPUS.filter((each) => each.owner.startsWith('x/')));
     expect([totals.gpus, totals.spend_usd, totals.waste_usd, totals.waste_share]).toEqual([2, 150, 60, 0.4]);

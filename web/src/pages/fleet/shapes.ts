@@ -50,6 +50,9 @@ export function actionKey(action: Pick<Action, 'kind' | 'owner' | 'gpus'>): stri
   return key;
 }
 
+/** The cost per month of these GPUs: their share of the fleet's cost in the window. */
+export const monthlyOf = (fleet: Pick<Fleet, 'totals'>, gpus: Gpu[]) => (fleet.totals.spend_usd > 0 ? (fleet.totals.usd_per_month * gpus.reduce((sum, gpu) => sum + (gpu.spend_usd ?? 0), 0)) / fleet.totals.spend_usd : 0);
+
 /** What the ticked actions save per month. */
 export const savingOf = (actions: Action[], off: Set<string>) => actions.reduce((sum, action) => sum + (action.counted && !off.has(actionKey(action)) ? action.saving_usd_per_month : 0), 0);
 

@@ -6,7 +6,7 @@ import { toCsv } from '../../lib/csv';
 import { save } from '../../lib/save';
 import { gib, money, number, percent, sentence } from '../../lib/format';
 import { once } from '../../parts/axes';
-import { Badge, Busy, Card, CopyLink, Export, PageHead, type Tone } from '../../parts/basics';
+import { Badge, Busy, Card, CopyLink, Export, Named, PageHead, type Tone } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { verdictShown } from '../fleet/shapes';
 
@@ -64,11 +64,11 @@ function useLive(paused: boolean): Live {
   return live;
 }
 
-function Meter(props: { label: string; share: number | null; shown: string }) {
+function Meter(props: { label: string; help: string; share: number | null; shown: string }) {
   const width = `${String(100 * Math.min(1, props.share ?? 0))}%`;
   return (
-    <div style={{ display: 'grid', gridTemplateColumns: '84px 1fr 92px', gap: '8px', alignItems: 'center', fontSize: '13px' }}>
-      <span class="quiet">{props.label}</span>
+    <div data-help={props.help} style={{ display: 'grid', gridTemplateColumns: '84px 1fr 92px', gap: '8px', alignItems: 'center', fontSize: '13px' }}>
+      <span class="quiet"><Named name={props.label} help={props.help} stop /></span>
       <div style={{ background: 'var(--sunken)', borderRadius: '3px', height: '8px', overflow: 'hidden' }}>
         <div style={{ width, height: '100%', background: 'var(--c1)', transition: 'width 400ms' }} />
       </div>
@@ -85,11 +85,11 @@ function GpuCard(props: { gpu: Gpu; moments: Moment[]; ended: boolean }) {
   const draw = useCallback(
     (): Plot.PlotOptions => ({
       height: 160,
-      marginLeft: 40,
+      marginLeft: 46,
       marginRight: 26,
       marginBottom: 24,
       x: { type: 'time', label: null, ticks: 4, tickFormat: once((time: Date) => CLOCK.format(time)) },
-      y: { label: null, domain: [0, 1], ticks: 3, tickFormat: '.0%', grid: true },
+      y: { label: null, domain: [0, 1], ticks: 3, tickFormat: (share: number) => percent(share), grid: true },
       marks: [
         Plot.areaY(rows, { x: 'time', y: 'engine', fill: 'var(--c1)', fillOpacity: 0.2 }),
         Plot.line(rows, { x: 'time', y: 'engine', stroke: 'var(--c1)', strokeWidth: 1.5 }),
@@ -103,12 +103,12 @@ function GpuCard(props: { gpu: Gpu; moments: Moment[]; ended: boolean }) {
     <div class="columns wide-left">
       <Card title={`GPU ${String(gpu.index)} · ${gpu.name ?? ''}`} tools={<Badge tone={TONE[gpu.verdict ?? ''] ?? 'plain'}>{gpu.verdict ? `${verdictShown(gpu.verdict)}${props.ended ? '' : ' so far'}` : 'unknown'}</Badge>}>
         <div class="stack" style={{ gap: '6px' }}>
-          <Meter label="Engine" share={activity(gpu)} shown={percent(activity(gpu))} />
-          <Meter label="Tensor cores" share={now['tensor_active'] ?? null} shown={percent(now['tensor_active'])} />
-          <Meter label="DRAM" share={now['dram_active'] ?? null} shown={percent(now['dram_active'])} />
-          <Meter label="Memory" share={share(now['memory_used_bytes'], now['memory_total_bytes'])} shown={gib(now['memory_used_bytes'])} />
-          <Meter label="Power" share={share(now['power_watts'], now['power_limit_watts'])} shown={now['power_watts'] === null || now['power_watts'] === undefined ? '–' : `${number(now['power_watts'])} W`} />
-          <p class="quiet">
+          <Meter label="Engine" help="The share of the time in which kernels ran" share={activity(gpu)} shown={percent(activity(gpu))} />
+          <Meter label="Tensor cores" help="The share of the time in which the units for matrix products worked; no value without profiling counters" share={now['tensor_active'] ?? null} shown={percent(now['tensor_active'])} />
+          <Meter label="DRAM" help="The share of the time in which data moved between the GPU and its memory" share={now['dram_active'] ?? null} shown={percent(now['dram_active'])} />
+          <Meter label="Memory" help="Memory in use, by all processes" share={share(now['memory_used_bytes'], now['memory_total_bytes'])} shown={gib(now['memory_used_bytes'])} />
+          <Meter label="Power" help="Electrical power; the bar is its share of the limit" share={share(now['power_watts'], now['power_limit_watts'])} shown={now['power_watts'] === null || now['power_watts'] === undefined ? '–' : `${number(now['power_watts'])} W`} />
+          <p class="quiet" data-help="The price of this GPU, and the share of its time in which it did less than it could">
             {typeof gpu.usd_per_hour === 'number' ? `${money(gpu.usd_per_hour)}/h` : 'no price'}
             {typeof gpu.wasted === 'number' ? `, ${percent(gpu.wasted)} of it wasted${props.ended ? '' : ' so far'}` : ''}
           </p>

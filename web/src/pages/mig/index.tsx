@@ -3,7 +3,8 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask, askForFile, type AskFor, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
-import { money, number, plural } from '../../lib/format';
+import { number, plural } from '../../lib/format';
+import { amountOf, period, running } from '../../lib/period';
 import { save } from '../../lib/save';
 import { Badge, Busy, Card, CopyLink, CopyText, Export, Named, PageHead, Problem, Stats } from '../../parts/basics';
 import { SelectField } from '../../parts/fields';
@@ -156,12 +157,12 @@ export function MigPage() {
             <div class={`stack ${answer.busy || asked === null || answer.failed !== undefined ? 'stale' : ''}`}>
               <Hero
                 example={state.w === DEFAULTS.w && state.gpu === DEFAULTS.gpu}
-                line={cheaper ? `Do not slice: ${wayName(cheaper.way)} costs ${money(cheaper.usd_per_month)}/month` : `${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}, sliced — ${money(plan.usd_per_month)}/month`}
-                sub={`${plural(replicas.length, 'replica')} of ${plural(new Set(replicas).size, 'workload')}. ${cheaper ? `Sliced, they need ${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}: ${money(plan.usd_per_month)}/month. ` : ''}${plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${money(plan.lower_bound)}.`}`}
+                line={cheaper ? `Do not slice: ${wayName(cheaper.way)} costs ${running(cheaper.usd_per_month)}` : `${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}, sliced — ${running(plan.usd_per_month)}`}
+                sub={`${plural(replicas.length, 'replica')} of ${plural(new Set(replicas).size, 'workload')}. ${cheaper ? `Sliced, they need ${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}: ${running(plan.usd_per_month)}. ` : ''}${plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${running(plan.lower_bound)}.`}`}
               >
-                <Stats items={(plan.alternatives ?? []).filter((way) => way.feasible).sort((a, b) => (a.usd_per_month ?? 0) - (b.usd_per_month ?? 0)).slice(0, 5).map((way) => ({ name: wayName(way.way), value: money(way.usd_per_month ?? 0), note: `per month, ${plural(way.gpu_count ?? 0, 'GPU')}`, help: 'What the GPUs cost in a month if the workloads share them this way' }))} />
+                <Stats items={(plan.alternatives ?? []).filter((way) => way.feasible).sort((a, b) => (a.usd_per_month ?? 0) - (b.usd_per_month ?? 0)).slice(0, 5).map((way) => ({ name: wayName(way.way), value: amountOf(way.usd_per_month ?? 0), note: `per ${period()}, ${plural(way.gpu_count ?? 0, 'GPU')}`, help: `What the GPUs cost in a ${period()} if the workloads share them this way` }))} />
               </Hero>
-              <Card title="Slices" note="Drag a workload to another GPU, or pick it and press Move here." tools={changed ? <Badge tone={used < boards.length ? 'good' : 'accent'}>{used < boards.length ? `${String(boards.length - used)} GPU free: −${money(each * (boards.length - used))}/month` : 'your arrangement'}</Badge> : undefined}>
+              <Card title="Slices" note="Drag a workload to another GPU, or pick it and press Move here." tools={changed ? <Badge tone={used < boards.length ? 'good' : 'accent'}>{used < boards.length ? `${String(boards.length - used)} GPU free: −${running(each * (boards.length - used))}` : 'your arrangement'}</Badge> : undefined}>
                 <BoardView boards={boards} units={UNITS} names={names} onMove={move} refused={refused} />
               </Card>
               <TableCard
@@ -171,7 +172,7 @@ export function MigPage() {
                 columns={[
                   { title: 'Way', cell: (way) => wayName(way.way) },
                   { title: 'GPUs', cell: (way) => Object.entries(way.gpus).map(([gpu, count]) => `${number(Number(count))} × ${gpu}`).join(', ') || '–' },
-                  { title: '$/month', number: true, cell: (way) => (way.feasible ? money(way.usd_per_month) : '–'), sort: (way) => way.usd_per_month ?? 0 },
+                  { title: `$/${period()}`, number: true, cell: (way) => (way.feasible ? amountOf(way.usd_per_month) : '–'), sort: (way) => way.usd_per_month ?? 0 },
                   { title: 'Isolates', cell: (way) => <span class="quiet">{way.isolation}</span> },
                   ...((plan.alternatives ?? []).some((way) => way.why_not) ? [{ title: 'Why not', wide: true, cell: (way: NonNullable<Schemas['Mig']['alternatives']>[number]) => <span class="quiet">{way.why_not}</span> }] : []),
                 ]}

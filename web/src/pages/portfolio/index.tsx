@@ -2,7 +2,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
 import { useAnswer } from '../../lib/answer';
-import { money, number, percent, plural } from '../../lib/format';
+import { number, percent, plural } from '../../lib/format';
+import { amountOf, period, running } from '../../lib/period';
 import { inPageWords } from '../../lib/words';
 import { useQuestion } from '../../parts/question';
 import { Badge, Card, Stats } from '../../parts/basics';
@@ -56,7 +57,7 @@ function Board(props: { value: Portfolio; pins: Map<string, number>; onPin: (wor
                           </button>
                         ))}
                       </div>
-                      {machine && <small>{plural(machine.used_gpus, 'GPU')} used{machine.reserved_gpus > 0 ? `, ${number(machine.reserved_gpus)} reserved` : ''}{machine.idle_reserved_gpus > 0 ? `, ${number(machine.idle_reserved_gpus)} reserved idle` : ''}{machine.usd_per_month > 0 ? `, ${money(machine.usd_per_month)}/month rented` : ''}</small>}
+                      {machine && <small>{plural(machine.used_gpus, 'GPU')} used{machine.reserved_gpus > 0 ? `, ${number(machine.reserved_gpus)} reserved` : ''}{machine.idle_reserved_gpus > 0 ? `, ${number(machine.idle_reserved_gpus)} reserved idle` : ''}{machine.usd_per_month > 0 ? `, ${running(machine.usd_per_month)} rented` : ''}</small>}
                     </td>
                   );
                 })}
@@ -75,7 +76,7 @@ function PinCost(props: { org: string; pins: Map<string, number>; name: string; 
   const answer = useAnswer('portfolio', without);
   if (typeof answer.value?.usd_per_month !== 'number') return <span class="quiet">…</span>;
   const more = props.now - answer.value.usd_per_month;
-  return <strong class={answer.busy ? 'stale' : ''}>{more > 0.5 ? `costs ${money(more)}/month` : 'costs nothing'}</strong>;
+  return <strong class={answer.busy ? 'stale' : ''}>{more > 0.5 ? `costs ${running(more)}` : 'costs nothing'}</strong>;
 }
 
 function Pins(props: { org: string; pins: Map<string, number>; all: Listed[]; now: number; onPins: (pins: Map<string, number>) => void }) {
@@ -110,7 +111,7 @@ export function PortfolioPage() {
   const all = useMemo(() => listed(state.org), [state.org]);
   const keep = (next: Map<string, number>) => { change({ pins: writePins(next) }, true); };
   return (
-    <AskPage title="Portfolio" what="All workloads of an organisation in one plan: what runs where, and what one more GPU is worth" question={question}
+    <AskPage title="Portfolio" what="All workloads of an organisation in one plan: what runs where, and what one more GPU is worth" question={question} roomy
       fields={
         <>
           <Field label="Organisation" hint="Pools, teams and workloads with their options, as YAML. It stays on this machine.">
@@ -126,10 +127,10 @@ export function PortfolioPage() {
             <Hero line="No plan meets every quota and rule" sub={pins.size > 0 ? 'Remove a pin, or relax a quota.' : 'Relax a quota, or give a workload more options.'} />
           ) : (
             <Hero
-              line={`${money(value.usd_per_month)}/month for ${plural((value.workloads ?? []).length, 'workload')}${value.alone_usd_per_month ? `, ${percent(1 - value.usd_per_month / value.alone_usd_per_month)} less than separate plans` : ''}`}
-              sub={`${value.proved ? 'No cheaper plan exists.' : `No plan costs less than ${money(value.lower_bound)}.`} ${value.alone_usd_per_month ? `Separate plans would cost ${money(value.alone_usd_per_month)}/month: the reservations, and each workload rented on its own.` : ''}`}
+              line={`${running(value.usd_per_month)} for ${plural((value.workloads ?? []).length, 'workload')}${value.alone_usd_per_month ? `, ${percent(1 - value.usd_per_month / value.alone_usd_per_month)} less than separate plans` : ''}`}
+              sub={`${value.proved ? 'No cheaper plan exists.' : `No plan costs less than ${running(value.lower_bound)}.`} ${value.alone_usd_per_month ? `Separate plans would cost ${running(value.alone_usd_per_month)}: the reservations, and each workload rented on its own.` : ''}`}
             >
-              <Stats items={(value.teams ?? []).slice(0, 6).map((team) => ({ name: team.name, value: money(team.usd_per_month), help: 'Cost of this team’s workloads per month, and its budget', note: team.budget_usd_per_month ? `${team.over_budget ? 'over its budget of' : 'of'} ${money(team.budget_usd_per_month)}` : undefined }))} />
+              <Stats items={(value.teams ?? []).slice(0, 6).map((team) => ({ name: team.name, value: amountOf(team.usd_per_month), help: `Cost of this team’s workloads per ${period()}, and its budget`, note: team.budget_usd_per_month ? `${team.over_budget ? 'over its budget of' : 'of'} ${amountOf(team.budget_usd_per_month)}` : undefined }))} />
             </Hero>
           )}
           {pins.size > 0 && typeof value.usd_per_month === 'number' && <Pins org={state.org} pins={pins} all={all} now={value.usd_per_month} onPins={keep} />}
@@ -147,8 +148,8 @@ export function PortfolioPage() {
             find={(row) => `${row.name} ${row.team ?? ''} ${row.where}`}
             columns={[
               { title: 'Workload', cell: (row) => row.name, sort: (row) => row.name },
-              { title: '$/month', help: 'Its share of the cost of the plan, reservations included', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month },
-              { title: 'Extra if alone', number: true, roomy: true, cell: (row) => money(row.alone_usd_per_month), sort: (row) => row.alone_usd_per_month ?? 0 },
+              { title: `$/${period()}`, help: 'Its share of the cost of the plan, reservations included', number: true, cell: (row) => <strong>{amountOf(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month },
+              { title: 'Extra if alone', number: true, roomy: true, cell: (row) => amountOf(row.alone_usd_per_month), sort: (row) => row.alone_usd_per_month ?? 0 },
               { title: 'Where', cell: (row) => row.where, sort: (row) => row.where },
               { title: 'Takes', roomy: true, cell: (row) => inPageWords(row.takes ?? '') },
               { title: 'Team', roomy: true, cell: (row) => row.team, sort: (row) => row.team ?? '' },
@@ -162,7 +163,7 @@ export function PortfolioPage() {
               keyOf={(row) => row.what}
               columns={[
                 { title: 'One more', cell: (row) => row.what.replace('reserved:', 'reserved GPU in ').replace('quota:', 'GPU of quota in ') },
-                { title: 'Saves per month', number: true, cell: (row) => `${row.exact ? '' : 'at least '}${money(row.usd_per_month)}`, sort: (row) => row.usd_per_month },
+                { title: `Saves per ${period()}`, number: true, cell: (row) => `${row.exact ? '' : 'at least '}${amountOf(row.usd_per_month)}`, sort: (row) => row.usd_per_month },
               ]}
             />
           )}
@@ -177,7 +178,7 @@ export function PortfolioPage() {
                 { title: 'Workload', cell: (row) => row.workload },
                 { title: 'From', roomy: true, cell: (row) => inPageWords(row.from) },
                 { title: 'To', cell: (row) => <>{inPageWords(row.to)} {row.interrupts && <Badge tone="warn">stops in between</Badge>}</> },
-                { title: 'Saves', number: true, cell: (row) => money(row.saves_usd_per_month) },
+                { title: 'Saves', number: true, cell: (row) => running(row.saves_usd_per_month) },
               ]}
             />
           )}

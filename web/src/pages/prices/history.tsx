@@ -32,7 +32,8 @@ export function History(props: { gpu: string; prices: Price[]; terms: readonly s
       const [days, most] = [rows.map((day) => Date.parse(day.day)), Math.max(...rows.map((day) => day.usd))];
       const [first, span] = [Math.min(...days), Math.max(...days) - Math.min(...days) || 1];
       const pixel = (day: Day) => ({ x: left + ((width - left - end) * (Date.parse(day.day) - first)) / span, y: top + (height - top - bottom) * (1 - day.usd / most), text: day.provider });
-      const places = width < 560 ? [] : placeLabels(ends.map(pixel), ends.map(pixel), width, height - bottom, left);
+      // On a phone, only the labels that have room; a touch names the others.
+      const places = placeLabels(ends.map(pixel), ends.map(pixel), width, height - bottom, left, width < 560);
       return {
         height,
         marginLeft: left,
@@ -44,8 +45,8 @@ export function History(props: { gpu: string; prices: Price[]; terms: readonly s
         marks: [
           Plot.line(rows, { x: (day: Day) => new Date(day.day), y: 'usd', z: name, stroke: colour, strokeWidth: 1.6, curve: 'step-after' }),
           Plot.dot(ends, { x: (day: Day) => new Date(day.day), y: 'usd', r: 2.5, fill: colour }),
-          ...places.map((place, i) => Plot.text(ends.slice(i, i + 1), { x: (day: Day) => new Date(day.day), y: 'usd', text: 'provider', textAnchor: place.anchor, dx: place.dx, dy: place.dy, fill: colour, stroke: 'var(--panel)', strokeWidth: 3 })),
-          Plot.dot(events, { x: (event: PriceEvent) => new Date(event.day), y: 'after', r: 4, fill: (event: PriceEvent) => (event.after < event.before ? 'var(--good)' : 'var(--bad)'), stroke: 'var(--panel)' }),
+          ...places.map((place, i) => Plot.text(width < 560 && place.crowded ? [] : ends.slice(i, i + 1), { x: (day: Day) => new Date(day.day), y: 'usd', text: 'provider', textAnchor: place.anchor, dx: place.dx, dy: place.dy, fill: colour, stroke: 'var(--panel)', strokeWidth: 3 })),
+          Plot.text(events, { x: (event: PriceEvent) => new Date(event.day), y: 'after', text: (event: PriceEvent) => (event.after < event.before ? '▼' : '▲'), fontSize: 11, fill: (event: PriceEvent) => (event.after < event.before ? 'var(--good)' : 'var(--bad)'), stroke: 'var(--panel)', strokeWidth: 2 }),
           Plot.tip([...rows.map((day) => ({ day: day.day, usd: day.usd, text: `${day.provider}, ${termShown(day.purchase)}\n${day.day}: from ${money(day.usd)}/GPU-h` })), ...events.map((event) => ({ day: event.day, usd: event.after, text: `${event.provider} ${event.instance}, ${termShown(event.purchase)}\n${event.day}: ${money(event.before)} to ${money(event.after)} (${signedPercent(changeOf(event))})` }))], Plot.pointer({ x: (each: { day: string }) => new Date(each.day), y: 'usd', title: 'text', ...TIP })),
         ],
       };
@@ -61,7 +62,7 @@ export function History(props: { gpu: string; prices: Price[]; terms: readonly s
   }
   return (
     <>
-      <Chart title="History" name="price-history" note="The lowest price of each provider and terms, from the catalogue and your price store. Green dots mark cuts, red dots increases." rows={rows.map((row) => ({ ...row }))} draw={draw}>
+      <Chart title="History" name="price-history" note="The lowest price of each provider and terms, from the catalogue and your price store. ▼ marks cuts, ▲ increases." rows={rows.map((row) => ({ ...row }))} draw={draw} legend={[...new Set(rows.map((row) => row.purchase))].map((term) => [termShown(term), COLOURS[term] ?? 'var(--c8)'])}>
         <div style={{ maxWidth: '330px', marginTop: '8px' }}>
           <Segmented label="Time range" value={props.range} choices={RANGES} onChange={props.onRange} />
         </div>

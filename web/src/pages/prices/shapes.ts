@@ -1,5 +1,6 @@
 import type { Schemas } from '../../api/client';
 import { gib, money, number } from '../../lib/format';
+import { amountOf, period } from '../../lib/period';
 import { termShown } from '../../lib/words';
 
 export const COLOURS: Record<string, string> = { 'on-demand': 'var(--c1)', spot: 'var(--c2)', '1y': 'var(--c3)', '3y': 'var(--c4)' };
@@ -163,7 +164,7 @@ export function factsOf(prices: Price[]): Facts[] {
   return [
     line('$/GPU-h', (price) => price.usd_per_gpu_hour, money, true),
     line('$/h', (price) => price.usd_per_hour, money, true),
-    line('$/month', (price) => price.usd_per_hour * 730, money, true),
+    line(`$/${period()}`, (price) => price.usd_per_hour * 730, amountOf, true),
     line('$ per PFLOP-h', (price) => (price.usd_per_tflop_hour ? price.usd_per_tflop_hour * 1000 : undefined), money, true),
     line('$ per TB/s-h', (price) => (price.usd_per_gbs_hour ? price.usd_per_gbs_hour * 1000 : undefined), money, true),
     text('GPUs', (price) => `${number(price.gpus)} × ${price.gpu}`),

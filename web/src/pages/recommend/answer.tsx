@@ -1,5 +1,6 @@
 import type { Plan, Schemas } from '../../api/client';
 import { duration, money, moneyRange, number, percent, sentence, signedPercent } from '../../lib/format';
+import { amountOf, inPeriod, period, running } from '../../lib/period';
 import { boundShown, inPageWords, stackName, TERMS } from '../../lib/words';
 import type { ComponentChildren } from 'preact';
 import { Badge, Busy, Stats, type StatProps } from '../../parts/basics';
@@ -14,7 +15,7 @@ export function machinesOf(plan: Plan): string {
 }
 
 export function headline(plan: Plan, serving: boolean): string {
-  return serving ? `${machinesOf(plan)} — ${money(plan.usd_total)}/month` : `${machinesOf(plan)} — ${money(plan.usd_total)}, done in ${duration(plan.hours * 3600)}`;
+  return serving ? `${machinesOf(plan)} — ${running(plan.usd_total)}` : `${machinesOf(plan)} — ${money(plan.usd_total)}, done in ${duration(plan.hours * 3600)}`;
 }
 
 const BASIS: Record<string, ['good' | 'accent' | 'warn', string]> = {
@@ -24,9 +25,9 @@ const BASIS: Record<string, ['good' | 'accent' | 'warn', string]> = {
   specification: ['warn', 'speed from the data sheet'],
 };
 
-function range(plan: Plan): string | undefined {
+function range(plan: Plan, shown = (usd: number) => usd): string | undefined {
   if (typeof plan.low !== 'number' || typeof plan.high !== 'number') return undefined;
-  return plan.high - plan.low < 0.005 * plan.usd_total ? 'the same over the 80 % range' : moneyRange(plan.low, plan.high);
+  return plan.high - plan.low < 0.005 * plan.usd_total ? 'the same over the 80 % range' : moneyRange(shown(plan.low), shown(plan.high));
 }
 
 function stats(plan: Plan, serving: boolean): StatProps[] {
@@ -34,13 +35,13 @@ function stats(plan: Plan, serving: boolean): StatProps[] {
     { name: 'Machines', value: number(plan.instances), note: plan.region === 'any' ? plan.instance : `${plan.instance}, ${plan.region}` },
     { name: 'Per hour', value: money(plan.usd_per_hour), note: `${money(plan.usd_per_hour / plan.gpus)}/GPU-h` },
     { name: 'Bound by', value: boundShown(plan.bound), note: plan.mfu ? `MFU ${percent(plan.mfu)}` : undefined, help: plan.mfu ? `${TERMS['Bound by'] ?? ''}. MFU is the ${TERMS['MFU'] ?? ''}` : undefined },
-    ...(plan.energy_kwh ? [{ name: 'Energy', value: `${number(plan.energy_kwh)} kWh`, note: serving ? 'per month' : undefined }] : []),
+    ...(plan.energy_kwh ? [{ name: 'Energy', value: `${number(serving ? inPeriod(plan.energy_kwh) : plan.energy_kwh)} kWh`, note: serving ? `per ${period()}` : undefined }] : []),
     { name: 'GPU memory', value: plan.memory_bytes && plan.capacity_bytes ? percent(plan.memory_bytes / plan.capacity_bytes) : '–', note: 'of each GPU' },
     { name: 'Settings', value: plan.precision ?? '–', note: [stackName(plan.stack ?? ''), ...settingsOf(plan, serving)].filter(Boolean).join(', ') },
   ];
   if (serving) {
     return [
-      { name: 'Per month', value: money(plan.usd_total), note: range(plan) },
+      { name: `Per ${period()}`, value: amountOf(plan.usd_total), note: range(plan, inPeriod), help: TERMS[`$/${period()}`] },
       { name: workOf(plan).unit === 'tokens' ? '1M output tokens' : `1M ${workOf(plan).unit}`, value: money(workOf(plan).usdPerMillion) },
       { name: `p${String(plan.slo_percentile ?? 95)} TTFT`, value: duration(plan.ttft_seconds) },
       { name: `p${String(plan.slo_percentile ?? 95)} TPOT`, value: duration(plan.tpot_seconds) },
@@ -83,6 +84,8 @@ interface Props {
   labels: string[];
   serving: boolean;
   full: Schemas['Recommend'] | undefined;
+  /** The best plan without a deadline, once it is known. */
+  unlimited: Plan | undefined;
   example: boolean;
   busy: boolean;
   tools: ComponentChildren;
@@ -96,7 +99,7 @@ export function AnswerCard(props: Props) {
   const chance = isFirst ? full?.confidence : undefined;
   const close = isFirst && full ? closeCall(full, serving) : undefined;
   const first = found.plans?.[0];
-  const beside = isFirst && full ? [close ? sentence(close) : '', worthATest(full) ?? '', longerDeadline(full) ?? ''].filter(Boolean) : [];
+  const beside = isFirst && full ? [close ? sentence(close) : '', worthATest(full) ?? '', longerDeadline(full, props.unlimited) ?? ''].filter(Boolean) : [];
   const terms = isFirst ? (full?.terms ?? []).map((each) => inPageWords(each, FIELD_NAMES)) : [];
   const caveats = caveatsOf(found, plan);
   return (

@@ -1,6 +1,7 @@
 // Two plans side by side.
 import type { Plan } from '../../api/client';
 import { duration, gib, money, number, percent, signedPercent } from '../../lib/format';
+import { amountOf, inPeriod, period } from '../../lib/period';
 import { boundShown, stackName } from '../../lib/words';
 import { Card, Named } from '../../parts/basics';
 import { machinesOf, settingsOf } from './answer';
@@ -23,7 +24,7 @@ export function linesOf(a: Plan, b: Plan, serving: boolean): Line[] {
   const text = (name: string, of: (plan: Plan) => string): Line => ({ name, cells: [of(a), of(b)], difference: '' });
   const { unit } = workOf(a);
   return [
-    amount(serving ? 'Cost per month' : 'Total cost', (plan) => plan.usd_total, money),
+    amount(serving ? `Cost per ${period()}` : 'Total cost', (plan) => plan.usd_total, serving ? amountOf : money),
     ...(serving
       ? [amount('TTFT', (plan) => plan.ttft_seconds, duration), amount('TPOT', (plan) => plan.tpot_seconds, duration), amount('Replicas', (plan) => plan.replicas, number)]
       : [amount('Time', (plan) => plan.hours * 3600, duration)]),
@@ -31,7 +32,7 @@ export function linesOf(a: Plan, b: Plan, serving: boolean): Line[] {
     amount('Per GPU-hour', (plan) => plan.usd_per_hour / plan.gpus, money),
     amount('GPUs', (plan) => plan.gpus, number),
     amount(`1M ${unit}`, (plan) => workOf(plan).usdPerMillion, money),
-    amount('Energy', (plan) => plan.energy_kwh, (kwh) => `${number(kwh)} kWh`),
+    amount(serving ? `Energy per ${period()}` : 'Energy', (plan) => plan.energy_kwh, (kwh) => `${number(serving ? inPeriod(kwh) : kwh)} kWh`),
     amount('GPU memory', (plan) => plan.memory_bytes, gib),
     amount('MFU', (plan) => plan.mfu, (share) => percent(share)),
     text('Bound by', (plan) => boundShown(plan.bound)),

@@ -1,7 +1,7 @@
 import { signedPercent } from '../../lib/format';
 import { describe, expect, it } from 'vitest';
 import type { Plan, Schemas } from '../../api/client';
-import { caveatsOf, clickedDot, closeCall, deadlineChange, longerDeadline, workPerDollar } from './compare';
+import { changeShown, caveatsOf, clickedDot, closeCall, deadlineChange, longerDeadline, reasonsOf, workPerDollar } from './compare';
 
 const plan = (gpus: number, gpu: string, usd: number, hours: number, more: Partial<Plan> = {}) => ({ gpus, gpu, usd_total: usd, hours, provider: 'runpod', instance: `${String(gpus)}x${gpu}`, region: 'any', purchase: 'on-demand', basis: 'measured', ...more }) as Plan;
 const found = (more: Partial<Schemas['Recommend']>) => ({ plans: [], ...more }) as unknown as Schemas['Recommend'];
@@ -22,7 +22,7 @@ describe('a close call', () => {
   });
   it('for a service names the TTFT', () => {
     const service = plan(3, 'a40', 1000, 730, { ttft_seconds: 0.5 });
-    expect(closeCall(found({ plans: [service, plan(2, 'l40', 1020, 730, { ttft_seconds: 0.25 })] }), true)).toBe('close call: 2 × l40 for $20.00 more has a TTFT of 250 ms instead of 500 ms');
+    expect(closeCall(found({ plans: [service, plan(2, 'l40', 1020, 730, { ttft_seconds: 0.25 })] }), true)).toBe('close call: 2 × l40 for $20.00/month more has a TTFT of 250 ms instead of 500 ms');
   });
 });
 
@@ -40,6 +40,12 @@ describe('a longer deadline', () => {
   it('is a row with what it saves, or that it saves nothing', () => {
     expect(longerDeadline(answer(97.5))).toBe('Longer deadline: 1 h 20 min saves 25 % (8 × b200, $97.50).');
     expect(longerDeadline(answer(129.9))).toBe('Longer deadline: 1 h 20 min saves nothing, this plan takes 57 min.');
+    // A plan that the next longer deadline does not allow may be cheaper.
+    expect(longerDeadline(answer(129.9), plan(2, 'b200', 126.1, 7))).toBe('Longer deadline: 1 h 20 min saves nothing; 7 h saves 3.0 % (2 × b200, $126.10).');
+    expect(longerDeadline(answer(97.5), plan(2, 'b200', 91, 7))).toBe('Longer deadline: 1 h 20 min saves 25 % (8 × b200, $97.50); 7 h saves 30 % (2 × b200, $91.00).');
+    expect(longerDeadline(answer(97.5), plan(8, 'b200', 97.5, 1.2))).toBe('Longer deadline: 1 h 20 min saves 25 % (8 × b200, $97.50).');
+    expect(longerDeadline(answer(130), plan(16, 'b200', 130, 0.95))).toBe('Longer deadline: 1 h 20 min saves nothing, and neither does any longer one.');
+    expect(longerDeadline(answer(130), plan(2, 'b200', 91, 7, { held_back: 'its price is 431 days old' }))).toBe('Longer deadline: 1 h 20 min saves nothing, this plan takes 57 min.');
     expect(longerDeadline(found({ plans: [plan(1, 'a', 1, 1)] }))).toBeUndefined();
   });
 });
@@ -82,5 +88,24 @@ describe('clicks on the chart', () => {
         expect(reached).toContain(dot.key);
       }
     }
+  });
+});
+
+describe('rejected GPUs', () => {
+  it('have a reason each; those without a price are only named', () => {
+    const rejected = (what: string, stage: string) => ({ what, gpu: what, stage, need: 'x', have: 'y', count: 1, nearest_fix: null }) as unknown as Parameters<typeof reasonsOf>[0][number];
+    const found = reasonsOf([rejected('l4', 'memory'), rejected('a16', 'price'), rejected('h20', 'price')]);
+    expect([found.reasons.map((each) => each.what), found.unpriced]).toEqual([['l4'], ['a16', 'h20']]);
+  });
+});
+
+describe('a change', () => {
+  it('names the values that lead to its plan', () => {
+    expect(changeShown({ what: 'two changes', flags: '--purchase spot --budget 54' })).toBe('spot terms and a budget of $54.00');
+    expect(changeShown({ what: 'two changes', flags: '--precision bf16 --budget 1,062' })).toBe('bf16 and a budget of $1,062');
+    expect(changeShown({ what: 'two changes', flags: '--deadline 36h --max-gpus 128' })).toBe('a deadline of 1 d 12 h and Maximum GPUs 128');
+    expect(changeShown({ what: 'the soonest plan', flags: '--deadline 17min' })).toBe('a deadline of 17 min');
+    expect(changeShown({ what: 'a larger budget', flags: '--budget 77' })).toBe('a larger budget');
+    expect(changeShown({ what: 'longer latency limits', flags: '--ttft-slo 17ms --tpot-slo 5ms' })).toBe('a TTFT limit of 17 ms and a TPOT limit of 5 ms');
   });
 });

@@ -2,7 +2,9 @@
 import type { Plan, Schemas } from '../../api/client';
 import { duration, money, number, percent, signedPercent } from '../../lib/format';
 import { parseDuration } from '../../lib/parse';
-import { inPageWords } from '../../lib/words';
+import { amountOf, running } from '../../lib/period';
+import { inPageWords, TERM_NAMES } from '../../lib/words';
+import { FIELD_NAMES } from './question';
 
 type Found = Schemas['Recommend'];
 
@@ -10,6 +12,9 @@ type Found = Schemas['Recommend'];
 export const gpusOf = (plan: Pick<Plan, 'gpus' | 'gpu'>) => `${number(plan.gpus)} × ${plan.gpu}`;
 
 export const timeOf = (plan: Plan, serving: boolean) => (serving ? (plan.ttft_seconds ?? plan.mean_latency_seconds ?? 0) : plan.hours * 3600);
+
+/** The cost of a job, or of a service in the period shown. */
+export const costOf = (plan: Plan, serving: boolean) => (serving ? amountOf(plan.usd_total) : money(plan.usd_total));
 
 const same = (a: Plan, b: Plan) => a.gpu === b.gpu && a.gpus === b.gpus && a.instance === b.instance && a.provider === b.provider && a.purchase === b.purchase && a.region === b.region;
 
@@ -64,10 +69,11 @@ export function closeCall(found: Found, serving: boolean): string | undefined {
   const rival = closeRival(found, serving);
   if (!first || !rival) return undefined;
   const more = rival.usd_total - first.usd_total;
+  const extra = serving ? running(more) : money(more);
   const gain = timeOf(first, serving) / timeOf(rival, serving);
   const name = rival.provider === first.provider ? gpusOf(rival) : `${gpusOf(rival)} at ${rival.provider}`;
-  if (gain > 1.05) return `close call: ${name} for ${money(more)} more ${serving ? `has a TTFT of ${duration(timeOf(rival, serving))} instead of ${duration(timeOf(first, serving))}` : gain > 1.9 && gain < 2.1 ? 'is twice as fast' : `is ${number(gain, 2)} times as fast`}`;
-  return more < 0.0005 * first.usd_total ? `close call: ${name} costs the same` : `close call: ${name} costs only ${money(more)} more`;
+  if (gain > 1.05) return `close call: ${name} for ${extra} more ${serving ? `has a TTFT of ${duration(timeOf(rival, serving))} instead of ${duration(timeOf(first, serving))}` : gain > 1.9 && gain < 2.1 ? 'is twice as fast' : `is ${number(gain, 2)} times as fast`}`;
+  return more < 0.0005 * first.usd_total ? `close call: ${name} costs the same` : `close call: ${name} costs only ${extra} more`;
 }
 
 /** A cheaper plan that is not first because no benchmark confirms its speed, and what a test would cost. */
@@ -125,18 +131,36 @@ export function deadlineChange(from: number, to: number, before: Plan | undefine
   return head + now + (next ?? '');
 }
 
-/** What a longer deadline saves: "Longer deadline: 2 h saves 25 % (8 × b200-sxm, $98.06)." */
-export function longerDeadline(found: Found): string | undefined {
+/**
+ * What a longer deadline saves: "Longer deadline: 2 h saves 25 % (8 × b200-sxm, $98.06)." `unlimited`: the best plan without a
+ * deadline, because a plan that the next longer deadline does not allow may still be cheaper.
+ */
+export function longerDeadline(found: Found, unlimited?: Plan): string | undefined {
   const first = found.plans?.[0];
   const change = (found.changes ?? []).find((each) => each.flags.startsWith('--deadline '));
   const longer = parseDuration(change?.flags.split(' ')[1] ?? '');
   if (!first || !change || longer === undefined) return undefined;
-  const saved = 1 - change.plan.usd_total / first.usd_total;
-  return `Longer deadline: ${duration(longer)} ${saved >= 0.005 ? `saves ${percent(saved)} (${gpusOf(change.plan)}, ${money(change.plan.usd_total)})` : `saves nothing, this plan takes ${duration(timeOf(first, false))}`}.`;
+  const savedBy = (plan: Plan) => 1 - plan.usd_total / first.usd_total;
+  const saves = (plan: Plan) => `saves ${percent(savedBy(plan), savedBy(plan) < 0.095 ? 1 : 0)} (${gpusOf(plan)}, ${money(plan.usd_total)})`;
+  const next = savedBy(change.plan) >= 0.005 ? `${duration(longer)} ${saves(change.plan)}` : undefined;
+  const last = unlimited && !unlimited.held_back && savedBy(unlimited) >= Math.max(0.005, savedBy(change.plan) + 0.005) ? `${duration(timeOf(unlimited, false))} ${saves(unlimited)}` : undefined;
+  if (next || last) return `Longer deadline: ${[next ?? `${duration(longer)} saves nothing`, last].filter(Boolean).join('; ')}.`;
+  return `Longer deadline: ${duration(longer)} saves nothing, ${unlimited && !unlimited.held_back ? 'and neither does any longer one' : `this plan takes ${duration(timeOf(first, false))}`}.`;
 }
 
-/** A change by the value that leads to its plan: "a deadline of 17 min" rather than "the soonest plan". */
-export const changeShown = (change: { what: string; flags: string }) => inPageWords(change.what === 'the soonest plan' ? change.flags : change.what);
+/** A change by the values that lead to its plan: "a deadline of 17 min" rather than "the soonest plan" or "two changes". */
+export function changeShown(change: { what: string; flags: string }): string {
+  if (change.what === 'the soonest plan') return inPageWords(change.flags);
+  if (!/^two changes$|latency limits?$/.test(change.what)) return inPageWords(change.what);
+  return change.flags.split(/ (?=--|no --)/).map((each) => inPageWords(each.replace(/^--budget (\d.*)$/, (_, usd: string) => `a budget of ${money(Number(usd.replaceAll(',', '')))}`).replace(/^--(purchase|precision) (\S+)$/, (_, name: string, value: string) => (name === 'purchase' ? `${TERM_NAMES[value] ?? value} terms` : value)), FIELD_NAMES)).join(' and ');
+}
+
+type Rejection = NonNullable<Schemas['Recommend']['rejected']>[number];
+
+/** Why GPUs were rejected; those that only lack a price have the same reason, so they are only named. */
+export function reasonsOf(rejected: Rejection[]): { reasons: Rejection[]; unpriced: string[] } {
+  return { reasons: rejected.filter((each) => each.stage !== 'price'), unpriced: rejected.filter((each) => each.stage === 'price').map((each) => each.what) };
+}
 
 /** The unit of a plan's work: tokens, samples for models without tokens, or requests. */
 export function workOf(plan: Plan): { unit: string; perSecond: number; usdPerMillion: number | undefined } {

@@ -63,7 +63,7 @@ function HalfOrTwice({ state, change, first, found }: Props) {
           Double it
         </button>
       </div>
-      <p class="hint" role="status" data-testid="deadline-change">
+      <p class="hint empty-ok" role="status" data-testid="deadline-change">
         {asked && answered ? deadlineChange(asked.from, asked.to, asked.before, first, found.breakpoints) : ''}
       </p>
     </>
@@ -78,10 +78,10 @@ function Training(props: Props) {
         <TextField label="Tokens" value={state.tokens} wrong={props.wrong.tokens} live onPending={props.onPending} onChange={(tokens, remember) => { change({ tokens }, remember); }} />
         <SelectField label="Method" value={state.method} choices={[['full', 'full fine-tune'], ['lora', 'LoRA'], ['qlora', 'QLoRA']]} onChange={(method) => { change({ method }, true); }} />
       </div>
-      <Knob of={props} label="Deadline" value={Number(state.deadline)} least={3600} most={60 * 86400} scale={TIME} part={(value) => ({ deadline: String(Math.round(value)) })} />
+      <Knob of={props} label="Deadline" value={Number(state.deadline)} least={3600} most={60 * 86400} scale={TIME} help="The job must be done within this time, including start-up" part={(value) => ({ deadline: String(Math.round(value)) })} />
       <HalfOrTwice {...props} />
-      <Knob of={props} label="Context (tokens per sequence)" value={Number(state.seq)} least={256} most={131072} scale={COUNT} part={(value) => ({ seq: String(value) })} />
-      <Knob of={props} label="Batch per GPU" value={state.batch === '' ? 1 : Number(state.batch)} least={1} most={128} scale={COUNT} {...(state.batch === '' ? { shown: 'best that fits' } : {})} part={(value) => ({ batch: String(value) })} />
+      <Knob of={props} label="Context, tokens" help="The length of the texts that the model is trained on" value={Number(state.seq)} least={256} most={131072} scale={COUNT} part={(value) => ({ seq: String(value) })} />
+      <Knob of={props} label="Batch per GPU" help="Sequences that a GPU trains on at the same time; a larger batch needs more memory" value={state.batch === '' ? 1 : Number(state.batch)} least={1} most={128} scale={COUNT} {...(state.batch === '' ? { shown: 'best that fits' } : {})} part={(value) => ({ batch: String(value) })} />
       {state.batch !== '' && (
         <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { change({ batch: '' }, true); }}>
           Let rightsize choose the batch
@@ -93,14 +93,14 @@ function Training(props: Props) {
 
 function Serving(props: Props) {
   const { state, change } = props;
-  const slider = (field: 'rate' | 'isl' | 'osl' | 'ttft' | 'tpot', label: string, least: number, most: number, scale: typeof TIME, title?: string) => (
-    <Knob of={props} label={label} value={Number(state[field])} least={least} most={most} scale={scale} {...(title ? { title } : {})} part={(value) => ({ [field]: String(value) })} />
+  const slider = (field: 'rate' | 'isl' | 'osl' | 'ttft' | 'tpot', label: string, least: number, most: number, scale: typeof TIME, help?: string) => (
+    <Knob of={props} label={label} value={Number(state[field])} least={least} most={most} scale={scale} help={help} part={(value) => ({ [field]: String(value) })} />
   );
   return (
     <>
-      {slider('rate', 'Requests', 0.1, 1000, RATE)}
-      {slider('isl', 'Context (tokens in)', 64, 131072, COUNT)}
-      {slider('osl', 'Tokens out', 1, 8192, COUNT)}
+      {slider('rate', 'Requests', 0.1, 1000, RATE, 'The mean rate of requests, all the time')}
+      {slider('isl', 'Context, tokens in', 64, 131072, COUNT, 'The length of a request’s prompt')}
+      {slider('osl', 'Tokens out', 1, 8192, COUNT, 'The length of a request’s answer')}
       {slider('ttft', 'TTFT limit', 0.05, 20, TIME, TERMS['TTFT'])}
       {slider('tpot', 'TPOT limit', 0.005, 0.5, TIME, TERMS['TPOT'])}
       <SelectField label="Limits apply to" value={state.percentile} choices={[['50', '50 % of requests'], ['95', '95 % of requests'], ['99', '99 % of requests']]} onChange={(percentile) => { change({ percentile }, true); }} />

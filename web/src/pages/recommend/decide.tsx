@@ -1,7 +1,8 @@
 // Records the selected plan as a decision in the server's ledger.
-import { useState } from 'preact/hooks';
-import { ask, type AskFor, type Plan, type Schemas } from '../../api/client';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ask, showServer, type AskFor, type Plan, type Schemas } from '../../api/client';
 import { money } from '../../lib/format';
+import { running } from '../../lib/period';
 import { parseMoney } from '../../lib/parse';
 import { Busy, Card, Problem } from '../../parts/basics';
 import { TextField } from '../../parts/fields';
@@ -12,17 +13,40 @@ export function documentOf(found: Schemas['Recommend'], plan: Plan): string {
   return JSON.stringify({ ...found, plans: [{ ...plan, rank: 1 }], pareto: [], rejected: [] });
 }
 
-const FIELDS = { workload: '', team: '', by: '', why: '', before: '' };
+/** What a decision lacks, by field; empty if it can be recorded. */
+export function missing(fields: Pick<typeof FIELDS, 'workload' | 'before'>): Partial<Record<keyof typeof FIELDS, string>> {
+  return {
+    ...(fields.workload === '' ? { workload: 'Name the service or job that will run on this plan.' } : {}),
+    ...(fields.before !== '' && parseMoney(fields.before) === undefined ? { before: `“${fields.before}” is not an amount, like $9,200.` } : {}),
+  };
+}
+
+/** In the order of the form. */
+const FIELDS = { workload: '', team: '', by: '', before: '', why: '' };
 const FLAGS = { workload: 'Workload', team: 'Team', by: 'Decided by', why: 'Reason', 'cost-before': 'Cost today' };
 
 export function DecideForm(props: { found: Schemas['Recommend']; plan: Plan; serving: boolean; onClose: () => void }) {
   const [fields, setFields] = useState(FIELDS);
   const [state, setState] = useState<{ busy: boolean; failed?: unknown; id?: string }>({ busy: false });
-  const field = (name: keyof typeof FIELDS, label: string, more: { placeholder?: string; wrong?: string | undefined } = {}) => <TextField label={label} value={fields[name]} live onChange={(value) => { setFields((old) => ({ ...old, [name]: value })); }} {...more} />;
-  const before = fields.before === '' ? undefined : parseMoney(fields.before);
-  const wrong = fields.before !== '' && before === undefined ? `“${fields.before}” is not an amount, like $9,200.` : undefined;
+  const [tried, setTried] = useState(false);
+  const [isFirst, setIsFirst] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    form.current?.querySelector('input')?.focus();
+    showServer().then((server) => { setIsFirst(!server.ledger); }, () => undefined);
+  }, []);
+  const lacks = missing(fields);
+  // An empty field is a mistake only when the visitor tries to go on.
+  const wrongOf = (name: keyof typeof FIELDS) => (tried || fields[name] !== '' ? lacks[name] : undefined);
+  const field = (name: keyof typeof FIELDS, label: string, placeholder: string) => <TextField label={label} value={fields[name]} live placeholder={placeholder} wrong={wrongOf(name)} onChange={(value) => { setFields((old) => ({ ...old, [name]: value })); }} />;
   const send = async () => {
+    setTried(true);
+    if (Object.keys(lacks).length > 0) {
+      form.current?.querySelectorAll('input')[Object.keys(FIELDS).indexOf(Object.keys(lacks)[0] ?? '')]?.focus();
+      return;
+    }
     setState({ busy: true });
+    const before = parseMoney(fields.before);
     try {
       const answer = await ask('decide', { document: documentOf(props.found, props.plan), workload: fields.workload, team: fields.team, by: fields.by, why: fields.why, ...(before === undefined ? {} : { 'cost-before': String(before) }) } as AskFor<'decide'>);
       setState({ busy: false, id: (answer as { decision?: { id?: string } }).decision?.id ?? '' });
@@ -41,16 +65,17 @@ export function DecideForm(props: { found: Schemas['Recommend']; plan: Plan; ser
     );
   }
   return (
-    <Card title="Decide" note={`Record ${machinesOf(props.plan)} (${money(props.plan.usd_total)}${props.serving ? '/month' : ''}) with its predictions in the ledger of this server.`} tools={<button type="button" class="button small" onClick={props.onClose}>Close</button>}>
-      <form class="decide" onSubmit={(event) => { event.preventDefault(); if (fields.workload !== '' && wrong === undefined) void send(); }}>
-        {field('workload', 'Workload', { placeholder: 'chat' })}
-        {field('team', 'Team', { placeholder: 'search' })}
-        {field('by', 'Decided by', { placeholder: 'your name' })}
-        {field('before', `Cost today, $ per ${props.serving ? 'month' : 'run'}`, { placeholder: '9,200', wrong })}
-        <div class="whole">{field('why', 'Reason', { placeholder: 'the same SLO for half the money' })}</div>
+    <Card title="Decide" note={`Record ${machinesOf(props.plan)} (${props.serving ? running(props.plan.usd_total) : money(props.plan.usd_total)}) with its predictions in the ledger of this server.${isFirst ? ' It is the first decision: the ledger is created with it.' : ''}`} tools={<button type="button" class="button small" onClick={props.onClose}>Close</button>}>
+      <form class="decide" ref={form} noValidate onSubmit={(event) => { event.preventDefault(); if (!state.busy) void send(); }}>
+        {field('workload', 'Workload', 'chat')}
+        {field('team', 'Team (optional)', 'search')}
+        {field('by', 'Decided by (optional)', 'your name')}
+        {field('before', `Cost today, $ per ${props.serving ? 'month' : 'run'} (optional)`, '9,200')}
+        <div class="whole">{field('why', 'Reason (optional)', 'the same SLO for half the money')}</div>
         <div class="actions whole">
-          <button type="submit" class="button main-one" disabled={fields.workload === '' || wrong !== undefined || state.busy}>Record the decision</button>
+          <button type="submit" class="button main-one" disabled={state.busy}>Record the decision</button>
           {state.busy && <Busy what="Recording…" />}
+          {fields.before === '' && <span class="quiet">Without the cost today, no saving is predicted.</span>}
         </div>
       </form>
       {state.failed !== undefined && <Problem failed={state.failed} fields={FLAGS} />}

@@ -5,14 +5,15 @@ import type { AskFor, Plan, Schemas } from '../../api/client';
 import type { Change } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
 import { duration, gib, magnitude, middleCut, money, number, signedPercent } from '../../lib/format';
-import { inPageWords } from '../../lib/words';
+import { period } from '../../lib/period';
+import { inPageWords, stackName } from '../../lib/words';
 import { Badge, Busy, CopyText, Problem, Segmented, Tabs } from '../../parts/basics';
 import { axisX, axisY } from '../../parts/axes';
 import { Chart } from '../../parts/chart';
 import { Table } from '../../parts/table';
 import { machinesOf } from './answer';
 import { useOtherGpus } from './clouds';
-import { changeShown, timeOf } from './compare';
+import { changeShown, costOf, reasonsOf, timeOf } from './compare';
 import { alsoOf, changeFromFlags, FIELD_NAMES, isServing, type State } from './question';
 
 interface Props {
@@ -193,7 +194,7 @@ function Changes({ found, change, plan, state }: Props) {
         columns={[
           { title: 'Change', cell: (row) => changeShown(row) },
           { title: 'Then', cell: (row) => machinesOf(row.plan) },
-          { title: 'Cost', number: true, cell: (row) => money(row.plan.usd_total), sort: (row) => row.plan.usd_total },
+          { title: isServing(state) ? `$/${period()}` : 'Cost', number: true, cell: (row) => costOf(row.plan, isServing(state)), sort: (row) => row.plan.usd_total },
           { title: 'vs now', number: true, cell: (row) => (first ? <Badge tone={row.plan.usd_total < first.usd_total ? 'good' : 'plain'}>{signedPercent(row.plan.usd_total / first.usd_total - 1)}</Badge> : '–') },
           { title: 'Effect', wide: true, cell: (row) => <span class="quiet">{row.effect}</span> },
           {
@@ -229,8 +230,11 @@ function OtherGpus({ state, first }: { state: State; first: Plan[] }) {
       columns={[
         { title: 'GPU', cell: (row) => row.name, sort: (row) => row.name },
         { title: 'Best plan', wide: true, cell: (row) => (row.best ? machinesOf(row.best) : <span class="quiet">none meets the limits</span>) },
-        { title: isServing(state) ? '$/month' : 'Total', number: true, cell: (row) => (row.best ? money(row.best.usd_total) : ''), sort: (row) => row.best?.usd_total ?? Infinity },
+        { title: isServing(state) ? `$/${period()}` : 'Total', number: true, cell: (row) => (row.best ? costOf(row.best, isServing(state)) : ''), sort: (row) => row.best?.usd_total ?? Infinity },
         { title: 'vs first', number: true, cell: (row) => (row.best && best && row.best.gpu !== best.gpu ? signedPercent(row.best.usd_total / best.usd_total - 1) : '') },
+        // A GPU that costs less per hour may need more hours.
+        ...(isServing(state) ? [] : [{ title: 'GPU-hours', number: true, roomy: true, cell: (row: (typeof others)[number]) => (row.best ? number(row.best.gpus * row.best.hours) : '') }]),
+        { title: '$/GPU-h', number: true, roomy: true, cell: (row) => (row.best ? money(row.best.usd_per_hour / row.best.gpus) : '') },
         { title: isServing(state) ? 'TTFT' : 'Time', number: true, roomy: true, cell: (row) => (row.best ? duration(timeOf(row.best, isServing(state))) : '') },
       ]}
     />
@@ -240,24 +244,26 @@ function OtherGpus({ state, first }: { state: State; first: Plan[] }) {
 function Rejected({ found, state }: Props) {
   if (!found) return <Busy what="Checking why the others were rejected…" />;
   const plans = found.plans ?? NONE;
+  const { reasons, unpriced } = reasonsOf(found.rejected ?? []);
   return (
     <div class="stack">
     {typeof found.next_best === 'string' && <p class="note">{inPageWords(found.next_best, FIELD_NAMES)}</p>}
     {plans.length > 0 && <OtherGpus state={state} first={plans} />}
     <Table
       label="Why not these"
-      rows={found.rejected ?? []}
+      rows={reasons}
       most={20}
       keyOf={(row) => `${row.what} ${row.stage}`}
       columns={[
         { title: 'GPU', cell: (row) => row.what, sort: (row) => row.what },
-        { title: 'Rejected by', cell: (row) => <Badge tone={row.stage === 'price' ? 'plain' : 'warn'}>{row.stage}</Badge>, sort: (row) => row.stage },
-        { title: 'Needs', cell: (row) => row.need },
+        { title: 'Rejected by', cell: (row) => <Badge tone="warn">{row.stage === 'slo' ? 'SLO' : row.stage}</Badge>, sort: (row) => row.stage },
+        { title: 'Needs', cell: (row) => (row.stage === 'software' ? `${stackName(row.need)} on this chip` : row.need) },
         { title: 'Has', cell: (row) => row.have },
         { title: 'Nearest fix', wide: true, cell: (row) => <span class="quiet">{inPageWords(row.nearest_fix ?? '–', FIELD_NAMES)}</span> },
         { title: 'Options', number: true, cell: (row) => number(row.count), sort: (row) => row.count },
       ]}
     />
+    {unpriced.length > 0 && <p class="quiet">No price on file at these providers and terms: {unpriced.join(', ')}.</p>}
     </div>
   );
 }

@@ -17,7 +17,7 @@ import { DecideForm } from './decide';
 import { CostAgainstTime, WorkPerDollar } from './pictures';
 import { PlansTable, planRows } from './plans';
 import { Scenarios } from './scenarios';
-import { commandLine, DEFAULTS, FIELD_NAMES, problemsOf, question, quickQuestion, refusedFields, type State } from './question';
+import { commandLine, DEFAULTS, FIELD_NAMES, isServing, problemsOf, question, quickQuestion, refusedFields, withoutDeadline, type State } from './question';
 
 type Recommend = Schemas['Recommend'];
 
@@ -55,10 +55,13 @@ export function Recommendation() {
   const before = !fullIsCurrent && (found?.plans ?? []).length > 0 && full.value?.request?.['job'] === job ? full.value : undefined;
   const plans = (before ?? found)?.plans ?? NONE;
   const others = useOtherClouds(asking, full.value?.plans ?? NONE, fullIsCurrent);
+  const unlimited = useAnswer('recommend', useMemo(() => (fullIsCurrent && asking && !isServing(asking) ? quickQuestion(withoutDeadline(asking)) : null), [key, fullIsCurrent]));
   const first = found?.plans?.[0];
   const shown = before ?? found;
+  // The first answer has one plan: nothing can be said about others until all are ranked.
+  const isRanked = shown !== undefined && shown === full.value;
   const choices = useMemo(() => choicesOf(shown), [shown]);
-  const labels = useMemo(() => labelsOf(shown, serving), [shown, serving]);
+  const labels = useMemo(() => labelsOf(isRanked ? shown : undefined, serving), [shown, isRanked, serving]);
   const choice = choices.find((each) => each.key === state.plan) ?? choices[0];
   const picked: Plan | undefined = before ? first : choice?.plan;
   const other = choices.find((each) => each.key === state.vs && each !== choice);
@@ -72,7 +75,7 @@ export function Recommendation() {
   // Rendered once per answer, not at every move of a slider, to keep the slider responsive.
   const pictures = useMemo(
     () =>
-      shown && plans.length > 0 && (
+      shown && isRanked && plans.length > 0 && (
         <>
           <div class={`columns wide-left ${before ? 'stale' : ''}`}>
             <CostAgainstTime found={shown} serving={serving} state={answered} picked={choice?.key} onPick={pick} />
@@ -81,7 +84,7 @@ export function Recommendation() {
           <div class={`ranked ${before ? 'stale' : ''}`}><PlansTable plans={plans} labels={labels} serving={serving} picked={choice?.key} onPick={pick} /></div>
         </>
       ),
-    [shown, before, plans, labels, others, serving, answered, picked, choice?.key, pick],
+    [shown, isRanked, before, plans, labels, others, serving, answered, picked, choice?.key, pick],
   );
 
   const file = (format: 'html' | 'csv' | 'md') => {
@@ -131,13 +134,13 @@ export function Recommendation() {
           {found && fullAsk && (
             <div class={`stack ${outdated ? 'stale' : ''}`}>
               {Object.keys(problems).length > 0 && <p class="note warn">This is still the answer to the previous question.</p>}
-              <AnswerCard found={found} plan={picked} serving={serving} full={fullIsCurrent ? full.value : undefined}
+              <AnswerCard found={found} plan={picked} serving={serving} full={fullIsCurrent ? full.value : undefined} unlimited={fullIsCurrent && !unlimited.busy ? unlimited.value?.plans?.[0] : undefined}
                 labels={choice && !before ? (labels.get(choice.key) ?? []) : []}
                 example={key === EXAMPLE}
                 busy={slow}
                 tools={
                   <>
-                    <button type="button" class="button small" disabled={!fullIsCurrent} onClick={() => { setOpen(open === 'decide' ? null : 'decide'); }}>Decide…</button>
+                    <button type="button" class="button small main-one" disabled={!fullIsCurrent} title={fullIsCurrent ? undefined : 'The details of this plan are being computed'} onClick={() => { setOpen(open === 'decide' ? null : 'decide'); }}>Decide…</button>
                     {choices.length > 1 && (
                       <label class="inline-select">
                         Compare with{' '}
@@ -157,6 +160,7 @@ export function Recommendation() {
               {open === 'decide' && full.value && fullIsCurrent && picked && <DecideForm key={choice?.key} found={full.value} plan={picked} serving={serving} onClose={() => { setOpen(null); }} />}
               {choice && other && <SideBySide first={choice} second={other} serving={serving} onClose={() => { change({ vs: '' }, true); }} />}
               {pictures}
+              {!isRanked && plans.length > 0 && <Card label="Other plans">{full.failed === undefined ? <div class="empty"><Busy what="Comparing with other plans…" /></div> : <Problem failed={full.failed} fields={FIELD_NAMES} />}</Card>}
               <Details state={{ ...state, job }} change={change} found={fullIsCurrent ? full.value : undefined} plan={picked} ask={fullAsk} />
             </div>
           )}

@@ -2,8 +2,9 @@ import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { Plan, Schemas } from '../../api/client';
 import { duration, money, number, sentence, shortMoney } from '../../lib/format';
+import { inPeriod, period, running } from '../../lib/period';
 import { staircase } from '../../lib/staircase';
-import { axisX, axisY, moneyTicks, once, placeLabels, roomForLabels, TIME_TICKS, within } from '../../parts/axes';
+import { axisX, axisY, firstOf, LETTER, moneyTicks, once, placeLabels, roomForLabels, TIME_TICKS, within } from '../../parts/axes';
 import { Chart } from '../../parts/chart';
 import { machinesOf } from './answer';
 import { choicesOf, clickedDot, labelsOf, timeOf, workPerDollar, type Choice } from './compare';
@@ -27,7 +28,7 @@ interface Dot extends Choice {
 export function CostAgainstTime({ found, serving, state, picked, onPick }: Props) {
   const dots = useMemo<Dot[]>(() => {
     const labels = labelsOf(found, serving);
-    return choicesOf(found).map((choice) => ({ ...choice, time: timeOf(choice.plan, serving), usd: choice.plan.usd_total, labels: labels.get(choice.key) ?? [] })).filter((dot) => dot.time > 0);
+    return choicesOf(found).map((choice) => ({ ...choice, time: timeOf(choice.plan, serving), usd: serving ? inPeriod(choice.plan.usd_total) : choice.plan.usd_total, labels: labels.get(choice.key) ?? [] })).filter((dot) => dot.time > 0);
   }, [found, serving]);
   const rows = useMemo(() => planRows(dots.map((dot) => dot.plan)), [dots]);
   const draw = useCallback(
@@ -40,7 +41,7 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
       const costs = dots.map((dot) => dot.usd);
       const x: [number, number] = [Math.min(...times) / 1.35, Math.max(...times) * 1.35];
       const y: [number, number] = [Math.min(...costs) / 1.35, Math.max(...costs) * 1.3];
-      const title = ({ plan, labels }: Dot) => `${labels.length > 0 ? `${sentence(labels.join(', '))}\n` : ''}${machinesOf(plan)}\n${plan.instance}, ${plan.region}\n${serving ? `${money(plan.usd_total)}/month, TTFT ${duration(plan.ttft_seconds)}` : `${money(plan.usd_total)}, ${duration(timeOf(plan, serving))}`}${plan.energy_kwh ? `, ${number(plan.energy_kwh)} kWh` : ''}${plan.held_back ? `\nranked last: ${plan.held_back}` : ''}`;
+      const title = ({ plan, labels }: Dot) => `${labels.length > 0 ? `${sentence(labels.join(', '))}\n` : ''}${machinesOf(plan)}\n${plan.instance}, ${plan.region}\n${serving ? `${running(plan.usd_total)}, TTFT ${duration(plan.ttft_seconds)}` : `${money(plan.usd_total)}, ${duration(timeOf(plan, serving))}`}${plan.energy_kwh ? `, ${number(plan.energy_kwh)} kWh` : ''}${plan.held_back ? `\nranked last: ${plan.held_back}` : ''}`;
       const fill = (dot: Dot) => (dot.key.startsWith('p') ? 'var(--panel)' : 'var(--c1)');
       const height = 320;
       const [left, bottom, top, end] = [50, 36, 20, 20];
@@ -49,7 +50,7 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
       // Labels do not cross the line of the limit, either.
       const line = Array.from({ length: 41 }, (_, i) => ({ time: limit, usd: y[0] * (y[1] / y[0]) ** (i / 40) }));
       // Next to other labels there is no room for the long one.
-      const shown = ({ labels }: Dot) => labels.filter((label) => label !== 'cheapest with a benchmark' || labels.length === 1).join(', ');
+      const shown = ({ labels }: Dot) => firstOf(labels.filter((label) => label !== 'cheapest with a benchmark' || labels.length === 1), Math.floor((width - left - end) / 2 / LETTER));
       const places = placeLabels(labelled.map((dot) => ({ ...pixel(dot), text: shown(dot) })), [...dots, ...line].map(pixel), width, height - bottom, left);
       return {
         height,
@@ -61,7 +62,7 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
         y: { type: 'log', domain: y },
         marks: [
           axisX({ ticks: within(TIME_TICKS, x, width > 520 ? 7 : 4), format: duration, label: serving ? 'TTFT, log scale →' : 'time to finish, log scale →' }),
-          ...axisY({ ticks: moneyTicks(y, 7), format: shortMoney, label: serving ? '↑ $/month, log scale' : '↑ total cost, log scale' }),
+          ...axisY({ ticks: moneyTicks(y, 7), format: shortMoney, label: serving ? `↑ $/${period()}, log scale` : '↑ total cost, log scale' }),
           ...(limit >= x[0] && limit <= x[1] ? [Plot.ruleX([limit], { stroke: 'var(--bad)', strokeDasharray: '4 3' }), Plot.text([limit], { x: (v: number) => v, frameAnchor: 'top', dy: 8, dx: -4, textAnchor: 'end', text: () => (serving ? 'limit' : 'deadline'), fill: 'var(--bad)', stroke: 'var(--panel)', strokeWidth: 4 })] : []),
           Plot.line(front, { x: 'time', y: 'usd', stroke: 'var(--line-strong)', curve: 'step-after' }),
           Plot.dot(dots, { x: 'time', y: 'usd', r: 4.5, fill, fillOpacity: (dot: Dot) => (dot.plan.held_back ? 0.25 : 1), stroke: 'var(--c1)', strokeOpacity: (dot: Dot) => (dot.plan.held_back ? 0.4 : 1), strokeWidth: 1.4 }),

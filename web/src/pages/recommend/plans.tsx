@@ -2,9 +2,11 @@ import { useMemo } from 'preact/hooks';
 import type { Plan } from '../../api/client';
 import type { Row } from '../../lib/csv';
 import { duration, money, number, signedPercent } from '../../lib/format';
+import { period } from '../../lib/period';
 import { boundShown } from '../../lib/words';
 import { Badge, Card } from '../../parts/basics';
 import { Table, type Column } from '../../parts/table';
+import { costOf } from './compare';
 
 export function planRows(plans: Plan[]): Row[] {
   return plans.map((plan) => ({
@@ -55,7 +57,7 @@ function columnsFor(serving: boolean, plans: Plan[], labels: Map<string, string[
     ...(plans.some((plan) => plan.purchase !== first?.purchase) ? [terms] : []),
     ...timing,
     { title: '$/h', number: true, roomy: true, cell: (plan) => money(plan.usd_per_hour), sort: (plan) => plan.usd_per_hour },
-    { title: serving ? '$/month' : 'Total', number: true, cell: (plan) => <strong>{money(plan.usd_total)}</strong>, sort: (plan) => plan.usd_total },
+    { title: serving ? `$/${period()}` : 'Total', number: true, cell: (plan) => <strong>{costOf(plan, serving)}</strong>, sort: (plan) => plan.usd_total },
     { title: 'vs first', number: true, roomy: true, cell: (plan) => (first && plan.rank !== 1 ? signedPercent(plan.usd_total / first.usd_total - 1) : '') },
     { title: 'Bound by', spacious: true, cell: (plan) => <span class="quiet">{boundShown(plan.bound)}</span> },
   ];

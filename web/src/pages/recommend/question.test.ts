@@ -46,7 +46,9 @@ describe('flags of a change', () => {
     expect(from('--purchase spot --max-gpus 128')).toEqual({ purchase: 'spot', maxgpus: '128' });
     expect(from('--deadline 36h')).toEqual({ deadline: '129600' });
     expect(from('--ttft-slo 2000ms')).toEqual({ ttft: '2' });
-    expect(from('no --budget')).toEqual({ budget: '' });
+    // A limit that is left out: every field that may be empty, in the singular and the plural.
+    for (const [flag, field] of [['budget', 'budget'], ['precision', 'precision'], ['provider', 'providers'], ['providers', 'providers'], ['gpus', 'gpu'], ['region', 'regions'], ['regions', 'regions']]) expect(from(`no --${flag ?? ''}`)).toEqual({ [field ?? '']: '' });
+    expect(from('no --model')).toBeNull();
     expect(from('--rate 5/s')).toBeNull();
     expect(from('')).toBeNull();
   });

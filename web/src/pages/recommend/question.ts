@@ -42,6 +42,8 @@ export type State = typeof DEFAULTS;
 
 type Ask = AskFor<'recommend'>;
 
+const NO_DEADLINE = String(365 * 86400);
+
 function given(entries: Partial<Record<keyof Ask, string | undefined>>): Ask {
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined && value !== '')) as Ask;
 }
@@ -92,13 +94,16 @@ export const withoutAlso = (state: State, name: string): Partial<State> => ({ al
 
 export const FIELD_NAMES: Record<string, string> = Object.fromEntries(Object.entries(FLAGS).map(([flag, [, name]]) => [flag, name]));
 
+/** The field of a flag, also in its plural: --providers. */
+const fieldOf = (flag: string): keyof State | undefined => (FLAGS[flag] ?? FLAGS[flag.replace(/s$/, '')])?.[0];
+
 /** Error messages of the server by field. */
 export function refusedFields(messages: string[]): Fields<string> {
   const found: Fields<string> = {};
   for (const message of messages) {
     const about = aboutFlag(message);
     const flag = about?.flag ?? '';
-    const field = (FLAGS[flag] ?? FLAGS[flag.replace(/s$/, '')])?.[0];
+    const field = fieldOf(flag);
     if (field && about) found[field] ??= about.what;
   }
   return found;
@@ -140,6 +145,9 @@ export function question(state: State): Ask {
   };
 }
 
+/** The same question without a deadline. */
+export const withoutDeadline = (state: State): State => ({ ...state, deadline: NO_DEADLINE });
+
 /** While a slider moves: only the best plan, without explanations and confidence. */
 export function quickQuestion(state: State): Ask {
   return { ...question(state), 'plans-only': true, top: 1 };
@@ -166,13 +174,13 @@ export function commandLine(ask: Ask): string {
 const NOT_AS_TYPED = new Set<keyof State>(['rate', 'price', 'community', 'model']);
 const TIMES = new Set<keyof State>(['deadline', 'ttft', 'tpot']);
 
-const NO_DEADLINE = String(365 * 86400);
-
 /** "--precision fp8 --max-gpus 128" as a change of the state; null if the page cannot ask for it. */
 export function changeFromFlags(flags: string, state: State): Partial<State> | null {
+  // A limit that is left out: the field is emptied, if it may be empty.
   const left = /^no --([a-z-]+)$/.exec(flags)?.[1];
-  if (left === 'deadline') return { deadline: NO_DEADLINE };
-  if (left === 'budget' || left === 'precision') return { [left]: '' };
+  const emptied = fieldOf(left ?? '');
+  if (emptied === 'deadline') return { deadline: NO_DEADLINE };
+  if (emptied) return DEFAULTS[emptied] === '' ? { [emptied]: '' } : null;
   const change: Partial<State> = {};
   const pairs = [...flags.matchAll(/--([a-z-]+)[ =](\S+)/g)];
   if (pairs.length === 0) return null;
@@ -182,7 +190,7 @@ export function changeFromFlags(flags: string, state: State): Partial<State> | n
       change.also = [kept, `${name}=${value}`].filter(Boolean).join(',');
       continue;
     }
-    const field = FLAGS[name ?? '']?.[0];
+    const field = fieldOf(name ?? '');
     if (!field || value === undefined || NOT_AS_TYPED.has(field)) return null;
     const seconds = TIMES.has(field) ? parseDuration(value) : undefined;
     if (TIMES.has(field) && seconds === undefined) return null;

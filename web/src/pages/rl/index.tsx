@@ -23,8 +23,8 @@ export function questionOf(state: State): AskFor<'recommend'> {
 }
 
 /** While a slider moves, only the GPUs of the best plans are planned again, without alternatives. */
-export function quickOf(asked: AskFor<'recommend'>, last: AnswerOf<'recommend'>): AskFor<'recommend'> | null {
-  const best = [...new Set((last.plans ?? []).map((plan) => plan.gpu))].slice(0, 2);
+export function quickOf(asked: AskFor<'recommend'>, last: AnswerOf<'recommend'> | undefined): AskFor<'recommend'> | null {
+  const best = [...new Set((last?.plans ?? []).map((plan) => plan.gpu))].slice(0, 2);
   return best.length === 0 ? null : { ...asked, gpu: best.join(','), 'plans-only': true };
 }
 
@@ -43,7 +43,8 @@ function Step({ plans, picked, onPick }: { plans: Plan[]; picked: Plan | undefin
     marginLeft: width < 560 ? 150 : 220,
     marginRight: 20,
     x: { label: 'seconds of a step →', grid: true, ticks: width < 560 ? 3 : 6 },
-    y: { label: null, domain: [...new Set(rows.map((row) => row.plan))], tickSize: 0, tickFormat: (name: string) => middleCut(name, width < 560 ? 21 : 32) },
+    // On a phone, the provider is left to the table.
+    y: { label: null, domain: [...new Set(rows.map((row) => row.plan))], tickSize: 0, tickFormat: (name: string) => middleCut(width < 560 ? name.slice(0, name.lastIndexOf(', ')) : name, width < 560 ? 21 : 32) },
     marks: [
       Plot.barX(rows, Plot.stackX({ y: 'plan', x: 'seconds', fill: (row: (typeof rows)[number]) => COLOURS[row.phase] ?? 'var(--c8)', fillOpacity: (row: (typeof rows)[number]) => (plans[row.at] === picked ? 0.95 : 0.55), insetTop: 5, insetBottom: 5, order: null })),
       Plot.tip(rows, Plot.pointer(Plot.stackX({ y: 'plan', x: 'seconds', order: null, title: (row: (typeof rows)[number]) => `${row.plan}\n${PHASES[row.phase] ?? row.phase}: ${duration(row.seconds)}`, fill: 'var(--panel)', stroke: 'var(--line-strong)' }))),

@@ -3,6 +3,7 @@ import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo, useState } from 'preact/hooks';
 import { upload, type AskFor, type Schemas } from '../../api/client';
 import { duration, durationFlag, money, number, percent, plural, sentence } from '../../lib/format';
+import { amountOf, period, running } from '../../lib/period';
 import { useQuestion } from '../../parts/question';
 import { inPageWords, stackName } from '../../lib/words';
 import { offsetHours, onLocalClock, ZONE, type HourOfDay } from '../../lib/zone';
@@ -50,10 +51,10 @@ function Sized({ service }: { service: Service }) {
   const now = service.usd_per_month;
   const saving = typeof now === 'number' && best && typeof best.usd_per_month === 'number' ? now - best.usd_per_month : undefined;
   const today = `${plural(service.replicas, 'replica')} on ${service.gpu ?? 'an unknown GPU'}`;
-  const line = !best ? `${service.name}: no plan meets the limits` : saving !== undefined && saving > 0.01 * (now ?? 0) ? `${service.name}: ${number(best.gpus)} × ${best.gpu} would save ${money(saving)}/month, ${percent(saving / (now ?? 1))}` : saving === undefined ? `${service.name}: ${number(best.gpus)} × ${best.gpu} would do for ${money(best.usd_per_month)}/month` : `${service.name}: keep ${today}`;
+  const line = !best ? `${service.name}: no plan meets the limits` : saving !== undefined && saving > 0.01 * (now ?? 0) ? `${service.name}: ${number(best.gpus)} × ${best.gpu} would save ${running(saving)}, ${percent(saving / (now ?? 1))}` : saving === undefined ? `${service.name}: ${number(best.gpus)} × ${best.gpu} would do for ${running(best.usd_per_month)}` : `${service.name}: keep ${today}`;
   return (
     <>
-      <Hero line={line} sub={`${service.model ?? 'an unknown model'} with ${service.engine ? stackName(service.engine) : 'an unknown engine'}: ${today}${typeof now === 'number' ? `, ${money(now)}/month` : ''}.`}>
+      <Hero line={line} sub={`${service.model ?? 'an unknown model'} with ${service.engine ? stackName(service.engine) : 'an unknown engine'}: ${today}${typeof now === 'number' ? `, ${running(now)}` : ''}.`}>
         <Stats
           items={[
             { name: 'Requests', value: `${number(service.requests_per_second?.mean ?? 0)}/s`, note: `${number(service.requests_per_second?.peak_hour ?? 0)}/s in the busiest hour` },
@@ -64,23 +65,23 @@ function Sized({ service }: { service: Service }) {
             ...(typeof service.usd_per_million_output_tokens === 'number' ? [{ name: '1M output tokens', value: money(service.usd_per_million_output_tokens) }] : []),
           ]}
         />
-        {(service.slo ?? []).length > 0 && <p class="actions" style={{ marginTop: '10px' }}>{(service.slo ?? []).map((slo) => <Badge key={slo.quantity} tone={slo.kept ? 'good' : 'bad'}>{slo.at} {slo.quantity} {slo.kept ? 'meets' : 'misses'} {duration(slo.limit_seconds)}: {percent(slo.over_share, 1)} over</Badge>)}</p>}
+        {(service.slo ?? []).length > 0 && <p class="actions" style={{ marginTop: '10px' }}>{(service.slo ?? []).map((slo) => <Badge key={slo.quantity} tone={slo.kept ? 'good' : 'bad'}>{slo.at} {slo.quantity} {slo.kept ? 'meets' : 'misses'} {duration(slo.limit_seconds)}: {number(100 * (slo.over_share ?? 0), 2)} % of requests over it</Badge>)}</p>}
       </Hero>
       <Traffic service={service} />
-      <TableCard
+      {plans.length > 0 && <TableCard
         title="What it could run on"
         rows={plans}
         keyOf={(row) => String(row.rank)}
         columns={[
           { title: 'GPUs', cell: (row) => <>{number(row.gpus)} × {row.gpu}<small>{row.provider ?? 'as now'}</small></>, sort: (row) => row.gpu },
-          { title: '$/month', number: true, cell: (row) => <strong>{money(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month ?? 0 },
+          { title: `$/${period()}`, number: true, cell: (row) => <strong>{amountOf(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month ?? 0 },
           { title: 'Change', roomy: true, cell: (row) => CHANGES[row.change] ?? row.change },
           { title: 'Replicas', number: true, roomy: true, cell: (row) => number(row.replicas) },
           { title: 'TTFT', number: true, cell: (row) => duration(row.ttft_seconds), sort: (row) => row.ttft_seconds ?? 0 },
           { title: 'TPOT', number: true, roomy: true, cell: (row) => duration(row.tpot_seconds), sort: (row) => row.tpot_seconds ?? 0 },
           { title: 'Load', number: true, roomy: true, cell: (row) => percent(row.utilization) },
         ]}
-      />
+      />}
       {(service.notes ?? []).length > 0 && <Card title="Notes on these numbers"><ul class="stack">{(service.notes ?? []).map((note) => <li class="note" key={String(note)}>{sentence(inPageWords(String(note), NAMES))}</li>)}</ul></Card>}
     </>
   );

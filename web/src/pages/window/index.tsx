@@ -2,13 +2,14 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
-import { duration, durationFlag, money, number, percent, plural } from '../../lib/format';
+import { duration, durationFlag, number, percent, plural } from '../../lib/format';
+import { amountOf, period, running } from '../../lib/period';
 import { useQuestion } from '../../parts/question';
 import { Stats } from '../../parts/basics';
 import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
 import { Chart } from '../../parts/chart';
 import { COUNT, TIME } from '../../parts/fields';
-import { bestOf, machineSize, wayOf, wholeCost, type Option } from './shapes';
+import { bestOf, machineSize, partShown, wayOf, wholeCost, type Option } from './shapes';
 
 const DEFAULTS = { gpu: 'a100-80gb-sxm', volume: '1000000', item: '0.082', window: '14400', startup: '120' };
 type State = typeof DEFAULTS;
@@ -64,7 +65,7 @@ export function WindowPage() {
         const saving = real && best && real.usd_per_month && best !== real ? 1 - wholeCost(best) / wholeCost(real) : 0;
         return (
           <>
-            <Hero line={best ? `${way(best)}: ${plural(best.gpus, 'GPU')} for ${money(wholeCost(best))}/month${saving > 0 ? `, ${percent(saving)} less than real time` : ''}` : `${plural(value.gpus ?? 0, 'GPU')} in each run`} sub={`${number(value.items_per_day)} items a day of ${duration(value.item_seconds)} each on ${value.gpu ?? 'your GPU'}.${shared ? ` ${way(shared)}: ${money(shared.usd_per_month)}/month, if other work fills the rest of a machine with ${number(machineSize(shared))} GPUs.` : ''}`}>
+            <Hero line={best ? `${way(best)}: ${plural(best.gpus, 'GPU')} for ${running(wholeCost(best))}${saving > 0 ? `, ${percent(saving)} less than real time` : ''}` : `${plural(value.gpus ?? 0, 'GPU')} in each run`} sub={`${number(value.items_per_day)} items a day of ${duration(value.item_seconds)} each on ${value.gpu ?? 'your GPU'}.${shared ? ` ${way(shared)}: ${running(shared.usd_per_month)}, if other work fills the rest of a machine with ${number(machineSize(shared))} GPUs.` : ''}`}>
               <Stats items={[{ name: 'GPUs in a run', value: value.gpus === null ? '–' : number(value.gpus) }, { name: 'A run takes', value: duration(value.busy_seconds) }, { name: 'Items in a window', value: number(value.items_per_window ?? 0) }, { name: 'Longest wait', value: duration(best?.latency_seconds), note: 'from arrival to result', help: 'An item that arrives when a window opens waits for the end of the window and for its run' }]} />
             </Hero>
             <Schedule value={value} />
@@ -74,7 +75,7 @@ export function WindowPage() {
               keyOf={(row) => row.name}
               columns={[
                 { title: 'Option', cell: (row) => row.name },
-                { title: '$/month', number: true, cell: (row) => <><strong>{money(row.usd_per_month)}</strong>{row.gpus % machineSize(row) > 0 && <small>{number(row.gpus)} of {number(machineSize(row))} GPUs of a machine</small>}</>, sort: (row) => row.usd_per_month ?? 0 },
+                { title: `$/${period()}`, number: true, cell: (row) => <><strong>{amountOf(row.usd_per_month)}</strong>{partShown(row) && <small>{partShown(row)}</small>}</>, sort: (row) => row.usd_per_month ?? 0 },
                 { title: 'GPUs', number: true, cell: (row) => number(row.gpus) },
                 { title: 'GPU-hours', number: true, roomy: true, cell: (row) => number(row.gpu_hours_per_month) },
                 { title: 'Latency', number: true, cell: (row) => duration(row.latency_seconds), sort: (row) => row.latency_seconds ?? 0 },

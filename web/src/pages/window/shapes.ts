@@ -1,5 +1,5 @@
 import type { Schemas } from '../../api/client';
-import { duration, sentence } from '../../lib/format';
+import { duration, number, sentence } from '../../lib/format';
 
 export type Option = NonNullable<Schemas['Window']['options']>[number];
 
@@ -12,6 +12,13 @@ export function wayOf(name: string, window: number): string {
 
 /** GPUs of the machine that has the price: "coreweave m (8 GPUs), US, spot". */
 export const machineSize = (option: Pick<Option, 'price_source'>) => Number(/\((\d+) GPUs?\)/.exec(option.price_source ?? '')?.[1] ?? 1);
+
+/** The part of its last machine that an option uses: "1 of 8 GPUs of a machine"; empty if it uses all of it. */
+export function partShown(option: Pick<Option, 'gpus' | 'price_source'>): string {
+  const size = machineSize(option);
+  const rest = option.gpus % size;
+  return rest === 0 ? '' : `${number(rest)} of ${number(size)} GPUs of ${option.gpus > size ? 'the last' : 'a'} machine`;
+}
 
 /** The monthly cost of whole machines; usd_per_month may be that of a part. */
 export function wholeCost(option: Pick<Option, 'gpus' | 'usd_per_month' | 'price_source'>): number {
