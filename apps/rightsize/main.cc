@@ -35,6 +35,7 @@
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/repair.h"
+#include "rightsize/typed/trial_line.h"
 #include "rightsize/typed/typed.h"
 #include "rightsize/typed/work.h"
 
@@ -374,28 +375,15 @@ std::vector<std::string> names_and_topics() {
   return names;
 }
 
-// Whether a command line only reads and prints, so that it can be tried before it is suggested.
-bool only_reads(const std::vector<std::string>& words) {
-  constexpr std::string_view kReaders =
-      "portfolio recommend checklist estimate memory batch cache autoscale bill init window commit mig gpus models "
-      "prices fleet service diff";
-  const bool records = words.front() == "profile" || words.front() == "top" || words.front() == "exporter";
-  const bool harmless = std::ranges::any_of(words, [&](const std::string& word) {
-    return word == "--dry-run" || (records && (word.starts_with("--replay") || word == "--once"));
-  });
-  if (!lists_word(kReaders, words.front()) && !harmless) return false;
-  constexpr std::string_view kActs = "--prometheus --out - --record import update forget nvml";
-  return std::none_of(words.begin() + 1, words.end(), [&](const std::string& word) {
-    const bool remote = word.find("http://") != std::string::npos || word.find("https://") != std::string::npos;
-    return remote || lists_word(kActs, word.substr(0, word.find('=')));
-  });
-}
-
-constexpr double kSecondsOfTrials = 2;  // trying suggestions must not delay a refusal by more
+// Trying suggestions must not delay a refusal. Their number limits that, so that they do not depend on the machine; the
+// processor time ends only what takes far longer than usual.
+constexpr int kMostRuns = 16;
+constexpr double kSecondsOfTrials = 20;
 
 // Empty if a command line has an answer, otherwise its errors. Tried without notes on standard error, with --plans-only
-// or --dry-run if possible. A command that acts is only parsed, where that is what failed (`parse_only`).
-std::optional<Errors> try_out(const std::vector<std::string>& words, bool parse_only = false) {
+// or --dry-run if possible. A command that acts is only parsed, where that is what failed (`parse_only`). `runs` counts
+// the commands that took their input: a refused one costs little.
+std::optional<Errors> try_out(const std::vector<std::string>& words, int& runs, bool parse_only = false) {
   const Command* command = find_command(words.front());
   if (command == nullptr) return Errors{};
   const QuietNotes quiet;
@@ -404,25 +392,23 @@ std::optional<Errors> try_out(const std::vector<std::string>& words, bool parse_
   const std::deque<FlagInfo> known = declared.describe().flags;
   const Typed meant = meant_work(meant_flags({words}, known), known);
   std::vector<std::string> rest(meant.words.begin() + 1, meant.words.end());
-  if (words.front() == "recommend") rest.emplace_back("--plans-only");
+  for (const std::string& flag : quick_flags(meant.words)) rest.push_back(flag);
   const bool dry = !only_reads(words) && find_flag(known, "--dry-run") != nullptr;
   if (dry) rest.emplace_back("--dry-run");
   std::vector<std::string> all = rest;
   all.insert(all.begin(), words.front());
-  if (!only_reads(all)) {
-    if (!parse_only) return Errors{};
-    const Checked<void> parsed = parse(declared, rest);
+  const bool reads = only_reads(all);
+  if (!reads && !parse_only) return Errors{};
+  if (const Checked<void> parsed = parse(declared, rest); !parsed || !reads)
     return parsed ? std::nullopt : std::optional(parsed.error());
-  }
   const Checked<Outcome> outcome = call(words.front(), rest);
   if (!outcome) return outcome.error();
+  ++runs;
   // A check that did not pass is an answer, and so is a plan that does not exist.
   const bool answered = outcome->exit_code == kDone || outcome->exit_code == kCheckFailed ||
                         (outcome->exit_code == kNoFeasibleAnswer && lists_word("recommend batch", words.front()));
   return answered ? std::nullopt : std::optional(Errors{});
 }
-
-bool answers(const std::vector<std::string>& words) { return only_reads(words) && !try_out(words); }
 
 // Ends a refusal with a command that runs: what was typed with as few changes as possible, or the command's help.
 int refuse(const Errors& errors, const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
@@ -431,8 +417,10 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
   const TrialTime time(kSecondsOfTrials);
   DeclaredCommand again(*find_command(words.front()));
   const bool misspelt = !only_reads(words) && !parse(again, {words.begin() + 1, words.end()});
+  int runs = 0;
+  const auto is_over = [&] { return runs >= kMostRuns || time.is_over(); };
   const Trial trial = [&](const std::vector<std::string>& tried) {
-    std::optional<Errors> refused = time.is_over() ? Errors{} : try_out(tried, misspelt);
+    std::optional<Errors> refused = is_over() ? Errors{} : try_out(tried, runs, misspelt);
     return time.is_over() ? Errors{} : refused;
   };
   std::optional<std::vector<std::string>> nearest;
@@ -441,12 +429,13 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
     if (!reader.empty() && reader.front() != words.front() && !trial(reader)) nearest = reader;
   }
   if (!nearest) nearest = repaired(words, declared, trial);
-  if (const std::vector<std::string> list = models_like(errors); !nearest && !list.empty() && !trial(list))
-    nearest = list;
-  // Examples run: only a trial within the time can tell more.
+  for (const std::vector<std::string>& list : names_like(errors)) {
+    if (!nearest && !trial(list)) nearest = list;
+  }
+  // Examples run: only a trial within the limits can tell more.
   const std::vector<std::string> named = named_things(words);
   if (const Command* command = find_command(words.front()); command != nullptr && !nearest)
-    nearest = example_with(named, command->examples, [&](const auto& one) { return time.is_over() || !trial(one); });
+    nearest = example_with(named, command->examples, [&](const auto& one) { return is_over() || !trial(one); });
   if (nearest && nearest->front() == words.front()) {
     for (const std::string& line : changes(words, *nearest, declared)) std::cerr << "note: " << line << '\n';
   }
@@ -461,6 +450,7 @@ int run_command(const Command& command, Typed typed) {
   const bool all = std::find(typed.words.begin(), typed.words.end(), "--all") != typed.words.end();
   const Typed meant = meant_work(meant_flags(std::move(typed), known), known);
   if (meant.plain) setenv("NO_COLOR", "1", 1);
+  const NotesOnce once;
   if (!meant.asked.empty()) note(fmt::format("'{}' is read as '{}'", meant.asked, as_typed(meant.words)));
   if (!meant.renamed.empty()) note(fmt::format("{} here", fmt::join(meant.renamed, ", ")));
   for (const std::string& text : meant.notes) note(text);
@@ -473,7 +463,8 @@ int run_command(const Command& command, Typed typed) {
     return print(all ? full_help_text(info, help_width()) : help_text(info, help_width()));
   }
   if (!meant.unread.empty())
-    return refuse({bad_input(fmt::format("the question asks for '{}', which is not understood", meant.unread))},
+    return refuse({bad_input(fmt::format("the word '{}' in the question is not understood", meant.unread))
+                       .with_hint("the command below answers the question without it")},
                   without_assumed, known);
   if (!parsed) return refuse(parsed.error(), without_assumed, known);
   const Result<report::Format> format = report::parse_format(declared.common.format);
@@ -501,13 +492,14 @@ int refuse_command(const std::vector<std::string>& words, bool sentence) {
   const Error unknown = sentence ? bad_input("the question is not understood") : unknown_command(words.front());
   const int code = print_error({unknown});
   const TrialTime time(kSecondsOfTrials);
+  int runs = 0;
+  const Trial trial = [&](const auto& tried) { return runs < kMostRuns ? try_out(tried, runs) : Errors{}; };
   std::vector<std::vector<std::string>> candidates;
   for (const std::string& name : suggest(words.front(), command_names())) {
     candidates.push_back(words);
     candidates.back().front() = name;
     const std::deque<FlagInfo> known = DeclaredCommand(*find_command(name)).describe().flags;
-    if (const auto whole = repaired(candidates.back(), known, [](const auto& tried) { return try_out(tried); }))
-      candidates.push_back(*whole);
+    if (const auto whole = repaired(candidates.back(), known, trial)) candidates.push_back(*whole);
     candidates.push_back({name});
   }
   const WordKind kind = kind_of_word(words.front());
@@ -522,8 +514,9 @@ int refuse_command(const std::vector<std::string>& words, bool sentence) {
     if (named == WordKind::kModel) candidates.push_back({"recommend", words[i]});
     if (named == WordKind::kGpu) candidates.push_back({"prices", words[i]});
   }
-  const auto runs = std::find_if(candidates.begin(), candidates.end(), answers);
-  std::cerr << "try: " << as_typed(runs == candidates.end() ? std::vector<std::string>{"--help"} : *runs) << '\n';
+  const auto found =
+      std::ranges::find_if(candidates, [&](const auto& line) { return only_reads(line) && !trial(line); });
+  std::cerr << "try: " << as_typed(found == candidates.end() ? std::vector<std::string>{"--help"} : *found) << '\n';
   return code;
 }
 

@@ -21,6 +21,7 @@
 #include "rightsize/typed/foreign_text.h"
 #include "rightsize/typed/limits.h"
 #include "rightsize/typed/lists.h"
+#include "rightsize/typed/work_writer.h"
 
 namespace rightsize::app {
 namespace {
@@ -67,8 +68,9 @@ bool is_rl(const Entries& entries) { return text_of(entries, "job") == "rl" || f
 
 class Reader {
  public:
-  Reader(const std::string& path, Entries entries, const std::deque<FlagInfo>& declared)
-      : path_(path), entries_(std::move(entries)), declared_(declared) {}
+  // `typed_gpus`: the number on the command line, which replaces that of the file.
+  Reader(const std::string& path, Entries entries, const std::deque<FlagInfo>& declared, double typed_gpus)
+      : path_(path), entries_(std::move(entries)), declared_(declared), typed_gpus_(typed_gpus) {}
 
   void run() {
     add_defaults();
@@ -272,13 +274,15 @@ class Reader {
       const std::string number = colon == std::string::npos ? said : said.substr(colon + 1);
       const bool is_count = !number.empty() && number.find_first_not_of("0123456789.") == std::string::npos;
       if (is_count) count = std::max(count, std::atof(number.c_str()));
-      if (!is_count || colon != std::string::npos) gpu = said.substr(0, colon);
+      // SkyPilot takes any of several accelerators.
+      const bool another = key.starts_with(kSky) && !gpu.empty() && has("--gpu") && find_flag(declared_, "--gpu")->list;
+      if (!is_count || colon != std::string::npos) gpu = (another ? gpu + "," : "") + said.substr(0, colon);
       if (!is_count && count == 0 && key.find("accelerators") != std::string::npos) count = 1;
       if (ends_with_name(key, "num-processes sbatch.gpus")) total_ = true;
     }
     if (gpu.find_first_of("$ ") == std::string::npos && !gpu.empty() && has("--gpu")) put("--gpu=" + gpu);
     // The GPUs of a service follow from its tensor parallel size and its load.
-    gpus_ = std::max(1.0, count * (total_ ? 1 : std::max(nodes, pods)));
+    gpus_ = typed_gpus_ > 1 ? typed_gpus_ : std::max(1.0, count * (total_ ? 1 : std::max(nodes, pods)));
     if (count > 0 && job_ != "serve" && has("--gpus")) put(fmt::format("--gpus={:.0f}", gpus_));
     // TGI splits a model over all GPUs of its container.
     if (job_ == "serve" && value("stack").empty() && count > 1 && has("--tp") &&
@@ -325,7 +329,6 @@ class Reader {
       put(fmt::format("--accumulate={:.0f}", std::max(1.0, samples / degree("--batch") / replicas)));
       std::erase(unused, "global-batch-size");
     }
-    if (job_ == "train" && !has("--epochs")) drop("--steps");  // the length of a run, which only plans have
     // axolotl and LLaMA-Factory ignore the rank of adapters that are not trained.
     const bool full = given("--method") == "full" || (find(entries_, "base-model") != nullptr && !gives("--method"));
     if (full) drop("--lora-rank"), drop("--lora-targets");
@@ -356,7 +359,7 @@ class Reader {
   Entries entries_;
   const std::deque<FlagInfo>& declared_;
   std::string job_;
-  double gpus_ = 1;
+  double typed_gpus_, gpus_ = 1;
   bool total_ = false;
 };
 
@@ -428,7 +431,7 @@ std::vector<std::string> flags_of_data(const DataFile& data, const std::vector<s
 // What the keys of a file mean; notes name those without effect.
 std::vector<std::string> flags_of_workload(const std::string& name, const Entries& entries, Typed& typed,
                                            const std::deque<FlagInfo>& declared) {
-  Reader reader(name, entries, declared);
+  Reader reader(name, entries, declared, gpus_of(typed));
   reader.run();
   typed.notes.insert(typed.notes.end(), reader.notes.begin(), reader.notes.end());
   if (!reader.unclear.empty())

@@ -90,12 +90,12 @@ void read_words(const Words& words, Entries& entries) {
   }
 }
 
-constexpr std::size_t kLongest = 1U << 20;  // X=$X$X doubles with each line
+constexpr std::size_t kLongestText = 1U << 20;  // X=$X$X doubles with each line
 
 // Replaces $NAME, ${NAME}, ${NAME[@]} and ${NAME:-value}; names that the script does not set stay.
 std::string with_values(std::string_view line, const std::map<std::string, std::string>& values) {
   std::string out;
-  for (std::size_t i = 0; i < line.size() && out.size() < kLongest; ++i) {
+  for (std::size_t i = 0; i < line.size() && out.size() < kLongestText; ++i) {
     const bool braces = line[i] == '$' && i + 1 < line.size() && line[i + 1] == '{';
     std::size_t end = i + (braces ? 2 : 1);
     while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) != 0 || line[end] == '_')) ++end;
@@ -157,7 +157,7 @@ Entries read_script(std::string_view text) {
       const bool ends = std::ranges::count(line, ')') > std::ranges::count(line, '(');
       if (ends) line = line.substr(0, line.rfind(')'));
       const std::string words = with_values(line, values);
-      if (std::string& all = values[array]; all.size() < kLongest) all += " " + words;
+      if (std::string& all = values[array]; all.size() < kLongestText) all += " " + words;
       if (ends) array.clear();
       continue;
     }

@@ -5,6 +5,7 @@
 
 #include "base/amount.h"
 #include "base/format.h"
+#include "catalog/words.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/work_writer.h"
@@ -29,10 +30,14 @@ void put_sequences(Typed& typed, std::string& word) {
                                     format_count(samples), format_count(sequence)));
 }
 
+// Data-parallel copies of the model.
+double copies_of(const Typed& typed) {
+  return std::max(
+      1.0, gpus_of(typed) / (number_of(typed, "--tp", 1) * number_of(typed, "--pp", 1) * number_of(typed, "--cp", 1)));
+}
+
 void put_passes(Typed& typed, double samples) {
-  const double copies =
-      std::max(1.0, number_of(typed, "--gpus", 1) /
-                        (number_of(typed, "--tp", 1) * number_of(typed, "--pp", 1) * number_of(typed, "--cp", 1)));
+  const double copies = copies_of(typed);
   const double passes = std::max(1.0, std::round(samples / (number_of(typed, "--batch", 1) * copies)));
   typed.words.push_back(fmt::format("--accumulate={:.0f}", passes));
   typed.notes.push_back(fmt::format("{} samples per step on {} cop{} of the model: --accumulate {:.0f}",
@@ -41,10 +46,35 @@ void put_passes(Typed& typed, double samples) {
 
 }  // namespace
 
+double gpus_of(const Typed& typed) {
+  double gpus = 1;
+  for (const std::string& word : typed.words) {
+    const catalog::CountedGpu named = catalog::split_gpu_count(word.substr(word.starts_with("--gpu=") ? 6 : 0));
+    if (!is_flag_word(named.name) && named.count && kind_of_word(named.name) == WordKind::kGpu) gpus = *named.count;
+  }
+  return number_of(typed, "--gpus", gpus);
+}
+
+void put_steps(Typed& typed, const std::deque<FlagInfo>& declared) {
+  const double steps = number_of(typed, "--steps", 0);
+  if (steps <= 0) return;
+  std::erase_if(typed.words, [](const std::string& word) { return word.starts_with("--steps="); });
+  if (find_flag(declared, "--tokens") == nullptr || !value_of(typed.words, "--tokens").empty()) {
+    typed.notes.push_back(fmt::format("{} steps are not used here", format_count(steps)));
+    return;
+  }
+  constexpr double kSequence = 2048;
+  const double samples = number_of(typed, "--batch", 1) * number_of(typed, "--accumulate", 1) * copies_of(typed);
+  const double sequence = number_of(typed, "--seq", kSequence), tokens = steps * samples * sequence;
+  typed.words.push_back(fmt::format("--tokens={:.0f}", tokens));
+  typed.notes.push_back(fmt::format("{} steps of {} x {} tokens: --tokens {:.0f}", format_count(steps),
+                                    format_count(samples), format_count(sequence), tokens));
+}
+
 void put_trainer(Typed& typed, bool work_given) {
   const double passes = number_of(typed, "--accumulate", 0), steps = number_of(typed, "--steps", 0);
   if (passes <= 0 && steps <= 0) return;
-  const double gpus = number_of(typed, "--gpus", 1), batch = std::max(1.0, number_of(typed, "--batch", 1));
+  const double gpus = gpus_of(typed), batch = std::max(1.0, number_of(typed, "--batch", 1));
   double samples = number_of(typed, "--global-batch", 0);
   if (samples <= 0 && (passes > 0 || number_of(typed, "--batch", 0) > 0)) {
     samples = batch * std::max(1.0, passes) * gpus;

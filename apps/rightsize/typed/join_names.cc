@@ -108,7 +108,7 @@ void join_names(Typed& typed) {
     }
     at += std::max<std::size_t>(many, 1);
     if (const catalog::Machine* machine = machine_named(name); words.front() == "commit" && machine != nullptr) {
-      joined.push_back("--provider=" + machine->provider);
+      joined.insert(joined.begin(), "--provider=" + machine->provider);
       name = gpus_of_instance(name);
     }
     const bool link = many == 1 && bare.size() > 1 && lists_word("on with vs and of for at the", name);
@@ -118,8 +118,9 @@ void join_names(Typed& typed) {
     const std::string count = joined.empty() ? "" : joined.back().substr(0, joined.back().find('x'));
     const bool counted = !count.empty() && count.find_first_not_of("0123456789") == std::string::npos &&
                          joined.back().size() <= count.size() + 1 && kind_of_word(joined.back()) != WordKind::kGpu;
-    if (counted && !apart && kind_of_word(name) == WordKind::kGpu && !catalog::split_gpu_count(name).count) {
-      name = count + "x" + name;
+    const catalog::CountedGpu inside = catalog::split_gpu_count(name);  // "6 p4d.24xlarge": 6 times its GPUs
+    if (counted && !apart && (kind_of_word(inside.name) == WordKind::kGpu)) {
+      name = fmt::format("{}x{}", std::atoi(count.c_str()) * inside.count.value_or(1), inside.name);
       joined.pop_back();
     }
     if (const catalog::CountedGpu gpu = catalog::split_gpu_count(name); words.front() == "commit" && gpu.count) {
@@ -144,6 +145,17 @@ void join_names(Typed& typed) {
   words = std::move(joined);
 }
 
+void drop_gpu(std::vector<std::string>& words, const std::string& gpu) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t named = gpu_words(words, i), counted = i > 0 && is_digits(words[i - 1]);
+    const std::string one = catalog::split_gpu_count(singular_gpu(words[i])).name;
+    if (named == 0 && kind_of_word(one) != WordKind::kGpu && bare_word(one) != gpu) continue;
+    const auto first = words.begin() + static_cast<std::ptrdiff_t>(i - counted);
+    words.erase(first, first + static_cast<std::ptrdiff_t>(std::max<std::size_t>(named, 1) + counted));
+    return;
+  }
+}
+
 std::string take_present(const std::vector<std::string>& sentence, const std::string& gpu, double count,
                          std::vector<std::string>& kept) {
   std::vector<std::string> offer{gpu, fmt::format("--gpus={:g}", count), "--hours=730h"};
@@ -153,14 +165,7 @@ std::string take_present(const std::vector<std::string>& sentence, const std::st
     if (catalog::read_purchase(word)) terms = word;
   }
   offer.push_back("--purchase=" + terms);
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    const std::size_t named = gpu_words(kept, i), counted = i > 0 && is_digits(kept[i - 1]);
-    const std::string one = catalog::split_gpu_count(singular_gpu(kept[i])).name;
-    if (named == 0 && kind_of_word(one) != WordKind::kGpu && bare_word(one) != gpu) continue;
-    const auto first = kept.begin() + static_cast<std::ptrdiff_t>(i - counted);
-    kept.erase(first, first + static_cast<std::ptrdiff_t>(std::max<std::size_t>(named, 1) + counted));
-    break;
-  }
+  drop_gpu(kept, gpu);
   const Checked<Outcome> cost = call("prices", offer);
   const auto* text = cost && cost->exit_code == 0 && !cost->report.blocks.empty()
                          ? std::get_if<report::Paragraph>(&cost->report.blocks.front())

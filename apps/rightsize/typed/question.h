@@ -15,6 +15,9 @@ namespace rightsize::app {
 // "latency of flux on a 4090". False if this is not a question.
 bool answer_question(Typed& typed, bool quoted = false);
 
+// Drops the first words that name this GPU, with their number.
+void drop_gpu(std::vector<std::string>& words, const std::string& gpu);
+
 // "we run it on 8 H100s on AWS, what would be cheaper?": the GPUs are those of today, not a limit. Drops them from the
 // words that were kept and returns their cost.
 std::string take_present(const std::vector<std::string>& sentence, const std::string& gpu, double count,

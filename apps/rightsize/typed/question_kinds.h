@@ -13,21 +13,24 @@ enum Has : unsigned {
   kGpu = 8,  // the name of a GPU
   kTwoGpus = 16,
   kNoGpu = 32,
-  kNoAmount = 64,     // no number of users, requests, tokens, documents
-  kNoWork = 128,      // neither a job nor work
-  kLoad = 256,        // how many users or requests
-  kSpeed = 512,       // how many seconds or tokens
-  kWhichGpu = 1024,   // what GPU, which card
-  kSized = 2048,      // GPUs by their memory: "with 80 GB"
-  kMoney = 4096,      // "$3.90"
-  kShare = 8192,      // "25% utilization"
-  kLongest = 16384,   // "the longest context" without a number
-  kCounted = 32768,   // several GPUs, some with a number: "2x H100 or 4x A100"
-  kTogether = 65536,  // "32 concurrent users at 8k context"
-  kPiece = 131072,    // a size apart from that of the GPU: "10 GB each"
-  kPhrase = 262144,   // a question, or a sentence in quotes: "latency of flux on a 4090"
-  kTimed = 524288,    // "for 2 weeks"
-  kFamily = 1048576,  // "which qwen model"
+  kNoAmount = 64,       // no number of users, requests, tokens, documents
+  kNoWork = 128,        // neither a job nor work
+  kLoad = 256,          // how many users or requests
+  kSpeed = 512,         // how many seconds or tokens
+  kWhichGpu = 1024,     // what GPU, which card
+  kSized = 2048,        // GPUs by their memory: "with 80 GB"
+  kMoney = 4096,        // "$3.90"
+  kShare = 8192,        // "25% utilization"
+  kLongest = 16384,     // "the longest context", "what context length", without a number
+  kCounted = 32768,     // several GPUs, some with a number: "2x H100 or 4x A100"
+  kTogether = 65536,    // "32 concurrent users at 8k context"
+  kPiece = 131072,      // a size apart from that of the GPU: "10 GB each"
+  kPhrase = 262144,     // a question, or a sentence in quotes: "latency of flux on a 4090"
+  kTimed = 524288,      // "for 2 weeks"
+  kFamily = 1048576,    // "which qwen model"
+  kTraffic = 2097152,   // "at 4 requests per second", "for 300 users"
+  kNoTokens = 4194304,  // no amount of tokens: "on 100B tokens"
+  kTokens = 8388608,    // such an amount
 };
 
 inline constexpr std::string_view kCosts =
@@ -35,44 +38,59 @@ inline constexpr std::string_view kCosts =
 inline constexpr std::string_view kCompared =
     "faster slower better best worse difference differ differs compare compared comparison vs versus or than between "
     "against cheaper per-dollar per-token per-million per-1m move moving switch switching migrate migrating upgrade "
-    "upgrading replace replacing";
+    "upgrading replace replacing beat beats outperform outperforms";
 // Words before a limit on a price, words for those who rent out GPUs, and words for a change of what is there.
 inline constexpr std::string_view kAtMost =
     "under below less-than at-most up-to max maximum cheaper-than no-more-than not-more-than within";
 inline constexpr std::string_view kSellers = "cloud clouds provider providers vendor vendors who";
 inline constexpr std::string_view kPresent =
-    "we-run we-serve we-host we-have we-use we-are-on we're-on we-rent we-currently currently i-run i-have i-use "
+    "we-run we-serve we-host we-have we-own i-own i've-got we've-got i've we've we-got i-got we-use we-are-on we're-on "
+    "we-rent we-currently currently i-run i-have i-use "
     "i-rent our-current "
-    "running-on today-we right-now";
+    "running-on today-we right-now owns we-already-have on-prem on-premise on-premises onprem in-house";
 inline constexpr std::string_view kChanged =
     "cheaper change pay-less instead save saving savings reduce cut lower should-we switch overpaying less-money "
     "spend-less alternative alternatives";
-inline constexpr std::string_view kPower = "electricity power energy kwh watt watts consumption";
+inline constexpr std::string_view kPower =
+    "electricity power energy kwh watt watts consumption co2 carbon emissions emit footprint";
 inline constexpr std::string_view kReserve =
     "reserve reserving reserved reservation commit committing commitment savings-plan";
+// Words for GPUs that are paid for and not used.
+inline constexpr std::string_view kWasted =
+    "waste wasted wasting idle unused underused underutilized save saving savings";
 inline constexpr std::string_view kTrainParts = "optimizer-states optimizer gradients activations";
 
-struct Kind {
+struct QuestionKind {
   std::string_view command;      // that answers it
   std::string_view asked, with;  // one word or phrase of each list; optimizer-states is a phrase
   unsigned needs = 0;
 };
 // The first that applies. What is asked for decides the command; the other words become its settings.
-inline constexpr Kind kKinds[] = {
+inline constexpr QuestionKind kKinds[] = {
     {"profile", "why how-come", "gpu gpus training train utilization util slow idle busy job jobs"},
-    {"prices", "waste wasted wasting", "", kAsks | kGpu | kNoModel | kShare},
+    {"prices", kWasted, "", kAsks | kGpu | kNoModel | kShare | kNoAmount},
     {"fleet", "waste wasted wasting", "", kAsks | kNoModel},
     {"profile", "utilization util gpu-usage", "low stuck check bottleneck drops improve increase raise"},
     {"profile", "slow starved starving bottleneck bottlenecked stuck check-first should-i-check",
      "gpu gpus training train trainer", kNoModel | kNoAmount},
-    {"memory", "longest max maximum largest biggest", "context sequence length window", kLongest | kModel | kGpu},
+    {"memory", "longest max maximum largest biggest what which how-much how-long how-big",
+     "context sequence length window", kLongest | kModel | kGpu},
     {"mig", "mig slice slices partition partitions partitioned", "", kGpu},
     {"mig", "split share", "models", kGpu | kNoModel},
     {"mig", "how-many", "fit fits", kGpu | kNoModel | kPiece},
+    {"recommend", "how-much-gpu how-many-gpus how-much-gpus how-many-gpu", "", kModel | kNoGpu},
+    {"recommend", kCompared, "", kTwoGpus | kModel | kTokens | kTimed},
     {"gpus", kPower, "", kGpu | kNoModel},
     {"gpus", kPower, "", kGpu | kModel | kNoAmount | kTimed},
-    {"prices buy", "buy buying bought purchase purchasing own owning", "rent renting lease leasing cloud break-even",
-     kGpu},
+    {"recommend --objective=energy", "energy-efficient power-efficient efficient-in-energy", "", kModel},
+    {"estimate", kPower, "", kPhrase | kGpu | kModel | kNoAmount | kNoTokens},
+    {"estimate", "enough sufficient", "", kAsks | kModel | kGpu | kTokens | kTimed},
+    {"autoscale", "cold-start start-up startup boot boots load start-serving", "how-long how-fast time quickly",
+     kModel | kGpu | kNoAmount},
+    {"recommend", "checkpoint checkpoints", "disk space storage size big large", kModel | kNoGpu},
+    {"recommend --items=1M", "1m-output-tokens 1m-generated-tokens", kCosts, kModel},
+    {"prices buy", "buy buying bought purchase purchasing own owning",
+     "rent renting lease leasing cloud break-even worth", kGpu},
     {"commit", kReserve, "or vs versus than", kGpu | kNoModel | kNoAmount},
     {"prices spot", "spot preemptible",
      "worth cheaper save saves saving savings risk risky vs versus than should better instead difference on-demand "
@@ -87,9 +105,10 @@ inline constexpr Kind kKinds[] = {
      kMoney | kNoGpu | kNoModel},
     {"models", "what-can which-models what-models which-model which-llm which-llms", "", kGpu | kNoModel},
     {"prices", kAtMost, "", kGpu | kNoModel | kNoWork | kMoney},
+    {"estimate", "gpu-hours gpu-hour gpu-days", "", kAsks | kModel | kGpu},
     {"estimate", kCompared, "", kCounted | kModel | kNoAmount},
     {"estimate", "faster speed latency per-token tok/s tokens/s", kCompared, kTwoGpus | kModel | kNoAmount},
-    {"recommend --job=serve", "openai api self-hosting self-host gpt-4o gpt-4o-mini claude", "", kAsks | kModel},
+    {"recommend --job=serve", "openai api self-hosting self-host gpt-4o gpt-4o-mini claude", "", kPhrase | kModel},
     {"recommend --items=1M", "per-dollar per-token per-million per-1m", "", kModel | kNoAmount},
     {"recommend", kCosts, kCompared, kTwoGpus | kModel},
     {"estimate", kCompared, "", kTwoGpus | kModel | kNoAmount},
@@ -99,6 +118,7 @@ inline constexpr Kind kKinds[] = {
     {"models", "parameters params layers", "", kAsks | kModel},
     {"recommend", "", "", kLoad | kGpu | kModel},
     {"memory", "can could will would is are", "", kTogether | kGpu | kModel},
+    {"recommend", "enough sufficient suffice handle cope keep-up sustain", "", kAsks | kGpu | kModel | kTraffic},
     {"recommend", "throughput rps qps tokens", "maximum max most peak handle handles serve support sustain",
      kAsks | kGpu | kModel | kNoAmount},
     {"estimate", "", "", kSpeed | kPhrase},
@@ -124,7 +144,8 @@ inline constexpr Kind kKinds[] = {
     {"memory", "can could", "run", kAsks | kModel | kNoAmount},
     {"recommend", "cost costs cheap cheapest cheaper many buy rent best", "", kAsks},
     {"recommend", kCosts, "", kPhrase | kModel},
-    {"estimate", "fast speed throughput latency slow slower faster quick tokens/s tok/s tokens/sec tok/sec mfu", "",
+    {"estimate",
+     "fast speed speedup scaling throughput latency slow slower faster quick tokens/s tok/s tokens/sec tok/sec mfu", "",
      kAsks},
     {"estimate", "speed throughput latency tokens/s tok/s mfu", "", kPhrase | kModel | kNoAmount},
 };

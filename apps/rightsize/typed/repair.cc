@@ -257,7 +257,7 @@ class Repair {
     for (const WordPart& part : base) {
       if (!part.value || !mentions(messages_, {"", part.value})) continue;
       if (const auto billions = model::billions_in_name(*part.value);
-          billions && messages_.find("model") != std::string::npos)
+          billions && *billions >= 0.1 && messages_.find("model") != std::string::npos)
         names.push_back(fmt::format("{:g}B like llama", *billions));
       std::string listed = hints_;  // "one of memory, bf16-per-watt"
       std::ranges::replace_if(
@@ -474,15 +474,16 @@ std::optional<std::vector<std::string>> repaired(const std::vector<std::string>&
   return Repair(words, declared, trial).run();
 }
 
-std::vector<std::string> models_like(const Errors& errors) {
+std::vector<std::vector<std::string>> names_like(const Errors& errors) {
   constexpr std::string_view kUnknown = "unknown model '";
   const std::string text = errors.empty() ? std::string() : errors.front().message;
+  if (text.starts_with("unknown GPU")) return {{"gpus"}};
   const std::size_t at = text.find(kUnknown);
   if (at == std::string::npos) return {};
   std::string name = text.substr(at + kUnknown.size());
   name = name.substr(0, name.find('\''));
   name = name.substr(name.rfind('/') + 1);
-  return {"models", name.substr(0, name.find_first_of("-_0123456789"))};
+  return {{"models", name.substr(0, name.find_first_of("-_0123456789"))}, {"models"}};
 }
 
 std::vector<std::string> named_things(const std::vector<std::string>& words) {

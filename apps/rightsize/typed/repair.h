@@ -24,8 +24,8 @@ using Trial = std::function<std::optional<Errors>(const std::vector<std::string>
 std::optional<std::vector<std::string>> repaired(const std::vector<std::string>& words,
                                                  const std::deque<FlagInfo>& declared, const Trial& trial);
 
-// The command that lists the models of a family, if the error is about an unknown model; otherwise empty.
-std::vector<std::string> models_like(const Errors& errors);
+// Commands that list the names there are, nearest first, if the error is about an unknown model or GPU.
+std::vector<std::vector<std::string>> names_like(const Errors& errors);
 
 // The models, GPUs and files that a command line names.
 std::vector<std::string> named_things(const std::vector<std::string>& words);

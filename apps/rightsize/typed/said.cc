@@ -224,7 +224,8 @@ class SaidReader : WordReader {
       work = WorkFlag{thing_of(amount->thing), {}};
     // --volume "10000 hours/day" of a model of speech.
     const bool minutes = amount && lists_word("min mins minute minutes", amount->thing);
-    const bool audio = amount && has("--audio-hours") && (minutes || lists_word("h hr hrs hour hours", amount->thing));
+    const bool audio =
+        amount && work && has("--audio-hours") && (minutes || lists_word("h hr hrs hour hours", amount->thing));
     if (audio) work = WorkFlag{Thing::kAudioHour, {}};
     if (!work || !amount || !(amount->count > 0)) return false;
     if (name == "--images" && !is_image_work(*amount)) return false;

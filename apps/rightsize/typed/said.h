@@ -26,6 +26,7 @@ struct Said {
   std::string command, job;
   std::vector<SaidAmount> amounts;
   std::vector<LatencyLimit> limits;
+  std::optional<double> percentile;    // of the limits that have none
   std::optional<double> concurrency;   // requests in flight
   std::optional<double> copies;        // --dp, where the command has no such flag
   bool sentence = false;               // several words that are not flags

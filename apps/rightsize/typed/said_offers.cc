@@ -8,6 +8,7 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "presets/presets.h"
+#include "rightsize/typed/aliases.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
 #include "rightsize/typed/said_words.h"
@@ -90,6 +91,55 @@ bool WordReader::take_offer(const std::string& word) {
   return true;
 }
 
+bool WordReader::take_stated_limit() {
+  if (!has("--slo") && !has("--ttft-slo")) return false;
+  std::string name;  // "p95 first token": the middle of a name may be none
+  std::optional<LatencyLimitName> limit;
+  std::size_t at = at_, end = at_;
+  constexpr std::size_t kLongest = 6, kUnread = 2;
+  for (; at < in_.size() && at < at_ + kLongest && at < end + kUnread && !is_flag_word(in_[at]); ++at) {
+    if (lists_word("less than is < <= =", lower_at(at))) {
+      if (end == at) ++end;
+      continue;
+    }
+    name += (name.empty() ? "" : "-") + lower_at(at);
+    if (const auto read = read_limit_name(name)) limit = read, end = at + 1;
+  }
+  at = end;
+  if (!limit || at >= in_.size()) return false;
+  std::string value = in_[at];
+  if (at + 1 < in_.size() && lists_word("s ms sec second seconds millisecond milliseconds", lower_at(at + 1)))
+    value += (lower_at(++at).starts_with('m') ? "ms" : "s");
+  const auto stated = read_limit(*limit, value);
+  if (!stated || (stated->unit_assumed && !limit->metric)) return false;  // "avg 900 in 250 out"
+  out_.limits.push_back(*stated);
+  at_ = at;
+  return true;
+}
+
+bool WordReader::take_percentile(const std::string& word) {
+  if (!has("--slo") && !has("--ttft-slo")) return false;
+  const std::string lower = to_lower(word);
+  // "99.9% of requests", "for 95 % of users".
+  const std::size_t apart = is_digits(lower) && lower_at(at_ + 1) == "%";
+  const std::size_t of = at_ + 1 + apart;
+  if ((apart || (lower.ends_with('%') && is_digits(lower.substr(0, lower.size() - 1))))) {
+    std::size_t what = of + (lower_at(of) == "of");  // "of" may already be gone between names
+    while (lists_word("all the our my their", lower_at(what))) ++what;
+    const Thing thing = thing_of(lower_at(what));
+    if (thing != Thing::kRequest && thing != Thing::kUser && lower_at(what) != "responses") return false;
+    out_.percentile = std::atof(lower.c_str());
+    at_ = what;
+    return true;
+  }
+  // "under 150 ms at p99", "(95th percentile)".
+  const auto named = read_limit_name(lower);
+  if (!named || named->metric || !named->percentile) return false;
+  out_.percentile = named->percentile;
+  at_ += lists_word("percentile", lower_at(at_ + 1));
+  return true;
+}
+
 bool WordReader::take_short_limit(const std::string& word) {
   if (!has("--ttft-slo") || !lists_word("under below within in", to_lower(word)) || at_ + 1 >= in_.size()) return false;
   constexpr Seconds kLongest = seconds(60);
@@ -124,7 +174,9 @@ bool WordReader::take_money(const std::string& typed) {
       (lower_at(at_ + 1).starts_with('$') || lists_word("dollars dollar usd bucks", lower_at(at_ + 2))))
     return true;
   const bool dollars = lists_word("dollars dollar usd bucks", lower_at(at_ + 1)) && parse_amount(typed).has_value();
-  const std::string word = dollars ? "$" + typed : typed;
+  const bool unit_price = has("--api-price") && parse_number(typed) && lower_at(at_ + 1) == "per" &&
+                          lists_word("million 1m mtok", lower_at(at_ + 2));  // "0.20 per million tokens"
+  const std::string word = dollars || unit_price ? "$" + typed : typed;
   if (dollars) in_[++at_] = word;
   if (word.size() < 2 || word.front() != '$') return false;
   std::string text = word;
@@ -250,19 +302,49 @@ bool WordReader::take_audio(const std::string& word) {
   const std::string number = unit > at_ + 1 ? word + " " + lower_at(at_ + 1) : word;
   const std::size_t what = unit + (lower_at(unit + 1) == "of" ? 2 : 1);
   auto amount = parse_amount(number);
-  if (!plans_ || !amount || !lists_word("hours hour h", lower_at(unit)) ||
+  const bool minutes = lists_word("minutes minute mins min", lower_at(unit));
+  if (!plans_ || !amount || !(minutes || lists_word("hours hour h", lower_at(unit))) ||
       !lists_word("audio speech podcasts calls recordings", lower_at(what)))
     return false;
   const std::size_t time = what + (lists_word("per a each every", lower_at(what + 1)) ? 2 : 1);  // "a" may be gone
   const auto rate = parse_amount("1 x per " + lower_at(time));
   const std::string per = rate && rate->per ? " per " + lower_at(time) : "";
   if (!per.empty()) amount->per = rate->per;
-  out_.amounts.push_back({"", number + " hours of audio" + per, Thing::kAudioHour, *amount, false});
+  if (minutes) amount->count /= 60;
+  out_.amounts.push_back(
+      {"", fmt::format("{} {} of audio{}", number, lower_at(unit), per), Thing::kAudioHour, *amount, false});
   at_ = per.empty() ? what : time;
   return true;
 }
 
+bool WordReader::take_data_set(const std::string& word) {
+  if (!has("--model") || !has("--job")) return false;
+  for (const bool joined : {true, false}) {  // "fineweb edu" before "fineweb"
+    const std::string name = word + (joined ? lower_at(at_ + 1) : ""), size = meant_value("--dataset", name);
+    const auto amount = size == name ? std::nullopt : parse_amount(size);
+    if (!amount || (joined && at_ + 1 >= in_.size())) continue;
+    at_ += joined;
+    out_.rest.notes.push_back(fmt::format("assumed: {} has {} {}", name, format_count(amount->count), amount->thing));
+    out_.amounts.push_back({"", name, thing_of(amount->thing), *amount, false});
+    return true;
+  }
+  return false;
+}
+
 bool WordReader::take_range(const std::string& word) {
+  // "from 16 to 64 concurrent users", "from 4 to 8 GPUs": a table.
+  std::size_t noun = at_ + 4;
+  while (lists_word("concurrent parallel simultaneous", lower_at(noun))) ++noun;
+  const Thing thing = thing_of(lower_at(noun));
+  const bool gpus = lists_word("gpu gpus", lower_at(noun)), load = thing == Thing::kUser || thing == Thing::kRequest;
+  if (lists_word("from between", to_lower(word)) && lists_word("to and", lower_at(at_ + 2)) && has("--sweep") &&
+      is_digits(lower_at(at_ + 1)) && is_digits(lower_at(at_ + 3)) && (gpus || load)) {
+    const std::string name = gpus ? "gpus" : "concurrency";
+    keep(fmt::format("--sweep={}={},{}", name, in_[at_ + 1], in_[at_ + 3]));
+    keep(fmt::format("--{}={}", name, in_[at_ + 1]));
+    at_ = noun;
+    return true;
+  }
   const auto low = parse_amount(lower_at(at_ + 1)), high = parse_amount(lower_at(at_ + 3) + " " + lower_at(at_ + 4));
   if (!lists_word("from between", to_lower(word)) || !lists_word("to and", lower_at(at_ + 2)) || !low || !high ||
       !high->per || low->per || thing_of(high->thing) == Thing::kToken)

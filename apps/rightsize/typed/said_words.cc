@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/parse_units.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
@@ -14,6 +15,7 @@
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
 #include "rightsize/typed/sentence.h"
+#include "rightsize/typed/work_writer.h"
 
 namespace rightsize::app {
 namespace {
@@ -22,6 +24,17 @@ namespace {
 constexpr std::string_view kIn = "input in prompt context sequence", kPrompts = "inputs prompts sequences",
                            kOut = "output out answer response completion generated reply outputs answers responses",
                            kAnswers = "completions replies", kContext = "context sequence sequences";
+
+// "tommorow" is tomorrow.
+std::string spelled_time(const std::string& word) {
+  constexpr std::string_view kTimes =
+      "tomorrow tonight overnight midnight weekend monday tuesday wednesday thursday friday saturday sunday";
+  constexpr std::size_t kShortest = 6;
+  constexpr int kErrors = 2;
+  for (const std::string_view time : split_list(kTimes, ' '))
+    if (word.size() >= kShortest && edit_distance(to_lower(word), time) <= kErrors) return std::string(time);
+  return word;
+}
 
 bool names_thing(const std::string& word) { return thing_of(word) != Thing::kNone; }
 
@@ -120,7 +133,9 @@ bool WordReader::take_bare() {
                        return one.starts_with("--gpu");
                      });  // `models embedding` lists models of this kind
   if (names || (!has("--job") && !has("--arrivals") && !has("--volume"))) return false;
-  if (take_range(word) || take_lengths(word) || take_stated_limit() || take_money(word)) return true;
+  if (take_data_set(word) || take_range(word) || take_lengths(word) || take_stated_limit() || take_percentile(word) ||
+      take_money(word))
+    return true;
   if (take_short_limit(word) || take_window(word)) return true;
   if (take_deadline(word)) return true;
   if (take_network(word) || take_seconds(word) || take_hours(word) || take_pair(word) || take_counted(word) ||
@@ -253,29 +268,6 @@ void WordReader::keep_longest(const std::string& tokens) {
   out_.longest = binary ? count * 1.024 : count;
 }
 
-bool WordReader::take_stated_limit() {
-  if (!has("--slo") && !has("--ttft-slo")) return false;
-  std::string name;
-  std::optional<LatencyLimitName> limit;
-  std::size_t at = at_;
-  for (; at < in_.size() && at < at_ + 6 && !is_flag_word(in_[at]); ++at) {
-    const std::string next = name + (name.empty() ? "" : "-") + lower_at(at);
-    const auto read = read_limit_name(next);
-    const bool filler = lists_word("less than is < <= =", lower_at(at));
-    if (!read && !filler) break;
-    if (read) name = next, limit = read;
-  }
-  if (!limit || at >= in_.size()) return false;
-  std::string value = in_[at];
-  if (at + 1 < in_.size() && lists_word("s ms sec second seconds millisecond milliseconds", lower_at(at + 1)))
-    value += (lower_at(++at).starts_with('m') ? "ms" : "s");
-  const auto stated = read_limit(*limit, value);
-  if (!stated) return false;
-  out_.limits.push_back(*stated);
-  at_ = at;
-  return true;
-}
-
 bool WordReader::take_window(const std::string& word) {
   if (!has("--volume") || !has("--window")) return false;
   // "between midnight and 6am", "from 22:00 to 06:00".
@@ -360,7 +352,9 @@ bool WordReader::take_deadline(const std::string& word) {
     if (words == 2 && length_of_hours(range).empty() && from > at_) range = in_[from] + "-" + in_[from + 1];
     const std::string length = length_of_hours(range);
     if (length.empty()) continue;
-    const bool clock = has("--volume") && has("--window");  // `window` has a schedule by the clock
+    const bool clock = has("--volume") && has("--window");           // `window` has a schedule by the clock
+    if (std::string* given = clock ? nullptr : kept("--deadline="))  // "tonight between 10pm and 6am"
+      out_.rest.words.erase(out_.rest.words.begin() + (given - out_.rest.words.data()));
     keep(clock ? "--window=" + range : "--deadline=" + length);
     if (!clock) out_.rest.notes.push_back(fmt::format("'{}' is {} of each day: --deadline {}", range, length, length));
     at_ = from + words - 1;
@@ -376,7 +370,7 @@ bool WordReader::take_deadline(const std::string& word) {
   const std::size_t most = before + 1 < in_.size() ? in_.size() - before - 1 : 0;
   for (std::size_t words = alone ? 0 : std::min(kLongest, most); alone || words > 0; --words) {
     std::string text = alone ? word : std::string();
-    for (std::size_t i = 1; i <= words; ++i) text += (i == 1 ? "" : " ") + in_[before + i];
+    for (std::size_t i = 1; i <= words; ++i) text += (i == 1 ? "" : " ") + spelled_time(in_[before + i]);
     const bool flag =
         text.find(" -") != std::string::npos || text.starts_with('-') || (words > 0 && is_link(in_[before + words]));
     const Result<Seconds> time = parse_duration(text);
@@ -560,8 +554,17 @@ bool WordReader::take_name(const std::string& word) {
     keep("--resolution=" + size);
     return true;
   }
+  // "tensor parallel" without a number: over all GPUs.
+  const bool split = lists_word("tensor-parallel tensor-parallelism tp", to_lower(word)),
+             apart = to_lower(word) == "tensor" && lists_word("parallel parallelism", lower_at(at_ + 1));
+  if (const double gpus = gpus_of(Typed{in_}); (split || apart) && has("--tp") && gpus > 1) {
+    at_ += apart;
+    keep(fmt::format("--tp={:g}", gpus));
+    return true;
+  }
   const std::string value = meant_value("--precision", to_lower(word));
-  for (const std::string& flag : {std::string("precision"), std::string("method"), std::string("stack")}) {
+  for (const std::string& flag :
+       {std::string("precision"), std::string("method"), std::string("stack"), std::string("optimizer")}) {
     if (!has("--" + flag) || !settings::read(settings::get(flag), value)) continue;
     keep("--" + flag + "=" + value);
     return true;

@@ -22,6 +22,7 @@ class WordReader {
   bool take_lengths(const std::string& word);      // "1000 input and 300 output tokens", "1k tokens in"
   void keep_longest(const std::string& tokens);    // the longest request of an engine, the sequence of a trainer
   bool take_stated_limit();                        // "p95 TTFT under 1 s", "latency below 200ms"
+  bool take_percentile(const std::string& word);   // "at p99", "99 % of requests": of all limits without one
   bool take_short_limit(const std::string& word);  // "under 1 second": too short for a deadline, so a latency
   bool take_window(const std::string& word);       // "6h window", "30ms each": how often work runs, the time per item
   bool take_window_gpu(const std::string& word);   // "on an L4", "8 L4": the GPU of a window
@@ -44,6 +45,7 @@ class WordReader {
   bool take_pair(const std::string& word);      // a flag without its dashes: `estimate llama-3.1-8b l4 batch 4`
   bool take_range(const std::string& word);     // "from 2 to 30 rps": traffic that changes over the day
   bool take_audio(const std::string& word);     // "5000 hours of audio"
+  bool take_data_set(const std::string& word);  // "on imagenet": a number of samples
   bool skip_word(const std::string& word);      // without a meaning next to a model: `estimate throughput llama-3.1-8b`
   bool skip_number(const std::string& word);    // an unused number in a sentence is never a model: "a 3 day job", "35%"
   bool take_name(const std::string& word);      // a GPU or a format in any position: `memory deepseek-v3 fp8 8xH200`

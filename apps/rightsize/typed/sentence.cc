@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <regex>
@@ -102,6 +103,18 @@ void drop_pronouns(std::vector<std::string>& words) {
   }
 }
 
+// Whether the words from this one on name a GPU with this memory: "RTX 4080" and 16GB.
+bool has_this_memory(const std::vector<std::string>& words, std::size_t at, const std::string& size) {
+  const Result<Bytes> memory = to_lower(size).ends_with("gb") ? parse_bytes(size.substr(0, size.size() - 2) + "GiB")
+                                                              : Result<Bytes>(fail(bad_input("")));
+  const std::size_t named = memory && word_facts() && at < words.size() ? gpu_words(words, at) : 0;
+  if (named == 0) return false;
+  const auto first = words.begin() + static_cast<std::ptrdiff_t>(at);
+  const std::string name = fmt::format("{}", fmt::join(first, first + static_cast<std::ptrdiff_t>(named), "-"));
+  const auto gpu = word_facts()->find_gpu(singular_gpu(name));
+  return gpu && std::llround(in_gib((*gpu)->memory)) == std::llround(in_gib(*memory));
+}
+
 // "a 40GB A100, or do I need the 80GB one": sizes before or after a GPU name its variants.
 void name_variants(std::vector<std::string>& words) {
   const auto is_variant = [&](const std::string& gpu, const std::string& size) {
@@ -109,7 +122,13 @@ void name_variants(std::vector<std::string>& words) {
   };
   std::string gpu, count;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    if (is_variant(words[i + 1], words[i])) std::swap(words[i], words[i + 1]);
+    // "a 16 GB RTX 4080": a size that the GPU has anyway.
+    if (is_digits(words[i]) && lists_word("gb gib", to_lower(words[i + 1])) && gpu_words(words, i + 2) > 0) {
+      words[i] += "GB";
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i + 1));
+    }
+    if (has_this_memory(words, i + 1, words[i])) words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+    if (i + 1 < words.size() && is_variant(words[i + 1], words[i])) std::swap(words[i], words[i + 1]);
     if (is_variant(words[i], words[i + 1])) {
       gpu = singular_gpu(words[i++]);
       const std::string before = i > 1 ? to_lower(words[i - 2]) : "";
@@ -174,10 +193,35 @@ std::vector<std::string> split_sentences(std::vector<std::string> words) {
     out[i].resize(dash);
     out.insert(out.begin() + static_cast<std::ptrdiff_t>(i + 1), unit);
   }
+  for (std::size_t i = 0; i + 1 < out.size(); ++i) {
+    // "30 percent"; "a 350M bert", "110M parameters": a size, not an amount of work.
+    const std::string next = to_lower(out[i + 1]);
+    const bool millions = out[i].size() > 1 && lists_word("m M", out[i].substr(out[i].size() - 1)) &&
+                          is_digits(out[i].substr(0, out[i].size() - 1));
+    const std::string unit = next == "thousand" ? "k" : next == "million" ? "M" : next == "billion" ? "B" : "";
+    if (is_digits(out[i]) && !unit.empty()) {  // "40 million tokens"
+      out[i] += unit;
+      out.erase(out.begin() + static_cast<std::ptrdiff_t>(i + 1));
+      --i;  // "110 million parameters"
+    } else if (is_digits(out[i]) && next == "percent") {
+      out[i] += "%";
+      out.erase(out.begin() + static_cast<std::ptrdiff_t>(i + 1));
+    } else if (millions && (lists_word("model models parameter parameters param params", next) ||
+                            kind_of_word(next) == WordKind::kModel)) {
+      out[i] = fmt::format("{:g}B", std::atof(out[i].c_str()) / 1000);
+    }
+  }
   for (std::size_t i = 0; i + 2 < out.size(); ++i) {  // "4 x A6000"
     if (!is_digits(out[i]) || !lists_word("x \u00d7", to_lower(out[i + 1])) || gpu_words(out, i + 2) == 0) continue;
     out[i] += "x" + out[i + 2];
     out.erase(out.begin() + static_cast<std::ptrdiff_t>(i + 1), out.begin() + static_cast<std::ptrdiff_t>(i + 3));
+  }
+  for (std::size_t i = 0; i + 2 < out.size(); ++i) {  // "fully fine tuned"
+    const std::string all = out[i] + "-" + out[i + 1] + "-" + out[i + 2];
+    if (job_of(out[i]).empty() && all.find("--") == all.npos && !job_of(all).empty()) {
+      out[i] = all;
+      out.erase(out.begin() + static_cast<std::ptrdiff_t>(i + 1), out.begin() + static_cast<std::ptrdiff_t>(i + 3));
+    }
   }
   // "fine tune", "text generation": a job of two words. A batch size is not a batch job.
   for (std::size_t i = 0; i + 1 < out.size(); ++i) {

@@ -55,13 +55,18 @@ class Rewriter {
     out_.notes = std::move(typed.notes);
     out_.asked = std::move(typed.asked);
     out_.object = std::move(typed.object);
-    serving_ = std::any_of(in_.begin() + (in_.empty() ? 0 : 1), in_.end(), [](const std::string& word) {
+    // vLLM's --quantization, unless adapters are trained on quantized weights.
+    const bool trained = std::ranges::any_of(in_, [](const std::string& word) {
+      return to_lower(word).find("lora") != std::string::npos || job_of(word.substr(word.find('=') + 1)) == "train";
+    });
+    serving_ = std::any_of(in_.begin() + (in_.empty() ? 0 : 1), in_.end(), [&](const std::string& word) {
       const bool flag_alone = word.starts_with('-') && word.find('=') == std::string::npos;  // --batch
       const std::string job = flag_alone ? std::string() : job_of(word.substr(word.find('=') + 1));
       const std::string flag = word.starts_with('-') ? tidied(word.substr(0, word.find('='))) : std::string();
       const auto work = read_work_flag(flag);
       const bool traffic =
           lists_word("--serve --inference --concurrency --rate", flag) || is_of_engine(flag) ||
+          (!trained && lists_word("--quantization --quantize --quant", flag)) ||
           (work && (work->thing == Thing::kUser || work->thing == Thing::kRequest)) ||
           (!flag.empty() &&
            read_limit_name(flag.substr(std::min(flag.find_first_not_of('-'), flag.size()))).has_value());
@@ -119,7 +124,7 @@ class Rewriter {
       out_.plain = true;
       return;
     }
-    of_engine_ |= is_of_engine(tidy);
+    of_engine_ |= is_of_engine(tidy) || (serving_ && lists_word("--quantization --quantize --quant", tidy));
     if (tidy == "-n" && find_flag(declared_, "--namespace") != nullptr && !is_digits(value.value_or(next())))
       return put(*find_flag(declared_, "--namespace"), tidy, value, {});
     const std::string said = value.value_or(next());
@@ -140,6 +145,13 @@ class Rewriter {
     if (meant.empty()) meant = by_words(tidy, said);
     if (meant.empty()) meant = file_flag(said);
     if (meant.empty()) meant = flag_of_name(tidy, said);
+    // --filter moe, --only moe: a switch of the command.
+    if (const FlagInfo* named = meant.empty() && !said.empty() ? find_flag(declared_, "--" + to_lower(said)) : nullptr;
+        named != nullptr && named->values.empty() && lists_word("--filter --only --kind --type --show", tidy)) {
+      out_.renamed.push_back(fmt::format("{} {} is {}", name, said, named->name));
+      at_ += !value;
+      return out_.words.push_back(named->name);
+    }
     if (meant.empty() && tidy.starts_with("--fsdp-")) meant = "ignored";
     // Tables of costs start with the largest cost.
     if (meant.empty() && lists_word("--sort --sort-by --order-by", tidy) && lists_word("fleet bill", in_.front()) &&
@@ -159,6 +171,7 @@ class Rewriter {
       return;
     }
     if (meant.empty()) return out_.words.push_back(word);
+    if (put_members(tidy, said, meant)) return void(at_ += !value);
     if (meant == "argument" || meant == "default") return;  // -f FILE: the file alone; --all-regions: as without it
     if (meant == "ignored") {
       const bool adapters = tidy.find("lora") != std::string::npos && is_of_engine(tidy);
@@ -179,6 +192,25 @@ class Rewriter {
     if (flag.name == "--dataset-tokens") return put_data(flag, name, value);
     if (flag.name != "--format") out_.renamed.push_back(fmt::format("{} is {}", name, flag.name));
     put(flag, tidy, value, rest);
+  }
+
+  // --parallelism tp=8,pp=2: flags as members of a value.
+  bool put_members(const std::string& name, const std::string& value, const std::string& meant) {
+    const FlagInfo* flag = find_flag(declared_, meant);
+    if (flag == nullptr || value.find('=') == std::string::npos || settings::read_list(*flag->setting, value))
+      return false;
+    std::vector<std::string> members;
+    for (const std::string_view member : split_list(value, ',')) {
+      const std::size_t equals = std::min(member.find('='), member.size());
+      const FlagInfo* own = find_flag(declared_, "--" + std::string(member.substr(0, equals)));
+      if (own == nullptr || equals == member.size() ||
+          !settings::read_list(*own->setting, std::string(member.substr(equals + 1))))
+        return false;
+      members.push_back("--" + std::string(member));
+    }
+    out_.renamed.push_back(fmt::format("{} {} is {}", name, value, fmt::join(members, " ")));
+    out_.words.insert(out_.words.end(), members.begin(), members.end());
+    return true;
   }
 
   // The size of a data set by its unit: 2GB, "50k rows". Without one, a million and more are tokens, fewer are samples.
@@ -319,7 +351,10 @@ class Rewriter {
       }
     }
     // SkyPilot: --gpus A100-80GB:4, but a bare number has another meaning here.
-    if (flag.name == "--gpus" && in_.front() == "prices" && kind_of_word(text) == WordKind::kGpu && !is_digits(text))
+    const bool names = std::ranges::all_of(split_list(text, ','), [](std::string_view one) {
+      return kind_of_word(one) == WordKind::kGpu && !is_digits(one);
+    });
+    if (flag.name == "--gpus" && names && (in_.front() == "prices" || text.find(',') != text.npos))
       return push(*find_flag(declared_, "--gpu"), text);
     const bool any = holds(std::array{"any", "all", "*"}, to_lower(text));
     if (any && holds(std::array{"--gpu", "--provider", "--region"}, flag.name)) return;
@@ -337,6 +372,8 @@ class Rewriter {
       out_.notes.push_back(fmt::format("assumed: a GPU of {} is {} (--gpu names another)", text, sized));
       text = sized;
     }
+    if (const Result<Seconds> term = parse_duration(text); flag.name == "--years" && term && !is_digits(text))
+      text = fmt::format("{:.0f}", in_days(*term) / in_days(kYear));
     // estimate --concurrency 1,8,32, --dtypes float16 int4: several values of one setting.
     if (!flag.list && text.find(',') != std::string::npos && is_swept(flag) && meant_value(flag.name, text) == text &&
         !settings::read(*flag.setting, text)) {

@@ -67,6 +67,19 @@ TEST(Aliases, EveryRowNamesASetting) {
   }
 }
 
+// The degrees of parallelism in one value, in any order.
+TEST(Typed, FlagsMayBeMembersOfAValue) {
+  const auto declared = describe_command("estimate")->flags;
+  for (const char* name : {"--parallelism", "--parallel-strategy", "--strategy"}) {
+    for (const char* value : {"tp=4", "tp=4,pp=2", "pp=2,tp=4"}) {
+      const Typed meant = meant_flags({{"estimate", "llama-3.1-8b", name, value}}, declared);
+      for (const std::string_view member : split_list(value, ','))
+        EXPECT_TRUE(holds(meant.words, "--" + std::string(member))) << name << value;
+    }
+    EXPECT_EQ(value_of(meant_flags({{"estimate", "llama-3.1-8b", name, "fsdp"}}, declared).words, "--zero"), "3");
+  }
+}
+
 // A unit or a period in the name of a flag is that of its value.
 TEST(Typed, UnitsMayBeInTheName) {
   const CommandInfo command = *describe_command("recommend");

@@ -43,6 +43,7 @@ Typed WorkWriter::run() {
   put_copies();
   put_epochs();
   put_global_batch(out_, declared_, generates());
+  if (!plans_ && is_training() && generates()) put_steps(out_, declared_);
   if (plans_ && trains()) put_few_samples();
   if (plans_ && (trains() || given("--job") == "train" || (said_.job.empty() && any_given(settings::Jobs::kTrain))))
     put_trainer(out_, !said_.amounts.empty());
@@ -111,6 +112,10 @@ bool WorkWriter::is_offline_job() const {
 
 bool WorkWriter::trains() const { return said_.job == "train" || said_.job == "finetune" || said_.job == "dpo"; }
 
+bool WorkWriter::is_training() const {
+  return trains() || given("--job") == "train" || (!plans_ && said_.job.empty() && given("--job").empty() && !draws());
+}
+
 void WorkWriter::note_limits() {
   const std::string price = given("--max-price");
   if (plans_ && price.find("/h") != price.npos && to_lower(price).find("gpu") == price.npos)
@@ -131,6 +136,7 @@ void WorkWriter::put_job() {
     put("--recompute", "full");
     out_.notes.emplace_back("assumed: --recompute full, which PEFT turns on for QLoRA");
   }
+  put_one_pass();
   if (said_.job.empty() || job_inferred_) return;
   if (said_.job == "rl") {
     // The length of a response is its limit, as in the settings of trainers.
@@ -149,12 +155,29 @@ void WorkWriter::put_job() {
         "DPO trains on pairs of answers, which a frozen reference model reads too: --preference yes; samples are "
         "pairs");
   }
-  if (said_.job == "embed" && generates() && has("--osl") && given("--osl").empty()) {
-    out_.words.push_back("--osl=1");
-    out_.notes.emplace_back("an embedding is one pass over the text: --osl 1");
-  }
   if (said_.job == "rerank" && given("--docs-per-query").empty())
     out_.notes.emplace_back("a request is one pair of query and document; --docs-per-query reads several per query");
+}
+
+void WorkWriter::put_one_pass() {
+  const bool serves = said_.job.empty() ? given("--job") == "serve" : !trains() && said_.job != "rl";
+  const bool reads = said_.job == "embed" || said_.job == "rerank" || model::only_reads(model_among(out_.words));
+  if (!serves || !reads || !generates() || !has("--osl")) return;
+  if (given("--osl").empty()) {
+    out_.words.push_back("--osl=1");
+    out_.notes.emplace_back("an embedding or a score is one pass over the text: --osl 1");
+  }
+  // An engine of decoders takes each document as a request.
+  const double documents = length("--docs-per-query", 1);
+  if (documents <= 1) return;
+  for (SaidAmount& said : said_.amounts) {
+    if (!says_rate(said)) continue;
+    said.amount.count *= documents;
+    std::erase_if(out_.words, [](const std::string& word) { return word.starts_with("--docs-per-query="); });
+    out_.notes.push_back(fmt::format(
+        "each of the {:.0f} documents of a query is a request here; a query also waits for the last of them",
+        documents));
+  }
 }
 
 void WorkWriter::put_model() {

@@ -96,8 +96,7 @@ void WorkWriter::put_lengths() {
       out_.renamed.emplace_back("--seq is --isl");
     }
   }
-  const bool training =
-      trains() || given("--job") == "train" || (!plans_ && said_.job.empty() && given("--job").empty() && !draws());
+  const bool training = is_training();
   if (training && given("--precision") == "fp16") {
     std::ranges::replace(out_.words, std::string("--precision=fp16"), std::string("--precision=amp-fp16"));
     out_.notes.emplace_back("training in fp16 keeps fp32 weights: --precision amp-fp16");
@@ -153,6 +152,11 @@ void WorkWriter::put_other() {
       const double each = said.thing == Thing::kToken ? 1 : length("--seq", 2048);
       put("--tokens", whole(said.amount.count * each * said_.epochs.value_or(1)));
       if (each > 1) said_as(said, "--tokens " + out_.words.back().substr(9));
+    } else if (said.thing == Thing::kToken && !said.amount.per && given("--seq").empty() && given("--isl").empty() &&
+               (has("--seq") || has("--isl"))) {
+      const std::string name = is_training() || !has("--isl") ? "--seq" : "--isl";
+      put(name, whole(said.amount.count));
+      said_as(said, name + " " + whole(said.amount.count));
     } else if (has("--job")) {
       out_.notes.push_back(
           fmt::format("'{}' does not depend on {}; 'recommend' plans for it", said_.command, said.text()));
@@ -164,6 +168,9 @@ void WorkWriter::put_other() {
 
 void WorkWriter::put_limits() {
   if (said_.limits.empty()) return;
+  for (LatencyLimit& limit : said_.limits) {
+    if (!limit.percentile) limit.percentile = said_.percentile;
+  }
   if (has("--ttft-slo")) return put_slo_flags();
   if (has("--slo")) return put_slo();
   if (has("--job") && given("--job").empty() && !any_given(settings::Jobs::kTrain)) put("--job", "serve");

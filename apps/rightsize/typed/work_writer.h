@@ -23,10 +23,12 @@ class WorkWriter {
   double answer_tokens() const;
   bool is_offline_job() const;
   bool trains() const;
-  void infer_serving();  // a number format that the default framework cannot train in implies serving
-  void infer_stack();    // parallel training and training in fp8 need a framework that supports them
-  void infer_job();      // if no job is named, infers it from the work
+  bool is_training() const;  // also where nothing is said and the command's default is to train
+  void infer_serving();      // a number format that the default framework cannot train in implies serving
+  void infer_stack();        // parallel training and training in fp8 need a framework that supports them
+  void infer_job();          // if no job is named, infers it from the work
   void put_job();
+  void put_one_pass();     // embeddings and scores of models that could generate text
   void put_model();        // sets a model that is known only by its size, and what its name tells about its shape
   void assume_model();     // the usual model of a job that has one
   void put_few_samples();  // 20 images of an adapter are read for about 1,000 steps, one at a time
@@ -72,6 +74,10 @@ void put_global_batch(Typed& typed, const std::deque<FlagInfo>& declared, bool l
 // Hugging Face's Trainer in a plan: the samples of a pass and the passes of a step are its --global-batch, and the
 // steps an amount of data, unless one was given.
 void put_trainer(Typed& typed, bool work_given);
+// The steps of a trainer as tokens, in commands that take an amount of data and no steps.
+// GPUs, by their flag or with the name of a GPU: "8xh100".
+double gpus_of(const Typed& typed);
+void put_steps(Typed& typed, const std::deque<FlagInfo>& declared);
 
 std::string whole(double number);  // a whole number, rounded up; a rate as a setting takes it
 std::string rate_text(double per_second);
