@@ -17,12 +17,11 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-double processors() { return std::thread::hardware_concurrency(); }
-
 }  // namespace
 
 struct TrialTime::Watch {
-  explicit Watch(double seconds) : end(processor_seconds() + seconds * std::max(1.0, processors() / 2)) {
+  explicit Watch(double seconds)
+      : end(processor_seconds() + seconds * std::max(1.0, std::thread::hardware_concurrency() / 2.0)) {
     try {
       thread = std::thread([this] { wait(); });
     } catch (const std::system_error&) {  // no more threads: a trial that runs too long is the last one

@@ -207,6 +207,8 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
   if (p.attention_data > 1 && !model.experts)
     wrong(fmt::format("attention data parallelism needs experts, and {} has none", model.name),
           "use more replicas: --gpus a multiple of --tp");
+  if (job.kind == model::JobKind::kTrain && job.train.method == model::Method::kQlora && job.stack != model::Stack::kHf)
+    wrong(fmt::format("{} does not train on 4-bit weights", name_of(job.stack)), "use --stack hf, or --method full");
   if (job.serve.disaggregated && model.kind != model::ModelKind::kDecoder)
     wrong(fmt::format("{} does not generate tokens", model.name), "drop --disaggregated");
   return errors;

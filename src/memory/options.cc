@@ -254,4 +254,19 @@ std::int64_t largest_batch(const ModelShape& model, Job job, const catalog::Gpu&
   return holds;
 }
 
+std::int64_t longest_sequence(const ModelShape& model, Job job, const catalog::Gpu& gpu) {
+  // In blocks: kernels and shards need lengths that are multiples of a power of two.
+  constexpr std::int64_t kBlock = 128, kMost = 1 << 20;
+  const auto fits_with = [&](std::int64_t blocks) {
+    job.sequence = blocks * kBlock;
+    return check_job(model, job).empty() && fits(estimate_memory(model, job, &gpu), gpu).verdict == Verdict::kFits;
+  };
+  std::int64_t holds = 0, above = (model.context > 0 ? model.context : kMost) / kBlock + 1;
+  while (above - holds > 1) {
+    const std::int64_t middle = holds + (above - holds) / 2;
+    (fits_with(middle) ? holds : above) = middle;
+  }
+  return holds * kBlock;
+}
+
 }  // namespace rightsize::memory

@@ -51,5 +51,7 @@ std::optional<OptionEffect> cheapest_fit(const model::ModelShape& model, const m
 
 // The largest batch per GPU of this training job that fits; 0: not even one sample does.
 std::int64_t largest_batch(const model::ModelShape& model, model::Job job, const catalog::Gpu& gpu);
+// The longest sequence of this training job that fits, at most the model's context; 0: not even the shortest does.
+std::int64_t longest_sequence(const model::ModelShape& model, model::Job job, const catalog::Gpu& gpu);
 
 }  // namespace rightsize::memory

@@ -209,6 +209,11 @@ std::optional<Precision> format_in_name(std::string_view name) {
   return precision_named(format.empty() && gguf ? "int4" : format);
 }
 
+bool only_reads(std::string_view name) {
+  constexpr std::string_view kReaders = "embed embedder embedding embeddings rerank reranker e5 gte bge";
+  return std::ranges::any_of(name_words(name), [&](const std::string& word) { return lists(kReaders, word); });
+}
+
 std::string note_on_format(std::string_view name) {
   const std::vector<std::string> words = name_words(name);
   const std::optional<Precision> format = format_in_name(name);

@@ -37,6 +37,10 @@ std::string listed_id(std::string_view name);
 
 // The number format in a name: FP8, AWQ, GPTQ, NVFP4, bnb-4bit, q4_K_M.
 std::optional<Precision> format_in_name(std::string_view name);
+
+// Embedding models and rerankers by name, also those with the shape of a model that generates text:
+// Qwen3-Embedding-8B, bge-reranker-v2-gemma.
+bool only_reads(std::string_view name);
 // For formats that no modelled engine supports: how their weights are counted, as a sentence without a full stop;
 // otherwise empty.
 std::string note_on_format(std::string_view name);

@@ -81,7 +81,7 @@ constexpr Setting kRows[] = {
     section("Serving", Jobs::kServe),
     length("isl", "1024", 1, kMostTokens, "input tokens per request").or_words("1024; encoders: at most 512"),
     length("osl", "256", 0, kMostTokens, "output tokens per request").or_words("256"),
-    count("steps", "30", 1, 10'000, "denoising steps per image; rl: training steps"),
+    count("steps", "30", 1, 1e8, "denoising steps per image; rl: training steps"),
     yes_no("guidance", "classifier-free guidance: a second pass per step without the prompt"),
     count("frames", "81", 1, 100'000, "frames per video"),
     count("images", "1", 0, 10'000, "images per prompt, for models that read images"),

@@ -19,7 +19,8 @@ constexpr Setting kRows[] = {
     flag("plans-only", "rank the plans and stop: no trade-offs, changes or confidence, in a fraction of the time"),
     text("sweep", "SETTING=VALUES", "table over one setting, e.g. batch=1..256 (doubling) or isl=512,2k"),
     flag("roofline", "draw the operations under the GPU's roofline"),
-    choice("per", "minute|hour|day|month", "also give the work that is done in this time"),
+    choice("per", "minute|hour|day|week|month", "also give the work that is done in this time"),
+    flag("longest", "begin with the longest request, or training sequence, that fits --gpu"),
     flag("options", "show what each option frees, its effect on speed, and the cheapest combination that fits")
         .alias("levers"),
     choice("format", "text|json|csv|md|html", "output format").or_else("text"),

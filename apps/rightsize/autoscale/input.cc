@@ -194,7 +194,7 @@ Checked<void> read_market(const AutoscaleFlags& flags, AutoscaleInput& input) {
   const market::PriceBook book(*catalog);
   RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog->find_gpu(input.offer.replica.gpu));
   const auto price = [&](catalog::Purchase purchase) -> std::optional<double> {
-    const auto quote = book.gpu(*gpu, purchase);
+    const auto quote = book.gpu(*gpu, purchase, input.offer.replica.gpus);
     return quote ? std::optional(in_usd_per_gpu_hour(quote->rate)) : std::nullopt;
   };
   input.market.spot = price(catalog::Purchase::kSpot);
@@ -256,7 +256,8 @@ Checked<AutoscaleInput> read_input(const AutoscaleFlags& given) {
     if (!flags.policies.empty() || !flags.emit.empty() || flags.engine.model.empty())
       return fail(
           bad_input(flags.emit.empty() ? "no traffic given" : "--emit needs traffic, from which the policy is chosen")
-              .with_hint("use --arrivals 6/min or diurnal:20,1.8, --trace FILE, --rate-profile FILE or --prometheus URL"));
+              .with_hint(
+                  "use --arrivals 6/min or diurnal:20,1.8, --trace FILE, --rate-profile FILE or --prometheus URL"));
     if (Checked<void> startup = read_startup(flags, stated, input); !startup) return fail(startup.error());
     input.offer.replica.gpus = stated;
     return input;

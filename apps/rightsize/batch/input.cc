@@ -241,7 +241,7 @@ Checked<std::vector<BatchOffer>> offers_of(const BatchFlags& flags, BatchInput& 
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(facts.catalog, flags.price));
   for (BatchOffer& offer : offers) {
     const Result<const catalog::Gpu*> gpu = facts.catalog.find_gpu(offer.replica.gpu);
-    if (const auto quote = gpu ? book.gpu(**gpu, purchase) : book.own_gpu(offer.replica.gpu)) {
+    if (const auto quote = gpu ? book.gpu(**gpu, purchase, offer.replica.gpus) : book.own_gpu(offer.replica.gpu)) {
       offer.usd_per_hour = in_usd_per_hour(quote->rate * gpus(offer.replica.gpus));
       offer.price_source = quote->source();
     }

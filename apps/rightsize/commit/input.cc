@@ -95,6 +95,8 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+std::string gpus_words(double gpus) { return fmt::format("{:.4g} GPU{}", gpus, gpus == 1 ? "" : "s"); }
+
 Checked<DemandHistory> read_table(const std::string& path, std::string text) {
   RIGHTSIZE_TRY(const Csv csv, Csv::parse(path, std::move(text)));
   const bool in_use = csv.column("gpus").has_value(), daily = csv.column("date").has_value();
@@ -117,8 +119,8 @@ Checked<DemandHistory> read_table(const std::string& path, std::string text) {
   }
   if (errors.empty() && usage.gpus.empty()) errors.push_back(bad_input(path + ": no rows"));
   if (!errors.empty()) return fail(std::move(errors));
-  usage.source = fmt::format("{} ({} {}, {:.4g} GPUs on average)", path, usage.gpus.size(),
-                             daily && !in_use ? "days" : "steps", mean_of(usage.gpus));
+  usage.source = fmt::format("{} ({} {}, {} on average)", path, usage.gpus.size(), daily && !in_use ? "days" : "steps",
+                             gpus_words(mean_of(usage.gpus)));
   return usage;
 }
 
@@ -136,7 +138,8 @@ Checked<DemandHistory> read_fleet(const std::string& path, std::string text) {
     return fail(Errors(bad_input(path + ": no totals with gpu_hours and window_seconds, as 'rightsize fleet' writes")));
   const double gpus = *used / in_hours(seconds(*window));
   return DemandHistory{
-      {gpus}, fmt::format("{} ({:.4g} GPUs on average; its hours are unknown, so demand is assumed even)", path, gpus)};
+      {gpus},
+      fmt::format("{} ({} on average; its hours are unknown, so demand is assumed even)", path, gpus_words(gpus))};
 }
 
 // A CSV with a column gpus (in use, one row per step), or gpu_hours with one row per `hour` or `date`; or the JSON of
@@ -169,8 +172,8 @@ Result<DemandHistory> parse_base(const std::string& text) {
   DemandHistory usage;
   const int high = peak > 0 ? static_cast<int>(std::lround(share * kSteps)) : 0;
   for (int i = 0; i < kSteps; ++i) usage.gpus.push_back(i < high ? peak : base);
-  const std::string often = fmt::format("{:g} GPUs for {:.0f} % of the time", peak, 100 * share);
-  usage.source = high == 0   ? fmt::format("{:g} GPUs stated", base)
+  const std::string often = fmt::format("{} for {:.0f} % of the time", gpus_words(peak), 100 * share);
+  usage.source = high == 0   ? gpus_words(base) + " stated"
                  : base == 0 ? often
                              : fmt::format("{}, {:g} for the rest", often, base);
   return usage;

@@ -194,6 +194,22 @@ double break_even_discount(const CommitPlan& plan, const market::Demand& demand,
   return high;
 }
 
+// The share of demand that is bought on spot: what may be interrupted, where spot costs less.
+double spot_share(const CommitPlan& plan, const market::Demand& demand) {
+  return plan.prices.spot && *plan.prices.spot < plan.prices.on_demand ? demand.interruptible : 0;
+}
+
+// What is paid for GPUs that are not committed: "On demand, the GPUs cost $2.37/GPU-h".
+std::string without_commitment(const CommitPlan& plan, const market::Demand& demand) {
+  const double share = spot_share(plan, demand);
+  const std::string listed = format_usd_per_hour(plan.prices.on_demand);
+  if (share == 0) return fmt::format("On demand, the GPUs cost {}/GPU-h", listed);
+  const std::string spot = format_usd_per_hour(*plan.prices.spot);
+  return share == 1 ? fmt::format("On spot, the GPUs cost {}/GPU-h (on demand: {})", spot, listed)
+                    : fmt::format("The GPUs cost {}/GPU-h on demand and {} on spot, for the {} that may be interrupted",
+                                  listed, spot, percent(share));
+}
+
 // Without a price on file there is no verdict, only the discount from which a commitment pays off.
 std::string without_price(const std::vector<CommitPlan>& plans, const CommitFlags& flags, const market::Demand& demand,
                           const std::vector<Future>& futures) {
@@ -204,10 +220,12 @@ std::string without_price(const std::vector<CommitPlan>& plans, const CommitFlag
   const char* term = three ? "3-year" : "1-year";
   const bool others = std::ranges::any_of(plans, has_term);
   const std::string of = best.provider == kOwnPrices ? "" : " from " + best.provider;
-  std::string text = fmt::format(
-      "{}o {} price{} is on file. On demand, the GPUs cost {}/GPU-h, {} over {}.",
-      others ? "On demand from " + best.provider + " costs less than every commitment on file, but n" : "N", term, of,
-      format_usd_per_hour(best.prices.on_demand), format_usd(usd(best.expected())), length_of(best));
+  std::string text =
+      fmt::format("{}o {} price{} is on file. {}: {} over {}.",
+                  others ? fmt::format("{} from {} costs less than every commitment on file, but n",
+                                       spot_share(best, demand) == 1 ? "Spot" : "On demand", best.provider)
+                         : "N",
+                  term, of, without_commitment(best, demand), format_usd(usd(best.expected())), length_of(best));
   double base = 0, peak = 0;
   for (const double gpus : demand.gpus) {
     if (gpus > 0 && (base == 0 || gpus < base)) base = gpus;
@@ -225,10 +243,13 @@ std::string without_price(const std::vector<CommitPlan>& plans, const CommitFlag
 }
 
 // "Commit to 8 GPUs for three years from gcp: ..."
-std::string conclusion(const CommitPlan& best) {
+std::string conclusion(const CommitPlan& best, const market::Demand& demand) {
+  const bool spot = spot_share(best, demand) == 1;
   if (!commits(best))
-    return fmt::format("Stay on demand: demand is too low for the commitments of {}. Expected cost over {}: {}.",
-                       best.provider, length_of(best), format_usd(usd(best.expected())));
+    return fmt::format(
+        "Stay on {} of {}. Expected cost over {}: {}.",
+        spot ? "spot: no commitment costs less than that" : "demand: demand is too low for the commitments",
+        best.provider, length_of(best), format_usd(usd(best.expected())));
   std::vector<std::string> terms;
   for (const auto& [gpus, length] :
        {std::pair{best.mix.one_year, "one year"}, std::pair{best.mix.three_years, "three years"}})
@@ -241,11 +262,7 @@ std::string conclusion(const CommitPlan& best) {
 }
 
 std::string usage_line(const CommitPlan& best, const DemandHistory& usage, const market::Demand& demand) {
-  std::string text =
-      fmt::format("Usage: {}. On-demand {}/GPU-h", usage.source, format_usd_per_hour(best.prices.on_demand));
-  if (best.prices.spot && demand.interruptible > 0)
-    text += fmt::format(", spot {}/GPU-h for the {} of demand that may be interrupted",
-                        format_usd_per_hour(*best.prices.spot), percent(demand.interruptible));
+  std::string text = fmt::format("Usage: {}. {}", usage.source, without_commitment(best, demand));
   if (commits(best))
     text += fmt::format(". In the first year, commitments cover {} of demand and are {} used",
                         percent(best.cost.first_year_covered), percent(best.cost.first_year_used));
@@ -302,7 +319,7 @@ report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitF
   const auto show = [&](std::string title, report::Table table) {
     if (!table.rows.empty()) report.show(std::move(title), std::move(table));
   };
-  report.say(has_term(best) ? conclusion(best) : without_price(plans, flags, demand, futures));
+  report.say(has_term(best) ? conclusion(best, demand) : without_price(plans, flags, demand, futures));
   report.say(passed_over(plans));
   report.say(usage_line(best, usage, demand));
   report.say(draws_line(best));

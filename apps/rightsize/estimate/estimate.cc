@@ -107,15 +107,18 @@ memory::Verdict memory_verdict(const SpeedInput& input) {
   return need.max_concurrency == 0 ? memory::Verdict::kNo : memory::fits(need, *input.gpu).verdict;
 }
 
-std::optional<market::GpuQuote> on_demand_price(const market::PriceBook& book, const catalog::Gpu& gpu) {
-  return book.gpu(gpu, catalog::Purchase::kOnDemand);
+// Copies of a served model may be on different machines; the GPUs of a training job are not.
+std::optional<market::GpuQuote> on_demand_price(const market::PriceBook& book, const SpeedInput& input) {
+  const model::Parallelism& split = input.job.parallel;
+  const int together = input.job.kind == model::JobKind::kServe ? split.tensor * split.pipeline : split.gpus;
+  return book.gpu(*input.gpu, catalog::Purchase::kOnDemand, together);
 }
 
 // The comparison uses as many GPUs of each type as hold the job.
 SweepRow compared_row(const perf::Constants& constants, const market::PriceBook& book, const std::string& value,
                       const SpeedInput& input) {
   SweepRow row{"gpu", value, estimate_speed(constants, input), input.job.parallel.gpus, memory_verdict(input)};
-  const auto price = on_demand_price(book, *input.gpu);
+  const auto price = on_demand_price(book, input);
   const double units = row.estimate ? units_per_second(input, *row.estimate) : 0;
   if (price && units > 0) row.usd_per_million = in_usd_per_gpu_hour(price->rate) / 3600 / units * 1e6;
   return row;
@@ -157,7 +160,7 @@ Result<TokenRun> run_over_tokens(const Flags& flags, const SpeedInput& input, co
   run.low = estimate.train ? run.time / interval.high : run.time * interval.low;
   run.high = estimate.train ? run.time / interval.low : run.time * interval.high;
   run.gpu_time = gpus(used) * run.time;
-  run.price = on_demand_price(book, *input.gpu);
+  run.price = on_demand_price(book, input);
   return run;
 }
 

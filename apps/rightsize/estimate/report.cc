@@ -285,6 +285,9 @@ report::Report report_of(const SpeedAnswer& answer) {
   // In the first paragraph, which is all that --quiet shows.
   std::string& first = std::get<report::Paragraph>(report.blocks.front()).text;
   if (estimate && !per.empty()) first += amount_sentence(input, *estimate, per);
+  if (run && !per.empty() && input.job.kind == model::JobKind::kTrain)
+    first += fmt::format(" That is {} runs of {} tokens.", rate(*parse_duration("1 " + per) / run->time),
+                         short_count(run->tokens));
   first = comparison(input, sweep) + first;
   if (!memory_warning.empty()) {
     // The sentence continues with the job ("Serving ..."), unless it begins with a name.

@@ -10,6 +10,7 @@
 #include "rightsize/command.h"
 #include "rightsize/gpus/report.h"
 #include "rightsize/gpus/select.h"
+#include "rightsize/input/electricity.h"
 
 namespace rightsize::app {
 namespace {
@@ -20,25 +21,32 @@ struct Flags {
   std::size_t top = 0;
   std::optional<int> gpus;
   std::optional<double> kwh_price;
+  std::string carbon;
   Seconds hours = kMonth;
   double busy = 1, pue = 1;
 };
 
 // "8 x h100-sxm at 100 % load draw 5.60 kW: 4,088 kWh in a month ...": with hosts and with cooling too.
-std::string power_sentence(const Flags& flags, const catalog::Gpu& gpu) {
+std::string power_sentence(const Flags& flags, const catalog::Gpu& gpu, const std::optional<market::Carbon>& carbon) {
   if (!gpu.tdp) return fmt::format("The power of {} is not in the catalogue.", gpu.name);
   const Watts idle = gpu.idle_power.value_or(Watts{});
   const int count = flags.gpus.value_or(1);
   const auto used = [&](Watts each) {
     const double kilowatts = in_watts(each) * count / 1e3, energy = kilowatts * in_hours(flags.hours);
-    return fmt::format("{:.2f} kW, {} kWh{}", kilowatts, format_count(std::round(energy)),
-                       flags.kwh_price ? fmt::format(" for {}", format_usd(usd(energy * *flags.kwh_price))) : "");
+    return fmt::format(
+        "{:.2f} kW, {} kWh{}{}", kilowatts, format_count(std::round(energy)),
+        flags.kwh_price ? fmt::format(" for {}", format_usd(usd(energy * *flags.kwh_price))) : "",
+        carbon ? fmt::format(", {} kg of CO2", format_count(std::round(energy * carbon->grams_per_kwh / 1e3))) : "");
   };
   const Watts each = idle + (*gpu.tdp - idle) * flags.busy, with_host = each + market::kHostPower;
   return fmt::format(
-      "{} x {} at {:g} % load for {}: {}. With their hosts ({:.0f} W per GPU): {}. With cooling (PUE {:g}): {}.{}",
+      "{} x {} at {:g} % load for {}: {}. With their hosts ({:.0f} W per GPU): {}. With cooling (PUE {:g}): {}.{}{}",
       count, gpu.name, 100 * flags.busy, format_duration(flags.hours), used(each), in_watts(market::kHostPower),
-      used(with_host), flags.pue, used(with_host * flags.pue), flags.kwh_price ? "" : " --kwh-price adds the cost.");
+      used(with_host), flags.pue, used(with_host * flags.pue),
+      carbon ? fmt::format(" The grid{} emits {:g} g per kWh.", carbon->where.empty() ? "" : " of " + carbon->where,
+                           carbon->grams_per_kwh)
+             : "",
+      flags.kwh_price ? "" : " --kwh-price adds the cost.");
 }
 
 // "v100-16gb-sxm compared with t4: 1.92 times the fp16 rate, ...": the first GPU of each name against that of the first
@@ -78,8 +86,10 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(std::vector<const catalog::Gpu*> gpus, select_gpus(flags.choice, catalog, book.get()));
   if (flags.top > 0 && flags.top < gpus.size()) gpus.resize(flags.top);
   Outcome outcome{gpus_report(gpus, catalog, book.get()), gpus.empty() ? kNoFeasibleAnswer : kDone};
-  const bool powered = (flags.gpus || flags.kwh_price) && !gpus.empty();
-  const std::string first = powered ? power_sentence(flags, *gpus.front()) : compared(flags.choice.gpus, catalog);
+  RIGHTSIZE_TRY(const Electricity grid, read_electricity({{}, flags.carbon, {}}));
+  const bool powered = (flags.gpus || flags.kwh_price || grid.carbon) && !gpus.empty();
+  const std::string first =
+      powered ? power_sentence(flags, *gpus.front(), grid.carbon) : compared(flags.choice.gpus, catalog);
   if (!first.empty()) {
     outcome.report.say(first);
     std::rotate(outcome.report.blocks.begin(), outcome.report.blocks.end() - 1, outcome.report.blocks.end());
@@ -107,6 +117,7 @@ Run add_gpus(FlagSet& command) {
   command.add("hours", flags->hours)->meaning("time of that energy")->or_else("730h");
   command.add("busy-share", flags->busy)->meaning("load of the GPUs over that time")->or_else("1");
   command.add("kwh-price", flags->kwh_price)->meaning("price of electricity, USD per kWh: adds its cost");
+  command.add("carbon", flags->carbon)->meaning("carbon dioxide of that energy: grams per kWh, or a place");
   command.add("pue", flags->pue);
   command.add("top", flags->top)->or_else("0");
   add_catalog_flag(command, flags->catalog);

@@ -128,16 +128,14 @@ std::optional<model::Precision> smaller_format(const model::ModelShape& model, c
   return std::nullopt;
 }
 
-bool narrow_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu,
+void narrow_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu,
                          model::Job& job) {
   const bool served = job.kind == model::JobKind::kServe && model.kind == model::ModelKind::kDecoder;
   if (!served || flags.settings.contains("precision") ||
       memory::served_weight_bytes(model, job) <= gpu.capacity() * kWeightShare ||
       memory::estimate_memory(model, job, &gpu).max_concurrency.value_or(0) > 0)
-    return false;
-  const auto format = smaller_format(model, job, gpu);
-  if (format) job.precision = *format;
-  return format.has_value();
+    return;
+  if (const auto format = smaller_format(model, job, gpu)) job.precision = *format;
 }
 
 bool shard_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu, model::Job& job,

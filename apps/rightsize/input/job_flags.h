@@ -39,7 +39,7 @@ void use_formats_of(const catalog::Gpu& gpu, const JobFlags& flags, model::Job& 
 std::optional<model::Precision> smaller_format(const model::ModelShape& model, const model::Job& job,
                                                const catalog::Gpu& gpu);
 // Serves in a smaller format if the assumed one does not fit the GPUs that were named.
-bool narrow_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu,
+void narrow_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu,
                          model::Job& job);
 
 // `--gpus 8` without --tp means eight copies of a served model that fits one GPU, and one copy over all eight of a

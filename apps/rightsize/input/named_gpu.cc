@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <iostream>
+#include <mutex>
+#include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -13,13 +16,20 @@ namespace rightsize::app {
 
 namespace {
 std::atomic<int> quiet = 0;
+std::mutex shown_lock;
+std::optional<std::set<std::string>> shown;  // the notes of a command, while they are shown once
 }  // namespace
 
 QuietNotes::QuietNotes() { ++quiet; }
 QuietNotes::~QuietNotes() { --quiet; }
 
+NotesOnce::NotesOnce() { shown.emplace(); }
+NotesOnce::~NotesOnce() { shown.reset(); }
+
 void note(const std::string& text) {
-  if (quiet == 0) std::cerr << "note: " << text << '\n';
+  if (quiet != 0) return;
+  const std::lock_guard lock(shown_lock);
+  if (!shown || shown->insert(text).second) std::cerr << "note: " << text << '\n';
 }
 
 bool runs_modelled_software(const catalog::Gpu& gpu) { return gpu.vendor == "NVIDIA" || gpu.vendor == "AMD"; }

@@ -18,6 +18,15 @@ class QuietNotes {
   QuietNotes& operator=(const QuietNotes&) = delete;
 };
 
+// Shows each note once during its lifetime: a command that is run for several values repeats its assumptions.
+class NotesOnce {
+ public:
+  NotesOnce();
+  ~NotesOnce();
+  NotesOnce(const NotesOnce&) = delete;
+  NotesOnce& operator=(const NotesOnce&) = delete;
+};
+
 // The frameworks and engines that we model run on CUDA and ROCm. For other chips (TPU, Inferentia, Gaudi), memory and
 // speed come from the data sheet, and no plan uses them.
 bool runs_modelled_software(const catalog::Gpu& gpu);

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "memory/launch.h"
+#include "memory/options.h"
 #include "memory/weight_bytes.h"
 #include "presets/gguf.h"
 #include "rightsize/input/named_gpu.h"
@@ -23,7 +25,7 @@ struct Flags {
   JobFlags job;
   RlFlags rl;
   std::string catalog, sweep;
-  bool options = false;
+  bool options = false, longest = false;
 };
 
 // The named GPU, or all GPUs that can be rented, smallest first.
@@ -96,6 +98,21 @@ Checked<std::vector<SweptNeed>> run_sweep(const Flags& flags, const Gpu* gpu) {
   return rows;
 }
 
+// With --longest: the tokens of the longest request or training sequence that fits.
+Checked<std::optional<std::int64_t>> longest_of(const Flags& flags, const ModelAndJob& input, const Gpu* gpu) {
+  if (!flags.longest) return std::nullopt;
+  if (gpu == nullptr) return fail(Errors(bad_input("--longest depends on the GPU").with_hint("add --gpu h100-sxm")));
+  if (input.model.kind != model::ModelKind::kDecoder)
+    return fail(Errors(bad_input(fmt::format("--longest is for language models; {} is none", input.model.name))
+                           .with_hint("leave out --longest")));
+  if (input.job.kind == model::JobKind::kTrain) return memory::longest_sequence(input.model, input.job, *gpu);
+  const auto launch = memory::engine_launch(input.model, input.job, *gpu);
+  if (!launch)
+    return fail(Errors(bad_input("--longest needs an engine that reserves its KV cache")
+                           .with_hint("leave out --stack, or use --stack vllm")));
+  return launch->max_context;
+}
+
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_hardware(flags.catalog));
   if (asks_for_rl(flags.job, flags.rl)) return memory_rl(flags.job, flags.rl, catalog);
@@ -121,7 +138,8 @@ Checked<Outcome> run(const Flags& flags) {
   note_formats(flags.job, input, need, only);
   RIGHTSIZE_TRY(const perf::Constants constants, open_constants(flags.catalog));
   RIGHTSIZE_TRY(const std::vector<SweptNeed> sweep, run_sweep(flags, only));
-  return Outcome{memory_report(input, need, gpus, constants, flags.options, !beyond, sweep)};
+  RIGHTSIZE_TRY(const std::optional<std::int64_t> longest, longest_of(flags, input, only));
+  return Outcome{memory_report(input, need, gpus, constants, flags.options, !beyond, sweep, longest)};
 }
 
 }  // namespace
@@ -132,6 +150,7 @@ Run add_memory(FlagSet& command) {
   add_rl_flags(command, flags->rl);
   command.find("--max-batch")->alone();  // the largest batch is part of every answer
   command.add("options", flags->options);
+  command.add("longest", flags->longest);
   command.add("sweep", flags->sweep)->meaning("table over one setting, e.g. precision=bf16,fp8,int4 or isl=512..8192");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };

@@ -315,6 +315,7 @@ struct MemoryView {
   const memory::EngineLaunch* launch;         // null: no engine, or no single GPU
   std::optional<std::int64_t> largest_batch;  // for training on one GPU
   std::vector<SweptFit> sweep;
+  std::optional<std::int64_t> longest = {};  // tokens; only where they were asked for
 };
 
 const MemoryNeed* serving_need(const MemoryView& v) {
@@ -333,6 +334,8 @@ const Fields<MemoryView> kDocumentFields = {
      [](const MemoryView& v) { return fits_on(v.need, v.gpus); }},
     {"largest_batch?", "training: the largest batch per GPU that fits; 0: not even one sample does",
      &MemoryView::largest_batch},
+    {"longest_tokens?", "--longest: tokens of the longest request, or training sequence, that fits",
+     &MemoryView::longest},
     {"warnings", "settings that cannot be as asked for, and their effect",
      [](const MemoryView& v) { return std::cref(v.need.warnings); }},
     {kServingFields, serving_need},
@@ -354,6 +357,23 @@ std::string room_sentence(const Job& job, const MemoryNeed& need) {
   if (const auto most = job.serve.max_batch)
     text += (room < *most ? ", not for the " : ", enough for the ") + count(*most) + " of --max-batch";
   return text + ".";
+}
+
+// "llama-3.1-8b has room for a request of up to 71,000 tokens on l4, input and output together."
+std::string longest_sentence(const ModelAndJob& input, const Gpu& gpu, std::int64_t tokens) {
+  const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
+  const bool serves = input.job.kind == model::JobKind::kServe;
+  const int split = serves ? input.job.parallel.tensor * input.job.parallel.pipeline : input.job.parallel.gpus;
+  const std::string where = split > 1 ? fmt::format("{} x {}", split, gpu.name) : gpu.name;
+  if (tokens == 0)
+    return fmt::format("No context fits: {} leaves no room on {}{}.", input.model.name, where,
+                       serves ? " for a KV cache" : "");
+  const char* limit =
+      input.model.context > 0 && tokens >= input.model.context / 128 * 128 ? ", the most that the model accepts" : "";
+  return serves ? fmt::format("The longest context of {} on {} is {} tokens, input and output of one request{}.",
+                              input.model.name, where, count(tokens), limit)
+                : fmt::format("The longest sequence for training {} on {} is {} tokens{}.", input.model.name, where,
+                              count(tokens), limit);
 }
 
 }  // namespace
@@ -394,8 +414,9 @@ std::string memory_sentence(const MemoryNeed& need, const model::Job& job, const
 
 Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std::vector<const Gpu*>& gpus,
                      const perf::Constants& constants, bool wants_options, bool by_engine,
-                     const std::vector<SweptNeed>& sweep) {
+                     const std::vector<SweptNeed>& sweep, std::optional<std::int64_t> longest) {
   Report report{.title = "Memory"};
+  if (longest) report.say(longest_sentence(input, *gpus.front(), *longest));
   const bool does_not_fit = gpus.size() == 1 && memory::fits(need, *gpus.front()).verdict != Verdict::kFits;
   const std::optional<OptionsView> options =
       wants_options || does_not_fit ? std::optional(options_of(input, need, gpus, constants)) : std::nullopt;
@@ -407,7 +428,7 @@ Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std
           ? std::optional(memory::largest_batch(input.model, input.job, *gpus[0]))
           : std::nullopt;
   report.document = kMemoryDocument.of({input, need, gpus, options ? &*options : nullptr, launch ? &*launch : nullptr,
-                                        largest, swept_fits(sweep, gpus)});
+                                        largest, swept_fits(sweep, gpus), longest});
   std::string text = describe_job(input.model, input.job) + ", " + memory_sentence(need, input.job, gpus);
   if (largest)
     text += *largest > 0

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/parse_units.h"
+#include "catalog/words.h"
 #include "market/energy.h"
 #include "market/read_own.h"
 #include "rightsize/prices/prices.h"
@@ -120,12 +121,28 @@ std::string conclusion(const std::vector<BuyRow>& rows, const market::OwnHardwar
          break_even_use(on_demand, busy);
 }
 
+// A provider may rent out only larger machines than needed, whose other GPUs have other work or none.
+std::string unused_sentence(const std::vector<BuyRow>& rows, int gpus) {
+  const BuyRow& row = *std::ranges::min_element(rows, {}, [](const BuyRow& r) { return r.rent.over(r.time); });
+  const catalog::Machine& machine = *row.rent.offer.machine;
+  const int rented = (gpus + machine.gpus - 1) / machine.gpus * machine.gpus;
+  if (rented == gpus) return {};
+  Rent share = row.rent;
+  share.monthly = row.rent.monthly * (1.0 * gpus / rented);
+  const std::optional<double> months = row.bought.pays_off(share);
+  return fmt::format(" {} of {} rented GPUs {} needed; if the others have work too, {}.", gpus, rented,
+                     gpus == 1 ? "is" : "are",
+                     months ? fmt::format("the purchase pays off after {:.1f} months", *months)
+                            : std::string("the purchase never pays off"));
+}
+
 // A price alone belongs to the machine named with it, or to one with eight GPUs of --gpu.
 std::string machine_to_buy(const PricesFlags& flags) {
   const std::vector<std::string> parts = words_of(flags.on_prem);
   const auto price = std::ranges::find_if(parts, [](const std::string& part) { return parse_usd(part).has_value(); });
   if (price == parts.end() || parts.size() > 2 || (parts.size() == 1 && flags.gpu.empty())) return flags.on_prem;
-  const std::string machine = parts.size() == 1 ? "8x" + flags.gpu : parts[price == parts.begin() ? 1 : 0];
+  const std::string gpus = catalog::split_gpu_count(flags.gpu).count ? flags.gpu : "8x" + flags.gpu;
+  const std::string machine = parts.size() == 1 ? gpus : parts[price == parts.begin() ? 1 : 0];
   return machine + "=" + *price;
 }
 
@@ -157,7 +174,8 @@ Checked<Outcome> buy_or_rent(const PricesFlags& flags) {
     rows.push_back({rent, bought, flags.hours.value_or(kYear * 4.0)});
   Outcome outcome{{.title = "Buy or rent", .document = kBuyDocument.of(rows)}};
   if (rows.empty()) return nothing_found(std::move(outcome), "No confirmed price on file to compare with.");
-  outcome.report.say(conclusion(rows, own, flags.busy));
+  outcome.report.say(conclusion(rows, own, flags.busy) +
+                     unused_sentence(rows, flags.gpus.value_or(own.gpus * own.machines)));
   std::vector<report::ColumnOf> columns{"terms", "provider", "instance", "region", "rent_usd_per_month", "rent_usd"};
   if (own.price > usd(0)) columns.insert(columns.end(), {"buy_usd", "break_even_months"});
   outcome.report.blocks.emplace_back(report::table_of(kBuyFields, rows, columns));

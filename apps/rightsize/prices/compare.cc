@@ -8,6 +8,7 @@
 #include "base/csv.h"
 #include "base/embedded.h"
 #include "base/parse_units.h"
+#include "catalog/words.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
@@ -202,6 +203,35 @@ std::string cheapest_ways(const std::vector<Way>& ways) {
   return text;
 }
 
+// "8xh100,16xa100": all GPUs of each number, in whole machines, the cheapest number first.
+std::string cheapest_numbers(const std::vector<Way>& ways, const std::string& asked, const catalog::Catalog& catalog) {
+  std::vector<std::pair<double, std::string>> costs;
+  for (const std::string& word : words_of(asked)) {
+    const catalog::CountedGpu named = catalog::split_gpu_count(word);
+    const Result<std::vector<const catalog::Gpu*>> gpus = catalog::gpus_meant(named.name, catalog);
+    if (!named.count || !gpus) return {};
+    std::optional<std::pair<double, std::string>> best;
+    for (const Way& way : ways) {
+      const TermPrice* price = way.on(Purchase::kOnDemand);
+      if (price == nullptr || !price->outlook.may_lead() || std::ranges::find(*gpus, way.gpu) == gpus->end()) continue;
+      const int machines = (*named.count + way.gpus - 1) / way.gpus;
+      const double usd = price->likely() * way.gpus * machines;
+      if (best && usd >= best->first) continue;
+      best = {usd, fmt::format("{} x {} {}/h, {}/month ({}, {} x {})", *named.count, way.gpu->name,
+                               format_usd_per_hour(usd), format_usd(rightsize::usd(usd * in_hours(kMonth))),
+                               way.provider, machines, price->offer.machine->instance)};
+    }
+    if (!best) return {};
+    costs.push_back(*best);
+  }
+  if (costs.size() < 2) return {};
+  std::ranges::sort(costs);
+  std::vector<std::string> parts;
+  for (const auto& [usd, words] : costs) parts.push_back(words);
+  return fmt::format("On demand, per hour: {}. The first costs {:.0f} % less than the next.", fmt::join(parts, "; "),
+                     100 * (1 - costs.front().first / costs[1].first));
+}
+
 }  // namespace
 
 Checked<Outcome> compare_prices(const PricesFlags& flags) {
@@ -211,10 +241,12 @@ Checked<Outcome> compare_prices(const PricesFlags& flags) {
   RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(with_known_names(flags, catalog), catalog));
   std::vector<Way> ways = ways_of(book, filter);
   const std::string conclusion = ways.empty() ? "" : cheapest_ways(ways);
+  const std::string numbers = cheapest_numbers(ways, flags.gpu, catalog);
   keep_top(ways, flags.top);
   Outcome outcome{{.title = "GPUs across providers", .document = kCompareDocument.of(ways)}};
   report::Report& report = outcome.report;
   if (ways.empty()) return nothing_found(std::move(outcome), "No price on file matches these filters.");
+  report.say(numbers);
   report.say(conclusion);
   report.show(
       "",

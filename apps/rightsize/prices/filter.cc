@@ -85,12 +85,15 @@ Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog:
   filter.community = flags.community;
   filter.min_memory = flags.min_memory.value_or(Bytes{});
   filter.max_price = flags.max_price;
+  std::set<int> counts;
   for (std::string_view word : split_list(flags.gpu, ',')) {
     const catalog::CountedGpu wanted = catalog::split_gpu_count(word);
     RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(wanted.name));
     for (const Gpu* gpu : matched) filter.gpus.push_back(gpu->name);
-    filter.machine_gpus = wanted.count.value_or(filter.machine_gpus);
+    counts.insert(wanted.count.value_or(0));
   }
+  // "8xh100,16xa100": no machine has both numbers, so any may be a part of them.
+  filter.machine_gpus = counts.size() == 1 ? *counts.begin() : 0;
   if (filter.machine_gpus == 0) filter.machine_gpus = flags.machine_gpus;
   if (filter.max_price && flags.machine_limit && filter.machine_gpus > 1) *filter.max_price /= filter.machine_gpus;
   RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, catalog::known_providers(catalog)));
@@ -99,6 +102,22 @@ Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog:
   RIGHTSIZE_TRY(filter.instances, catalog::match_instances(flags.instance, catalog));
   RIGHTSIZE_TRY(filter.excluded, catalog::match_names(flags.exclude, catalog));
   return filter;
+}
+
+std::string missing_sentence(const PricesFlags& flags, const market::PriceBook& book) {
+  const catalog::Catalog& catalog = book.catalog();
+  std::vector<std::string> missing;
+  const auto look = [&](const std::string& list, std::string PricesFlags::*part) {
+    for (const std::string& one : words_of(list)) {
+      PricesFlags only = flags;
+      only.*part = one;
+      const Result<market::OfferFilter> filter = read_filter(only, catalog);
+      if (filter && book.offers(*filter).empty()) missing.push_back(one);
+    }
+  };
+  if (words_of(flags.provider).size() > 1) look(flags.provider, &PricesFlags::provider);
+  if (words_of(flags.region).size() > 1) look(flags.region, &PricesFlags::region);
+  return missing.empty() ? "" : fmt::format("No price on file: {}.", fmt::join(missing, ", "));
 }
 
 std::string sort_key_meant(const std::string& words) {

@@ -336,19 +336,6 @@ std::string unplaced_sentence(const PricesFlags& flags, const market::PriceBook&
                      either_of({providers.begin(), providers.end()}), either_of(words_of(flags.region)));
 }
 
-// Providers that were asked for without such an offer.
-std::string missing_sentence(const PricesFlags& flags, const market::PriceBook& book,
-                             const std::vector<PricedOffer>& offers) {
-  const Result<market::OfferFilter> filter = read_filter(flags, book.catalog());
-  std::vector<std::string> missing;
-  for (const std::string& provider : filter ? filter->providers : std::vector<std::string>()) {
-    const bool listed =
-        std::ranges::any_of(offers, [&](const PricedOffer& row) { return row.machine->provider == provider; });
-    if (!listed) missing.push_back(provider);
-  }
-  return missing.empty() ? "" : fmt::format("No price on file: {}.", fmt::join(missing, ", "));
-}
-
 // Peer-hosted offers that only --community shows.
 std::size_t peers_left_out(const PricesFlags& flags, const market::PriceBook& book) {
   if (flags.community) return 0;
@@ -497,6 +484,14 @@ std::string totals_sentence(const std::vector<PricedOffer>& offers, const Prices
     if (best == nullptr || rank(row) < rank(*best)) best = &row;
   }
   std::vector<std::string> parts;
+  // With --best-per, the sides of a comparison.
+  constexpr std::size_t kMostSides = 6;
+  if (!flags.best_per.empty() && offers.size() > 1 && offers.size() <= kMostSides) {
+    for (const PricedOffer& row : offers)
+      parts.push_back(fmt::format("{} from {} ({}, {}, {})", format_usd(usd(row.total)), row.price->provider,
+                                  row.price->instance, row.price->region, catalog::name_of(row.price->purchase)));
+    cheapest.clear();
+  }
   for (const auto& [terms, row] : cheapest) {
     const bool whole_term = row->total > 1.001 * row->per_hour * in_hours(*flags.hours) *
                                              std::ceil(1.0 * flags.gpus.value_or(1) / row->machine->gpus);
@@ -524,7 +519,7 @@ std::string totals_sentence(const std::vector<PricedOffer>& offers, const Prices
 // Offers on other terms, if there are none on these.
 std::string nothing_sentence(const PricesFlags& flags, const market::PriceBook& book) {
   if (std::string unplaced = unplaced_sentence(flags, book); !unplaced.empty())
-    return "No price on file matches these filters. " + unplaced;
+    return "No price on file matches these filters. " + unplaced + alternative(flags, book, INFINITY);
   return fmt::format("No {}{}price on file matches{}.{}{}", fmt::join(split_list(flags.purchase, ','), " or "),
                      flags.purchase.empty() ? "" : " ", flags.purchase.empty() ? " these filters" : "",
                      alternative(flags, book, INFINITY),
@@ -550,9 +545,8 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
         "changed since the launch of the GPU. "
         "They are listed last; check them with the provider before relying on them.";
   }
-  for (const std::string& more :
-       {conversion_sentence(offers), shown_in_sentence(offers), unplaced_sentence(flags, *listed->book),
-        missing_sentence(flags, *listed->book, offers)}) {
+  for (const std::string& more : {conversion_sentence(offers), shown_in_sentence(offers),
+                                  unplaced_sentence(flags, *listed->book), missing_sentence(flags, *listed->book)}) {
     if (!more.empty()) notes += "\n" + more;
   }
   if (const std::size_t left_out = peers_left_out(flags, *listed->book); left_out > 0)

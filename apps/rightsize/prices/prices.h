@@ -37,10 +37,12 @@ struct PricesFlags {
 PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog);
 // Drops unknown providers, regions and GPUs from lists that also have known ones, with a note.
 PricesFlags with_known_names(PricesFlags flags, const catalog::Catalog& catalog);
-// The filter of --gpu, --provider, --region, --purchase, --retired and --community.
 // The column of --sort that these words mean: "price-per-gb" is usd-per-gib-hour. The words themselves if none.
 std::string sort_key_meant(const std::string& words);
+// The filter of --gpu, --provider, --region, --purchase, --retired and --community.
 Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog::Catalog& catalog);
+// Which of several providers or regions have no such offer; empty: each has one.
+std::string missing_sentence(const PricesFlags& flags, const market::PriceBook& book);
 
 Checked<Outcome> list_prices(const PricesFlags& flags);
 Checked<Outcome> compare_prices(const PricesFlags& flags);

@@ -8,16 +8,18 @@
 namespace rightsize::app {
 namespace {
 
-Result<std::vector<capacity::Slo>> parse_limits(const ServiceFlags& flags, capacity::Statistic percentile) {
+// A percentile that all limits name (ttft-p99=500ms) replaces `percentile`.
+Result<std::vector<capacity::Slo>> parse_limits(const ServiceFlags& flags, capacity::Statistic& percentile) {
   if (flags.slo.empty()) return std::vector<capacity::Slo>{};
   RIGHTSIZE_TRY(std::vector<capacity::Slo> slos, capacity::parse_slos(flags.slo, percentile));
   for (const capacity::Slo& slo : slos) {
     if (slo.quantity == capacity::Quantity::kLatency)
       return fail(bad_input(fmt::format("--slo '{}' must limit ttft or tpot", flags.slo))
                       .with_hint("write ttft=0.5s,tpot=25ms"));
-    if (slo.at != percentile)
+    if (slo.at != slos.front().at)
       return fail(bad_input("all limits must have the same percentile").with_hint("set it with --slo-percentile"));
   }
+  percentile = slos.front().at;
   return slos;
 }
 
