@@ -12,7 +12,7 @@ if(CCACHE_PROGRAM)
 endif()
 
 option(RIGHTSIZE_FUZZ "build the fuzz targets (needs clang and its instrumentation)" OFF)
-option(RIGHTSIZE_UNITY "compile up to eight files as one, which more than halves the work" OFF)
+option(RIGHTSIZE_UNITY "compile up to twelve files as one, which more than halves the work" OFF)
 option(RIGHTSIZE_HARDENED "stop at overwritten stacks and buffers, and make the tables of addresses read-only" OFF)
 option(RIGHTSIZE_PCH "compile the standard headers of the modules once, which saves a quarter of the work" OFF)
 

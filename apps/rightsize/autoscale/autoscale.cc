@@ -83,7 +83,7 @@ Checked<Outcome> compare_quickly(const AutoscaleFlags& flags, AutoscaleAnswer an
   return autoscale_outcome(answer);
 }
 
-Checked<Outcome> run(const AutoscaleFlags& flags) {
+Checked<Outcome> run_autoscale(const AutoscaleFlags& flags) {
   if (Result<> known = check_scaling_tools(flags.emit); !known) return fail(known.error());
   RIGHTSIZE_TRY(AutoscaleInput input, read_input(flags));
   if (!input.traffic) return startup_outcome(input);
@@ -128,7 +128,7 @@ Checked<Outcome> run(const AutoscaleFlags& flags) {
 Run add_autoscale(FlagSet& command) {
   auto flags = std::make_shared<AutoscaleFlags>();
   declare(command, *flags);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_autoscale(*flags); };
 }
 
 }  // namespace rightsize::app

@@ -242,7 +242,7 @@ Checked<Outcome> run_search(const BatchInput& input) {
   return searched_outcome(input, found, since(start));
 }
 
-Checked<Outcome> run(BatchFlags flags) {
+Checked<Outcome> run_batch(BatchFlags flags) {
   if (const auto gpus = take_replica_gpus(flags.gpu); gpus && flags.tp.empty()) flags.tp = {*gpus};
   RIGHTSIZE_TRY(const BatchInput input, read_input(flags));
   return input.service.slos.empty() ? run_one(input) : run_search(input);
@@ -253,7 +253,7 @@ Checked<Outcome> run(BatchFlags flags) {
 Run add_batch(FlagSet& command) {
   auto flags = std::make_shared<BatchFlags>();
   declare(command, *flags);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_batch(*flags); };
 }
 
 }  // namespace rightsize::app

@@ -16,7 +16,7 @@
 namespace rightsize::app {
 namespace {
 
-struct Flags : BillFilters {
+struct BillFlags : BillFilters {
   std::vector<std::string> from, budgets;
   std::string emit, currency, catalog;
   std::size_t top = 10;
@@ -45,7 +45,7 @@ Error no_group(const std::string& by, const bill::Bill& bill) {
 }
 
 // "3 months" counts back from the bill's last day, not from today; other texts name days.
-Result<> count_back(Flags& flags, const std::string& typed, const catalog::Catalog& catalog) {
+Result<> count_back(BillFlags& flags, const std::string& typed, const catalog::Catalog& catalog) {
   if (!flags.first || parse_date(typed) || parse_period(typed, today())) return {};
   bill::BillReader reader(catalog);
   for (const std::string& file : flags.from) {
@@ -58,7 +58,7 @@ Result<> count_back(Flags& flags, const std::string& typed, const catalog::Catal
   return {};
 }
 
-Checked<Outcome> run(Flags flags, const FlagSet& command) {
+Checked<Outcome> run_bill(BillFlags flags, const FlagSet& command) {
   if (!flags.emit.empty() && flags.emit != "rules" && flags.emit != "digest")
     return fail(bad_input(fmt::format("--emit '{}': use rules or digest", flags.emit)));
   RIGHTSIZE_TRY(const std::vector<bill::Budget> budgets, bill::parse_budgets(flags.budgets));
@@ -98,7 +98,7 @@ Checked<Outcome> run(Flags flags, const FlagSet& command) {
 }  // namespace
 
 Run add_bill(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<BillFlags>();
   command.add("from", flags->from)
       ->argument("files")
       ->required()
@@ -119,7 +119,7 @@ Run add_bill(FlagSet& command) {
       ->meaning("write Prometheus alert rules for the budgets (rules) or a weekly message (digest)");
   command.add("top", flags->top)->meaning("rows of each table shown as text")->or_else("10");
   add_catalog_flag(command, flags->catalog);
-  return [flags, &command] { return run(*flags, command); };
+  return [flags, &command] { return run_bill(*flags, command); };
 }
 
 }  // namespace rightsize::app

@@ -134,7 +134,7 @@ Result<> use_file(Flags& flags, kv_cache::ReuseCurve& reuse, Totals& totals) {
   return kv_cache::each_request(*source, flags.trace, use, *flags.block_tokens);
 }
 
-Checked<Outcome> run(Flags flags) {
+Checked<Outcome> run_cache(Flags flags) {
   if (const auto gpus = take_replica_gpus(flags.gpu); gpus && !flags.tp) flags.tp = gpus;
   CacheAnswer answer;
   model::ModelShape shape;
@@ -224,7 +224,7 @@ Run add_cache(FlagSet& command) {
       ->or_else("on-demand")
       ->meaning("terms of catalogue prices: on-demand, spot, 1y or 3y");
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_cache(*flags); };
 }
 
 }  // namespace rightsize::app

@@ -18,7 +18,7 @@ namespace {
 
 using calibration::CalibrationFit;
 
-struct Flags {
+struct CalibrateFlags {
   std::vector<std::string> files;
   std::string catalog;
   std::map<std::string, std::string> given;  // facts that the file lacks
@@ -64,7 +64,7 @@ std::string with_our_columns(const std::string& text) {
   return header + text.substr(end);
 }
 
-Checked<std::vector<calibration::Measurement>> read_rows(const std::string& file, const Flags& flags,
+Checked<std::vector<calibration::Measurement>> read_rows(const std::string& file, const CalibrateFlags& flags,
                                                          const catalog::Catalog& catalog) {
   RIGHTSIZE_TRY(std::string text, read_file(file, 16u << 20));
   if (!calibration::is_benchmark(text) && !text.starts_with('[') && !text.starts_with('#'))
@@ -78,7 +78,7 @@ Checked<std::vector<calibration::Measurement>> read_rows(const std::string& file
   return calibration::read_measurements(file, std::move(text), catalog, {flags.given, gpu_named});
 }
 
-Checked<Outcome> run(const Flags& flags) {
+Checked<Outcome> run_calibrate(const CalibrateFlags& flags) {
   RIGHTSIZE_TRY(std::string folder, catalog::overlay_target(flags.catalog));
   std::error_code ignored;
   const std::string overlay = std::filesystem::is_directory(folder, ignored) ? folder : std::string{};
@@ -99,7 +99,7 @@ Checked<Outcome> run(const Flags& flags) {
 }  // namespace
 
 Run add_calibrate(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<CalibrateFlags>();
   command.add("FILE", flags->files)->required();
   for (const char* name : {"model", "gpu", "gpus", "tp", "stack", "precision", "kv-precision", "max-batch",
                            "concurrency", "rate", "isl", "osl"}) {
@@ -118,7 +118,7 @@ Run add_calibrate(FlagSet& command) {
       ->meaning(
           "folder to write calibration.csv to, made if missing (or $RIGHTSIZE_CATALOG, or rightsize/catalog in your "
           "XDG configuration folder)");
-  return [flags] { return run(*flags); };
+  return [flags] { return run_calibrate(*flags); };
 }
 
 }  // namespace rightsize::app

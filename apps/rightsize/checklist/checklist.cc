@@ -29,7 +29,7 @@ const report::Fields<std::vector<ChecklistStep>> kChecklistFields = {
 const report::Document<std::vector<ChecklistStep>> kChecklistDocument("checklist", "Five steps to a right-sized GPU",
                                                                       kChecklistFields);
 
-struct Flags {
+struct ChecklistFlags {
   WorkloadFlags workload;
   std::string fleet, catalog;
 };
@@ -56,7 +56,7 @@ Checked<std::optional<Recommended>> advise(const WorkloadFlags& workload, const 
   return recommend_for(workloads.front(), facts);
 }
 
-Checked<Outcome> run(const Flags& flags) {
+Checked<Outcome> run_checklist(const ChecklistFlags& flags) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   ChecklistFacts known{facts.catalog};
   // A profile answers steps of the checklist, but it does not describe the workload.
@@ -88,11 +88,11 @@ report::Report checklist_report(const std::string& title, const std::vector<Chec
 }
 
 Run add_checklist(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ChecklistFlags>();
   add_workload_flags(command, flags->workload);
   command.add("fleet", flags->fleet);
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_checklist(*flags); };
 }
 
 }  // namespace rightsize::app

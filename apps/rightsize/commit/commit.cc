@@ -47,7 +47,7 @@ Outcome no_price() {
   return outcome;
 }
 
-Checked<Outcome> run(const CommitFlags& typed) {
+Checked<Outcome> run_commit(const CommitFlags& typed) {
   const CommitFlags flags = with_terms(typed);
   if (Result<> checked = check(flags); !checked) return fail(checked.error());
   RIGHTSIZE_TRY(const DemandHistory usage, usage_of(flags));
@@ -80,7 +80,7 @@ Checked<Outcome> run(const CommitFlags& typed) {
 Run add_commit(FlagSet& command) {
   auto flags = std::make_shared<CommitFlags>();
   add_commit_flags(command, *flags);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_commit(*flags); };
 }
 
 }  // namespace rightsize::app

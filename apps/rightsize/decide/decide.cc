@@ -19,7 +19,7 @@ namespace {
 using decisions::Decision;
 using decisions::UsdRange;
 
-struct Flags {
+struct DecideFlags {
   std::string from, workload, part, team, by, why, rollback, catalog;
   std::optional<Usd> before, after;
   std::optional<Ratio> tolerance;
@@ -39,7 +39,7 @@ const report::Fields<DecideAnswer> kAnswerFields = {
 const report::Document<DecideAnswer> kDecideDocument("decide", "A plan recorded as a decision", kAnswerFields);
 
 // Sets the cost before the decision, and with it the saving.
-void add_before(const Flags& flags, Decision& decision) {
+void add_before(const DecideFlags& flags, Decision& decision) {
   decisions::DecisionSummary& summary = decision.summary;
   if (flags.before) summary.before = flags.before;
   if (!summary.before || !decision.cost) return;
@@ -61,7 +61,7 @@ void add_tolerance(double share, Decision& decision) {
 }
 
 // The decision from a plan file, or from a cost alone.
-Checked<Decision> planned(const Flags& flags) {
+Checked<Decision> planned(const DecideFlags& flags) {
   if (flags.from.empty() == !flags.after) {
     return fail(bad_input("give the plan: either --from FILE or its monthly cost, --after 9200")
                     .with_hint("--from takes the JSON of 'recommend' and other commands"));
@@ -80,7 +80,7 @@ Checked<Decision> planned(const Flags& flags) {
   return decisions::read_plan(name, std::move(text), {flags.plan, flags.part});
 }
 
-Checked<Decision> read_decision(const Flags& flags) {
+Checked<Decision> read_decision(const DecideFlags& flags) {
   RIGHTSIZE_TRY(Decision decision, planned(flags));
   decision.summary.workload = flags.workload;
   decision.summary.team = flags.team;
@@ -117,7 +117,7 @@ std::string sentence(const Decision& d, bool kept) {
   return text + ".";
 }
 
-Checked<Outcome> run(Flags flags) {
+Checked<Outcome> run_decide(DecideFlags flags) {
   // `decide chat --after 9200`: the workload in place of a file.
   std::error_code ignored;
   if (flags.workload.empty() && flags.after && flags.from != "-" && !std::filesystem::exists(flags.from, ignored))
@@ -154,7 +154,7 @@ Checked<Outcome> run(Flags flags) {
 }  // namespace
 
 Run add_decide(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<DecideFlags>();
   command.add("from", flags->from)
       ->meaning(
           "the plan: JSON of recommend, service, autoscale, fleet, batch, window, mig or portfolio, or - for standard "
@@ -173,7 +173,7 @@ Run add_decide(FlagSet& command) {
   command.add("dry-run", flags->dry_run)->meaning("show the decision without keeping it");
   add_ledger_flags(command, flags->ledger);
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_decide(*flags); };
 }
 
 }  // namespace rightsize::app

@@ -28,7 +28,7 @@ const std::vector<Verb>& verbs() {
   return kAll;
 }
 
-Checked<Outcome> run(const DecisionsFlags& flags, const FlagSet& command) {
+Checked<Outcome> run_decisions(const DecisionsFlags& flags, const FlagSet& command) {
   std::string name = flags.words.empty() ? "list" : flags.words.front();
   const Verb* verb = find_verb(verbs(), name);
   if (verb != nullptr) name = verb->name;
@@ -97,7 +97,7 @@ Run add_decisions(FlagSet& command) {
   command.add("webhook-format", flags->webhook_format);
   add_ledger_flags(command, flags->ledger);
   add_catalog_flag(command, flags->catalog);
-  return [flags, &command] { return run(*flags, command); };
+  return [flags, &command] { return run_decisions(*flags, command); };
 }
 
 }  // namespace rightsize::app

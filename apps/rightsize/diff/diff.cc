@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using manifests::Side;
 
-struct Flags {
+struct DiffFlags {
   std::string before, after, against, gpu, provider, region, catalog;
   std::optional<Usd> fail_over;      // per month
   std::optional<Seconds> job_hours;  // per month
@@ -80,13 +80,13 @@ std::vector<Side> priced(std::vector<manifests::GpuRequest> requests, const mark
 }
 
 // Two files are compared under the name of the new one; the old request is shown under its own.
-void name_as_typed(manifests::GpuRequest& old, const Flags& flags) {
+void name_as_typed(manifests::GpuRequest& old, const DiffFlags& flags) {
   if (old.file != flags.after) return;
   if (flags.against.empty() && old.name == fs::path(old.file).filename()) old.name = fs::path(flags.before).filename();
   old.file = flags.against.empty() ? flags.before : fmt::format("{}:{}", flags.against, flags.after);
 }
 
-Result<manifests::PriceAssumptions> read_assumptions(const Flags& flags, const catalog::Catalog& catalog) {
+Result<manifests::PriceAssumptions> read_assumptions(const DiffFlags& flags, const catalog::Catalog& catalog) {
   manifests::PriceAssumptions assumptions;
   assumptions.job_time = flags.job_hours;
   if (!flags.gpu.empty()) {
@@ -103,7 +103,7 @@ Result<manifests::PriceAssumptions> read_assumptions(const Flags& flags, const c
   return assumptions;
 }
 
-Checked<Outcome> run(Flags flags) {
+Checked<Outcome> run_diff(DiffFlags flags) {
   const bool from_git = !flags.against.empty();
   if (from_git && !flags.after.empty() && !is_nothing(flags.before))
     return fail(bad_input("--against replaces the old files").with_hint("name only the new ones"));
@@ -157,7 +157,7 @@ Checked<Outcome> run(Flags flags) {
 }  // namespace
 
 Run add_diff(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<DiffFlags>();
   command.add("OLD", flags->before)->required();
   command.add("NEW", flags->after);
   command.add("against", flags->against);
@@ -171,7 +171,7 @@ Run add_diff(FlagSet& command) {
       ->meaning("exit with code 4 if something does not fit, has no price, cannot be read or is not understood");
   command.add("all", flags->all);
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_diff(*flags); };
 }
 
 }  // namespace rightsize::app

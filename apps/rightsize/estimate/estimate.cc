@@ -219,7 +219,7 @@ Result<> check_rl_flags(const Flags& flags) {
   return {};
 }
 
-Checked<Outcome> run(Flags flags) {
+Checked<Outcome> run_estimate(Flags flags) {
   std::optional<Sweep> sweep;
   if (!flags.sweep.empty()) {
     RIGHTSIZE_TRY(sweep, parse_sweep(flags.sweep));
@@ -366,7 +366,7 @@ Run add_estimate(FlagSet& command) {
   command.add("roofline", flags->roofline);
   command.add("per", flags->per);
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_estimate(*flags); };
 }
 
 }  // namespace rightsize::app

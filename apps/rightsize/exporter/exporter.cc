@@ -17,7 +17,7 @@
 namespace rightsize::app {
 namespace {
 
-struct Flags {
+struct ExporterFlags {
   FleetFlags fleet;
   std::string listen, slo;
   Seconds every;
@@ -40,7 +40,7 @@ TimePoint now() {
 }
 
 // The LLM services of the same server and window.
-Checked<std::string> measure_services(const Flags& flags, const Facts& facts) {
+Checked<std::string> measure_services(const ExporterFlags& flags, const Facts& facts) {
   ServiceFlags service;
   static_cast<ServerFlags&>(service) = flags.fleet;
   service.from = flags.fleet.from;
@@ -52,7 +52,7 @@ Checked<std::string> measure_services(const Flags& flags, const Facts& facts) {
   return service_metrics(found);
 }
 
-Checked<std::string> measure(const Flags& flags, const Facts& facts) {
+Checked<std::string> measure(const ExporterFlags& flags, const Facts& facts) {
   RIGHTSIZE_TRY(const FleetRequest request, read_request(flags.fleet, facts.catalog));
   RIGHTSIZE_TRY(const FleetResult result, run_fleet(request, facts));
   std::string text = fleet::emit_metrics(result.analysis, result.analysis.totals.share_read, result.misleading.empty());
@@ -64,7 +64,7 @@ Checked<std::string> measure(const Flags& flags, const Facts& facts) {
 }
 
 // Measures once and updates the page; the errors are also printed.
-Errors update(MetricsPage& page, const Flags& flags, const Facts& facts) {
+Errors update(MetricsPage& page, const ExporterFlags& flags, const Facts& facts) {
   const auto begin = std::chrono::steady_clock::now();
   Checked<std::string> text = measure(flags, facts);
   if (text) {
@@ -98,7 +98,7 @@ std::vector<http_server::Route> routes_of(const MetricsPage& page) {
           })};
 }
 
-Checked<Outcome> run(const Flags& flags) {
+Checked<Outcome> run_exporter(const ExporterFlags& flags) {
   if (!flags.slo.empty() && !flags.services) return fail(bad_input("--slo needs --services"));
   RIGHTSIZE_TRY(const auto address, http_server::parse_listen(flags.listen));
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.fleet.catalog));
@@ -137,7 +137,7 @@ Checked<Outcome> run(const Flags& flags) {
 }  // namespace
 
 Run add_exporter(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ExporterFlags>();
   add_fleet_flags(command, flags->fleet);
   command.add("listen", flags->listen)->or_else("127.0.0.1:9477");
   command.add("every", flags->every);
@@ -145,7 +145,7 @@ Run add_exporter(FlagSet& command) {
   command.add("services", flags->services);
   command.add("slo", flags->slo)->meaning("limits for --services: ttft=0.5s,tpot=25ms");
   command.add("once", flags->once)->meaning("measure once, print the metrics and exit (for a textfile collector)");
-  return [flags] { return run(*flags); };
+  return [flags] { return run_exporter(*flags); };
 }
 
 }  // namespace rightsize::app

@@ -15,7 +15,7 @@
 namespace rightsize::app {
 namespace {
 
-struct Flags {
+struct GpusFlags {
   GpuChoice choice;
   std::string catalog;
   std::size_t top = 0;
@@ -27,7 +27,8 @@ struct Flags {
 };
 
 // "8 x h100-sxm at 100 % load draw 5.60 kW: 4,088 kWh in a month ...": with hosts and with cooling too.
-std::string power_sentence(const Flags& flags, const catalog::Gpu& gpu, const std::optional<market::Carbon>& carbon) {
+std::string power_sentence(const GpusFlags& flags, const catalog::Gpu& gpu,
+                           const std::optional<market::Carbon>& carbon) {
   if (!gpu.tdp) return fmt::format("The power of {} is not in the catalogue.", gpu.name);
   const Watts idle = gpu.idle_power.value_or(Watts{});
   const int count = flags.gpus.value_or(1);
@@ -79,7 +80,7 @@ std::string compared(const std::vector<std::string>& names, const catalog::Catal
   return text.empty() ? text : text + " Compute limits training and long prompts, bandwidth limits decoding.";
 }
 
-Checked<Outcome> run(const Flags& flags) {
+Checked<Outcome> run_gpus(const GpusFlags& flags) {
   const bool priced = sorts_by_price(flags.choice);  // prices take longer to load than GPUs
   RIGHTSIZE_TRY(const catalog::Catalog catalog, priced ? open_catalog(flags.catalog) : open_hardware(flags.catalog));
   const auto book = priced ? std::make_unique<market::PriceBook>(catalog) : nullptr;
@@ -100,7 +101,7 @@ Checked<Outcome> run(const Flags& flags) {
 }  // namespace
 
 Run add_gpus(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<GpusFlags>();
   command.add("gpu", flags->choice.gpus)
       ->argument()
       ->meaning("GPUs by name or alias, families such as a100, or a vendor");
@@ -121,7 +122,7 @@ Run add_gpus(FlagSet& command) {
   command.add("pue", flags->pue);
   command.add("top", flags->top)->or_else("0");
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_gpus(*flags); };
 }
 
 }  // namespace rightsize::app

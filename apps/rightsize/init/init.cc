@@ -29,7 +29,7 @@ const report::Fields<Written> kWrittenFields = {
 };
 const report::Document<Written> kInitDocument("init", "A workload file", kWrittenFields);
 
-struct Flags {
+struct InitFlags {
   WorkloadFlags workload;
   RlFlags rl;
   std::string output, catalog;
@@ -39,7 +39,7 @@ struct Flags {
 // A small workload that shows the format, for use without settings and without a terminal to ask questions.
 Settings example() { return {{"model", "llama-3.1-8b", {}}, {"job", "train", {}}, {"tokens", "100M", {}}}; }
 
-Result<Settings> settings_of(const Flags& flags, const catalog::Catalog& catalog) {
+Result<Settings> settings_of(const InitFlags& flags, const catalog::Catalog& catalog) {
   Settings given;
   for (const auto* settings : {&flags.workload.settings, &flags.rl.settings}) {
     for (const auto& [name, value] : *settings) given.push_back({name, value, {}});
@@ -56,13 +56,13 @@ Result<Settings> settings_of(const Flags& flags, const catalog::Catalog& catalog
   return given.empty() ? example() : given;
 }
 
-Result<> write(const Flags& flags, const std::string& text) {
+Result<> write(const InitFlags& flags, const std::string& text) {
   if (!flags.force && std::filesystem::exists(flags.output))
     return fail(bad_input(fmt::format("'{}' already exists", flags.output)).with_hint("--force overwrites it"));
   return write_file(flags.output, text);
 }
 
-Checked<Outcome> run(const Flags& flags) {
+Checked<Outcome> run_init(const InitFlags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
   RIGHTSIZE_TRY(Settings settings, settings_of(flags, catalog));
   if (const RlWorkload rl = rl_workload(settings, {}); rl.is_rl()) {
@@ -86,14 +86,14 @@ Checked<Outcome> run(const Flags& flags) {
 }  // namespace
 
 Run add_init(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<InitFlags>();
   add_setting_flags(command, flags->workload);
   add_rl_flags(command, flags->rl, true);
   command.add("output", flags->output);
   command.add("ask", flags->ask);
   command.add("force", flags->force);
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_init(*flags); };
 }
 
 }  // namespace rightsize::app

@@ -21,7 +21,7 @@ namespace {
 
 using catalog::Gpu;
 
-struct Flags {
+struct MemoryFlags {
   JobFlags job;
   RlFlags rl;
   std::string catalog, sweep;
@@ -84,7 +84,7 @@ std::optional<Bytes> use_llama_cpp(const JobFlags& flags, ModelAndJob& input, co
   return beyond;
 }
 
-Checked<std::vector<SweptNeed>> run_sweep(const Flags& flags, const Gpu* gpu) {
+Checked<std::vector<SweptNeed>> run_sweep(const MemoryFlags& flags, const Gpu* gpu) {
   if (flags.sweep.empty()) return {};
   const QuietNotes quiet;
   std::vector<SweptNeed> rows;
@@ -99,7 +99,7 @@ Checked<std::vector<SweptNeed>> run_sweep(const Flags& flags, const Gpu* gpu) {
 }
 
 // With --longest: the tokens of the longest request or training sequence that fits.
-Checked<std::optional<std::int64_t>> longest_of(const Flags& flags, const ModelAndJob& input, const Gpu* gpu) {
+Checked<std::optional<std::int64_t>> longest_of(const MemoryFlags& flags, const ModelAndJob& input, const Gpu* gpu) {
   if (!flags.longest) return std::nullopt;
   if (gpu == nullptr) return fail(Errors(bad_input("--longest depends on the GPU").with_hint("add --gpu h100-sxm")));
   if (input.model.kind != model::ModelKind::kDecoder)
@@ -113,7 +113,7 @@ Checked<std::optional<std::int64_t>> longest_of(const Flags& flags, const ModelA
   return launch->max_context;
 }
 
-Checked<Outcome> run(const Flags& flags) {
+Checked<Outcome> run_memory(const MemoryFlags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_hardware(flags.catalog));
   if (asks_for_rl(flags.job, flags.rl)) return memory_rl(flags.job, flags.rl, catalog);
   RIGHTSIZE_TRY(ModelAndJob input, read_job(flags.job));
@@ -145,7 +145,7 @@ Checked<Outcome> run(const Flags& flags) {
 }  // namespace
 
 Run add_memory(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<MemoryFlags>();
   add_job_flags(command, flags->job);
   add_rl_flags(command, flags->rl);
   command.find("--max-batch")->alone();  // the largest batch is part of every answer
@@ -153,7 +153,7 @@ Run add_memory(FlagSet& command) {
   command.add("longest", flags->longest);
   command.add("sweep", flags->sweep)->meaning("table over one setting, e.g. precision=bf16,fp8,int4 or isl=512..8192");
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_memory(*flags); };
 }
 
 }  // namespace rightsize::app

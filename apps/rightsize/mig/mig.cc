@@ -136,7 +136,7 @@ Checked<Outcome> answer_about(const mig::Geometry& geometry, const MigFlags& fla
   return Outcome{current_report(geometry, gpus)};
 }
 
-Checked<Outcome> run(MigFlags flags) {
+Checked<Outcome> run_mig(MigFlags flags) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   // `mig "12 models of 6 GB each on A100s"`.
   std::error_code ignored;
@@ -201,7 +201,7 @@ Run add_mig(FlagSet& command) {
   command.add("make-room", flags->make_room);
   command.add("verify", flags->verify);
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_mig(*flags); };
 }
 
 }  // namespace rightsize::app

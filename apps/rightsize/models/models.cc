@@ -23,7 +23,7 @@ namespace {
 
 using model::ModelShape;
 
-struct Flags {
+struct ModelsFlags {
   std::vector<std::string> models;
   std::string family, gpu, catalog, job, method, precision;
   std::size_t top = 0;
@@ -32,7 +32,7 @@ struct Flags {
   double min_params = 0, max_params = std::numeric_limits<double>::infinity();
 };
 
-bool is_wanted(const Flags& flags, const ModelShape& model) {
+bool is_wanted(const ModelsFlags& flags, const ModelShape& model) {
   const double count = static_cast<double>(model.parameters());
   return count >= flags.min_params && count <= flags.max_params && (!flags.moe || model.experts) &&
          model.context >= flags.min_context;
@@ -49,7 +49,7 @@ bool can_run(const JobFlags& flags, const ModelShape& model, const catalog::Gpu&
 }
 
 // The flags of the job: serving, or training where a method is given.
-JobFlags job_of_gpus(const Flags& flags, int gpus) {
+JobFlags job_of_gpus(const ModelsFlags& flags, int gpus) {
   JobFlags job;
   const bool trains = flags.job == "train" || !flags.method.empty();
   job.settings = {{"job", trains ? "train" : "serve"}, {"gpus", std::to_string(gpus)}};
@@ -61,7 +61,7 @@ JobFlags job_of_gpus(const Flags& flags, int gpus) {
   return job;
 }
 
-Checked<Outcome> models_that_fit(const Flags& flags, std::vector<ModelShape> models) {
+Checked<Outcome> models_that_fit(const ModelsFlags& flags, std::vector<ModelShape> models) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_hardware(flags.catalog));
   const catalog::CountedGpu wanted = catalog::split_gpu_count(flags.gpu);
   RIGHTSIZE_TRY(const catalog::Gpu* gpu, named_gpu(catalog, wanted.name));
@@ -91,7 +91,7 @@ Checked<Outcome> models_that_fit(const Flags& flags, std::vector<ModelShape> mod
 }
 
 // All built-in models, or those of one family.
-Checked<std::vector<ModelShape>> select(const Flags& flags) {
+Checked<std::vector<ModelShape>> select(const ModelsFlags& flags) {
   const std::string& wanted = flags.family;
   if (!wanted.empty()) {
     const auto families = list_of<std::string>(model::model_families(), &model::ModelFamily::name);
@@ -126,7 +126,7 @@ std::string kind_words(const ModelShape& model) {
 
 // Models with a part of the name that begins with the word, or of that kind: `models qwen`, `models coder`, `models
 // video`.
-std::vector<ModelShape> named_like(const Flags& flags, const std::string& wanted) {
+std::vector<ModelShape> named_like(const ModelsFlags& flags, const std::string& wanted) {
   std::vector<ModelShape> models;
   for (const std::string& name : model::preset_names()) {
     auto model = model::find_model(name);
@@ -138,14 +138,14 @@ std::vector<ModelShape> named_like(const Flags& flags, const std::string& wanted
   return models;
 }
 
-Outcome listed(const Flags& flags, std::vector<ModelShape> models) {
+Outcome listed(const ModelsFlags& flags, std::vector<ModelShape> models) {
   if (flags.top > 0 && flags.top < models.size())
     models.erase(models.begin() + static_cast<int>(flags.top), models.end());
   return Outcome{models_report(models)};
 }
 
 // The models that a word names: one, or all with such a name.
-Checked<std::vector<ModelShape>> named(const Flags& flags, const std::string& name) {
+Checked<std::vector<ModelShape>> named(const ModelsFlags& flags, const std::string& name) {
   std::vector<ModelShape> alike = named_like(flags, name);
   // The name of a model series lists all its members here; other commands take its most common member.
   if (alike.size() > 1 && model::note_on_name(name).starts_with("assumed")) return alike;
@@ -156,7 +156,7 @@ Checked<std::vector<ModelShape>> named(const Flags& flags, const std::string& na
   return std::vector{*std::move(model)};
 }
 
-Checked<Outcome> run(const Flags& flags) {
+Checked<Outcome> run_models(const ModelsFlags& flags) {
   if (!flags.models.empty()) {
     std::vector<ModelShape> found;
     for (const std::string& name : flags.models) {
@@ -176,7 +176,7 @@ Checked<Outcome> run(const Flags& flags) {
 }  // namespace
 
 Run add_models(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ModelsFlags>();
   command.add("model", flags->models)
       ->argument()
       ->meaning("built-in names or parts of them, or the path of a Hugging Face config.json");
@@ -191,7 +191,7 @@ Run add_models(FlagSet& command) {
   command.add("precision", flags->precision);
   command.add("top", flags->top)->or_else("0");
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_models(*flags); };
 }
 
 }  // namespace rightsize::app

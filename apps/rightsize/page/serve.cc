@@ -16,7 +16,7 @@
 namespace rightsize::app {
 namespace {
 
-struct Flags {
+struct ServeFlags {
   std::string listen, token_file, certificate, key, catalog, replay;
   std::vector<std::string> from;
   std::string prometheus, bearer_file, ledger;
@@ -27,7 +27,7 @@ struct Flags {
 };
 
 // The token comes from a file or the environment: process lists show arguments.
-Result<std::string> read_token(const Flags& flags) {
+Result<std::string> read_token(const ServeFlags& flags) {
   constexpr std::size_t kShortest = 16;
   const char* variable = std::getenv("RIGHTSIZE_TOKEN");
   if (flags.token_file.empty() && variable == nullptr) return std::string();
@@ -45,7 +45,7 @@ Result<std::string> read_token(const Flags& flags) {
 }
 
 // The user's fleet, or the built-in example.
-Result<FleetSource> fleet_source(const Flags& flags, ScratchFolder& scratch) {
+Result<FleetSource> fleet_source(const ServeFlags& flags, ScratchFolder& scratch) {
   FleetSource source;
   source.ledger = flags.ledger;
   RIGHTSIZE_TRY(source.service_example,
@@ -72,7 +72,7 @@ Result<FleetSource> fleet_source(const Flags& flags, ScratchFolder& scratch) {
   return source;
 }
 
-http_server::ListenOptions server_options(const Flags& flags, const std::pair<std::string, int>& address,
+http_server::ListenOptions server_options(const ServeFlags& flags, const std::pair<std::string, int>& address,
                                           std::string token) {
   http_server::ListenOptions options;
   options.address = address.first;
@@ -96,7 +96,7 @@ Outcome print_openapi() {
 
 void say(const std::string& line) { std::fputs(line.c_str(), stderr); }
 
-void announce(const Flags& flags, const http_server::ListenOptions& options, const std::string& address) {
+void announce(const ServeFlags& flags, const http_server::ListenOptions& options, const std::string& address) {
   say(fmt::format("rightsize is at {}://{}/ (Ctrl-C ends it)\n", flags.certificate.empty() ? "http" : "https",
                   address));
   if (!options.token.empty()) say("The page asks for the token once; programs send 'Authorization: Bearer TOKEN'.\n");
@@ -104,7 +104,7 @@ void announce(const Flags& flags, const http_server::ListenOptions& options, con
     say("warning: without --tls-cert and --tls-key the token and all responses are sent unencrypted\n");
 }
 
-Checked<Outcome> run(const Flags& flags) {
+Checked<Outcome> run_serve(const ServeFlags& flags) {
   if (flags.openapi) return print_openapi();
   RIGHTSIZE_TRY(const auto address, http_server::parse_listen(flags.listen));
   RIGHTSIZE_TRY(std::string token, read_token(flags));
@@ -141,7 +141,7 @@ Checked<Outcome> run(const Flags& flags) {
 }  // namespace
 
 Run add_serve(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ServeFlags>();
   command.add("listen", flags->listen)
       ->meaning("address and port; port 0 takes a free one. Addresses that other machines can reach need a token")
       ->or_else("127.0.0.1:8477");
@@ -159,7 +159,7 @@ Run add_serve(FlagSet& command) {
   command.add("speed", flags->speed);
   command.add("openapi", flags->openapi);
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_serve(*flags); };
 }
 
 }  // namespace rightsize::app

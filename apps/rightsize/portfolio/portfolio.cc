@@ -54,7 +54,7 @@ void add_setting(const std::string& name, const std::string& value, portfolio::O
   }
 }
 
-Checked<Outcome> run(const PortfolioFlags& flags) {
+Checked<Outcome> run_portfolio(const PortfolioFlags& flags) {
   if (flags.file.empty())
     return fail(
         bad_input("the file is missing").with_hint("for example rightsize portfolio examples/portfolio/team.yaml"));
@@ -128,7 +128,7 @@ Run add_portfolio(FlagSet& command) {
   add_electricity_flags(command, flags->electricity, "estimated");
   command.find("--pue")->or_words("1.3");
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_portfolio(*flags); };
 }
 
 }  // namespace rightsize::app

@@ -45,7 +45,7 @@ std::string feed_names() {
   return names;
 }
 
-Checked<Outcome> run(PricesFlags flags, const FlagSet& command) {
+Checked<Outcome> run_prices(PricesFlags flags, const FlagSet& command) {
   const Verb* named = flags.words.empty() ? nullptr : find_verb(verbs(), flags.words.front());
   const Verb& verb = named == nullptr ? verbs().front() : *named;
   if (Result<> fits = check_flags(command, "prices", verbs(), verb); !fits) return fail(fits.error());
@@ -128,7 +128,8 @@ Run add_prices(FlagSet& command) {
   add_price_flag(command, flags->price);
   command.add("hours", flags->hours);
   command.add("gpus", flags->gpus)
-      ->meaning("only machines with this many GPUs; with --hours: what they cost in all; buy: the GPUs that are needed");
+      ->meaning(
+          "only machines with this many GPUs; with --hours: what they cost in all; buy: the GPUs that are needed");
   command.add("machines", flags->machines);
   command.add("on-prem", flags->on_prem)
       ->meaning("buy: the machine and its price, e.g. 8xh100-sxm=280000USD; a price alone is for eight GPUs of --gpu");
@@ -159,7 +160,7 @@ Run add_prices(FlagSet& command) {
   command.add("before", flags->before);
   command.add("store", flags->store);
   add_catalog_flag(command, flags->catalog);
-  return [flags, &command] { return run(*flags, command); };
+  return [flags, &command] { return run_prices(*flags, command); };
 }
 
 }  // namespace rightsize::app

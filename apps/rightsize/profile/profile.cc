@@ -17,7 +17,7 @@ bool is_recording(const ProfileFlags& flags) {
   return fs::is_regular_file(status) && (status.permissions() & fs::perms::owner_exec) == fs::perms::none;
 }
 
-Checked<Outcome> run(ProfileFlags flags) {
+Checked<Outcome> run_profile(ProfileFlags flags) {
   if (is_recording(flags)) {
     flags.replay = flags.command.front();
     flags.command.clear();
@@ -68,7 +68,7 @@ Run add_profile(FlagSet& command) {
   add_price_flag(command, flags->price);
   command.add("top", flags->top)->meaning("rows of each table shown as text")->or_else("10");
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_profile(*flags); };
 }
 
 }  // namespace rightsize::app

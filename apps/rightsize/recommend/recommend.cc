@@ -19,7 +19,7 @@
 namespace rightsize::app {
 namespace {
 
-struct Flags {
+struct RecommendFlags {
   WorkloadFlags workload;
   RlFlags rl;
   std::string catalog;
@@ -30,7 +30,7 @@ struct Flags {
 };
 
 // Only the files for the tools that will run the plan; the output can be redirected to a file.
-Checked<report::Report> hand_over_report(const Flags& flags, const RecommendAnswer& answer) {
+Checked<report::Report> hand_over_report(const RecommendFlags& flags, const RecommendAnswer& answer) {
   const plan::Recommendation& found = answer.found;
   if (static_cast<std::size_t>(flags.plan.value_or(1)) > found.plans.size()) {
     return fail(bad_input(fmt::format("plan {} does not exist: {} found", *flags.plan, found.plans.size()))
@@ -65,7 +65,7 @@ report::Report together(std::vector<report::Report> reports) {
   return all;
 }
 
-Checked<Outcome> run(const Flags& flags) {
+Checked<Outcome> run_recommend(const RecommendFlags& flags) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   RIGHTSIZE_TRY(auto workloads, read_workloads(flags.workload));
   Outcome outcome;
@@ -104,7 +104,7 @@ Checked<Outcome> run(const Flags& flags) {
 }  // namespace
 
 Run add_recommend(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RecommendFlags>();
   add_workload_flags(command, flags->workload);
   add_rl_flags(command, flags->rl, true);
   command.add("emit", flags->emit)
@@ -120,7 +120,7 @@ Run add_recommend(FlagSet& command) {
   command.add("plans-only", flags->plans_only);
   command.add("stats", flags->shown.stats);
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_recommend(*flags); };
 }
 
 }  // namespace rightsize::app

@@ -25,7 +25,7 @@ using decisions::StageRecord;
 using report::cut;
 using report::Fields;
 
-struct Flags {
+struct RolloutFlags {
   std::vector<std::string> words;  // a verb and a decision
   std::string by, note, stage;
   bool by_hand = false;
@@ -145,7 +145,7 @@ std::string status_sentence(const Decision& decision, const std::vector<StageRec
   return fmt::format("{} is {}.", full_name(decision.summary), name_of(decision.summary.status));
 }
 
-Checked<Outcome> start(const Flags& flags, Ledger& ledger, const Decision& decision) {
+Checked<Outcome> start(const RolloutFlags& flags, Ledger& ledger, const Decision& decision) {
   const RolloutStage stage = decisions::parse<RolloutStage>(flags.stage).value_or(RolloutStage::kOneJob);
   if (Result<> begun = ledger.start_stage(decision.summary.id, stage, decisions::now(), author(flags.by)); !begun)
     return fail(begun.error());
@@ -156,7 +156,7 @@ Checked<Outcome> start(const Flags& flags, Ledger& ledger, const Decision& decis
 }
 
 // A stage passes when every check does, or with --by-hand.
-Checked<Outcome> confirm(const Flags& flags, Ledger& ledger, const Decision& decision) {
+Checked<Outcome> confirm(const RolloutFlags& flags, Ledger& ledger, const Decision& decision) {
   const std::int64_t id = decision.summary.id;
   const std::string name = decisions::label(id);
   RIGHTSIZE_TRY(const std::vector<StageRecord> stages, ledger.stages(id));
@@ -200,7 +200,7 @@ Checked<Outcome> confirm(const Flags& flags, Ledger& ledger, const Decision& dec
   return state_report(ledger, decision.summary.id, std::move(next));
 }
 
-Checked<Outcome> back(const Flags& flags, Ledger& ledger, const Decision& decision) {
+Checked<Outcome> back(const RolloutFlags& flags, Ledger& ledger, const Decision& decision) {
   const StageRecord how{.by = author(flags.by), .how = "rolled back", .note = flags.note};
   if (Result<> ended = ledger.roll_back(decision.summary.id, decisions::now(), how); !ended) return fail(ended.error());
   return state_report(
@@ -208,7 +208,7 @@ Checked<Outcome> back(const Flags& flags, Ledger& ledger, const Decision& decisi
       fmt::format("{} is rolled back. {}", decisions::label(decision.summary.id), rollback_of(decision)));
 }
 
-Checked<Outcome> run(const Flags& flags, const FlagSet& command) {
+Checked<Outcome> run_rollout(const RolloutFlags& flags, const FlagSet& command) {
   static const std::vector<Verb> kVerbs = {
       {"status", {}},
       {"start", {"--stage", "--by"}},
@@ -237,7 +237,7 @@ Checked<Outcome> run(const Flags& flags, const FlagSet& command) {
 }  // namespace
 
 Run add_rollout(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RolloutFlags>();
   command.add("WHAT", flags->words)
       ->meaning("status, start, confirm or back; then a decision: D12, 12 or its workload");
   command.add("stage", flags->stage)->or_words("one-job");
@@ -246,7 +246,7 @@ Run add_rollout(FlagSet& command) {
   command.add("note", flags->note);
   add_ledger_flags(command, flags->ledger);
   add_measure_flags(command, flags->measure);
-  return [flags, &command] { return run(*flags, command); };
+  return [flags, &command] { return run_rollout(*flags, command); };
 }
 
 }  // namespace rightsize::app

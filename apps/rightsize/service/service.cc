@@ -208,7 +208,7 @@ Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts
 
 namespace {
 
-Checked<Outcome> run(const ServiceFlags& flags) {
+Checked<Outcome> run_service(const ServiceFlags& flags) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(facts.catalog, flags.prices));
   RIGHTSIZE_TRY(ServiceInput input, read_input(flags, facts.catalog));
@@ -240,7 +240,7 @@ Checked<Outcome> run(const ServiceFlags& flags) {
 Run add_service(FlagSet& command) {
   auto flags = std::make_shared<ServiceFlags>();
   declare(command, *flags);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_service(*flags); };
 }
 
 }  // namespace rightsize::app

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Flags {
+struct TopFlags {
   bool once = false;
   std::string replay, gpu, catalog;
   Seconds interval;
@@ -50,7 +50,7 @@ TopScreen watch(TopFeed& feed, const std::function<void(TopScreen&)>& judge, Sec
   return screen;
 }
 
-Checked<Outcome> run(const Flags& flags) {
+Checked<Outcome> run_top(const TopFlags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
   RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(catalog, flags.price));
   const catalog::Gpu* gpu = nullptr;
@@ -75,7 +75,7 @@ Checked<Outcome> run(const Flags& flags) {
 }  // namespace
 
 Run add_top(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<TopFlags>();
   command.add("once", flags->once)->meaning("print one screen and exit; the default if the output is not a terminal");
   command.add("replay", flags->replay)->meaning("replay a recording or the log of a monitoring tool")->argument("file");
   command.add("speed", flags->speed);
@@ -84,7 +84,7 @@ Run add_top(FlagSet& command) {
   add_price_flag(command, flags->price);
   command.add("gpu", flags->gpu)->one_value()->meaning("the GPU, if the source does not name it");
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_top(*flags); };
 }
 
 }  // namespace rightsize::app

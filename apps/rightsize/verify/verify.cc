@@ -28,7 +28,7 @@ using decisions::MeasuredValue;
 using decisions::Verification;
 using report::Fields;
 
-struct Flags {
+struct VerifyFlags {
   std::string decision, catalog;
   bool calibrate = false, dry_run = false;
   MeasureFlags measure;
@@ -232,7 +232,7 @@ Checked<Learned> learn_from(const Decision& decision, decisions::Ledger& ledger,
 }
 
 // Fits the speed model to the measurements; written with --calibrate.
-Checked<void> teach(const Flags& flags, const Decision& decision, Ledger& ledger, report::Report& report) {
+Checked<void> teach(const VerifyFlags& flags, const Decision& decision, Ledger& ledger, report::Report& report) {
   RIGHTSIZE_TRY(const std::string folder, catalog::overlay_target(flags.catalog));
   std::error_code ignored;
   const std::string overlay = std::filesystem::is_directory(folder, ignored) ? folder : std::string{};
@@ -262,7 +262,7 @@ int exit_code_of(Judgement outcome) {
   return outcome == Judgement::kKept ? kDone : kNoFeasibleAnswer;
 }
 
-Checked<Outcome> run(const Flags& flags) {
+Checked<Outcome> run_verify(const VerifyFlags& flags) {
   VerifyAnswer answer;
   // Opened for writing only when there is something to write.
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
@@ -303,7 +303,7 @@ Checked<Outcome> run(const Flags& flags) {
 }  // namespace
 
 Run add_verify(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<VerifyFlags>();
   command.add("DECISION", flags->decision)->required();
   add_measure_flags(command, flags->measure);
   command.group("");
@@ -311,7 +311,7 @@ Run add_verify(FlagSet& command) {
   command.add("dry-run", flags->dry_run)->meaning("verify without keeping the measurements");
   add_ledger_flags(command, flags->ledger);
   command.add("catalog", flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_verify(*flags); };
 }
 
 }  // namespace rightsize::app

@@ -19,7 +19,7 @@ std::optional<capacity::Assessment> real_time(const WindowProblem& problem) {
   return capacity::Planner(service, {problem.replica}).fewest(0, {.step = 1, .most = kMost});
 }
 
-Checked<Outcome> run(const WindowFlags& flags) {
+Checked<Outcome> run_window(const WindowFlags& flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
   RIGHTSIZE_TRY(const WindowProblem problem, read_problem(flags, catalog));
   const std::optional<capacity::WindowSchedule> plan = capacity::schedule_window(problem.work);
@@ -79,7 +79,7 @@ Run add_window(FlagSet& command) {
   command.add("gpu-power", f->gpu_power)->or_words("its TDP");
   command.add("pue", f->pue);
   add_catalog_flag(command, f->catalog);
-  return [f] { return run(*f); };
+  return [f] { return run_window(*f); };
 }
 
 }  // namespace rightsize::app
