@@ -62,11 +62,92 @@ Value LatentTransformer::attend(const LayerWeights& w, const Value& x, const Val
   return f_.linear(w.o, f_.attention(std::move(q), std::move(k), std::move(v), how));
 }
 
-Value LatentTransformer::two_layers(const std::string& one, const std::string& two, std::int64_t outputs,
-                                    std::int64_t inputs, const Size& rows) {
-  const WeightRef first = matrix(one, outputs, inputs), second = matrix(two, outputs, outputs);
+Value LatentTransformer::two_layers(const std::string& prefix, std::int64_t outputs, std::int64_t inputs,
+                                    const Size& rows) {
+  const WeightRef first = matrix(prefix + ".linear_1", outputs, inputs);
+  const WeightRef second = matrix(prefix + ".linear_2", outputs, outputs);
   Value x = f_.linear(first, f_.make(rows.times(inputs), Width::kStored));
   return f_.linear(second, f_.activate(std::move(x), Activation::kSilu));
+}
+
+void LatentTransformer::embed_time(std::int64_t pooled, bool guidance) {
+  two_layers("time_text_embed.timestep_embedder", h_, kTimeFeatures, kSamples);
+  if (guidance) two_layers("time_text_embed.guidance_embedder", h_, kTimeFeatures, kSamples);
+  two_layers("time_text_embed.text_embedder", h_, pooled, kSamples);
+}
+
+// The prompt's side of an attention, without an output matrix.
+LayerWeights LatentTransformer::declare_last_prompt(const QkNorms& norms) {
+  LayerWeights w;
+  w.q = w.first = inventory_.linear("attn.add_q_proj", WeightRole::kAttention, h_, h_, true);
+  w.k = inventory_.linear("attn.add_k_proj", WeightRole::kAttention, h_, h_, true);
+  w.v = inventory_.linear("attn.add_v_proj", WeightRole::kAttention, h_, h_, true);
+  if (norms.width > 0) {
+    w.q_norm = inventory_.norm("attn.norm_added_q", norms.width, norms.bias);
+    w.k_norm = inventory_.norm("attn.norm_added_k", norms.width, norms.bias);
+  }
+  return w;
+}
+
+void LatentTransformer::add_joint_layers(std::int32_t stack, int count, const JointLayers& how) {
+  if (count <= 0) return;
+  inventory_.begin_block(count);
+  const WeightRef shift = matrix("norm1.linear", (how.dual ? 9 : 6) * h_, h_),
+                  shift_context = matrix("norm1_context.linear", (how.last ? 2 : 6) * h_, h_);
+  LayerWeights image = declare_attention("attn", how.norms), alone;
+  LayerWeights spoken = how.last ? declare_last_prompt(how.norms) : declare_attention("attn.added", how.norms);
+  if (how.dual) alone = declare_attention("attn2", how.norms);
+  declare_mlp(image, "ff", shape_.intermediate);
+  if (!how.last) declare_mlp(spoken, "ff_context", shape_.intermediate);
+  inventory_.end_block();
+  const std::int64_t tokens = tokens_ + how.prompt;
+  const Size words = kSamples.times(how.prompt);
+  const std::int32_t program = f_.program({kSamples.times(tokens * h_)}, [&](std::span<Value> in) {
+    Value y = f_.slice(in[0], rows_.times(h_)), c = f_.slice(in[0], words.times(h_));
+    shifts(shift, h_), shifts(shift_context, h_);
+    Value normed = modulate(y, rows_);
+    const HeadValues a = heads(image, normed, tokens_, how.rotated);
+    if (!how.dual) normed.reset();
+    const HeadValues b = heads(spoken, modulate(c, words), how.prompt, how.rotated);
+    Value attended = joint(f_.cat(a.q, b.q), f_.cat(a.k, b.k), f_.cat(a.v, b.v), tokens);
+    Value of_image = f_.slice(attended, rows_.times(h_)), of_words = f_.slice(std::move(attended), words.times(h_));
+    y = f_.add(std::move(y), gate(f_.linear(image.o, std::move(of_image))));
+    if (how.dual) {
+      const HeadValues d = heads(alone, normed, tokens_, how.rotated);
+      y = f_.add(std::move(y), gate(f_.linear(alone.o, joint(d.q, d.k, d.v, tokens_))));
+    }
+    if (!how.last) c = f_.add(std::move(c), gate(f_.linear(spoken.o, std::move(of_words))));
+    y = f_.add(y, gate(feed(image, modulate(y, rows_))));
+    if (!how.last) c = f_.add(c, gate(feed(spoken, modulate(c, words))));
+    return f_.cat(std::move(y), std::move(c));
+  });
+  f_.add_layers(stack, shift, count, program);
+}
+
+void LatentTransformer::add_single_layers(std::int32_t stack, int count, std::int64_t tokens) {
+  const std::int64_t inner = shape_.intermediate;
+  const Size rows = kSamples.times(tokens);
+  inventory_.begin_block(count);
+  const WeightRef shift = matrix("single.norm.linear", 3 * h_, h_);
+  LayerWeights w;
+  w.q = inventory_.linear("single.attn.to_q", WeightRole::kAttention, h_, h_, true);
+  w.k = inventory_.linear("single.attn.to_k", WeightRole::kAttention, h_, h_, true);
+  w.v = inventory_.linear("single.attn.to_v", WeightRole::kAttention, h_, h_, true);
+  w.q_norm = inventory_.norm("single.attn.norm_q", shape_.head_dim, false);
+  w.k_norm = inventory_.norm("single.attn.norm_k", shape_.head_dim, false);
+  w.up = inventory_.linear("single.proj_mlp", WeightRole::kMlp, inner, h_, true);
+  w.o = inventory_.output("single.proj_out", WeightRole::kMlp, h_, h_ + inner, true);
+  inventory_.end_block();
+  const std::int32_t program = f_.program({rows.times(h_)}, [&](std::span<Value> in) {
+    Value y = in[0];
+    shifts(shift, h_);
+    Value normed = modulate(y, rows);
+    const HeadValues a = heads(w, normed, tokens);
+    Value wide = f_.activate(f_.linear(w.up, std::move(normed)), Activation::kGeluTanh);
+    wide = f_.cat(joint(a.q, a.k, a.v, tokens), std::move(wide));
+    return f_.add(std::move(y), gate(f_.linear(w.o, std::move(wide))));
+  });
+  f_.add_layers(stack, shift, count, program);
 }
 
 }  // namespace rightsize::model

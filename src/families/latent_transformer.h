@@ -69,8 +69,21 @@ class LatentTransformer : protected FamilyWriter {
     return f_.linear(w.down, f_.activate(f_.linear(w.up, std::move(x)), Activation::kGeluTanh));
   }
   // Two matrices with an activation between them, over `rows`.
-  Value two_layers(const std::string& one, const std::string& two, std::int64_t outputs, std::int64_t inputs,
-                   const Size& rows);
+  Value two_layers(const std::string& prefix, std::int64_t outputs, std::int64_t inputs, const Size& rows);
+  // Embeds time, the pooled prompt and, if it is distilled into the model, the strength of guidance.
+  void embed_time(std::int64_t pooled, bool guidance);
+
+  // Layers with separate weights for the prompt and the image (or video), which attend to both.
+  struct JointLayers {
+    std::int64_t prompt = 0;  // its tokens
+    QkNorms norms = {};
+    bool rotated = true;
+    bool dual = false;  // the image also attends to itself alone
+    bool last = false;  // nothing reads the prompt afterwards
+  };
+  void add_joint_layers(std::int32_t stack, int count, const JointLayers& how);
+  // Layers over the `tokens` of image and prompt together; attention and an MLP share one output matrix.
+  void add_single_layers(std::int32_t stack, int count, std::int64_t tokens);
   // A norm without weights, scaled and shifted by time.
   Value modulate(Value x, const Size& rows) {
     return f_.add_constant(f_.scale(f_.norm(NormKind::kLayer, {}, std::move(x), rows)));
@@ -90,8 +103,13 @@ class LatentTransformer : protected FamilyWriter {
     FamilyWriter::finish(f_.squared_loss(std::move(x)));
   }
 
+  static constexpr std::int64_t kTimeFeatures = 256;
+
   std::int64_t h_, tokens_;
   Size rows_;
+
+ private:
+  LayerWeights declare_last_prompt(const QkNorms& norms);
 };
 
 }  // namespace rightsize::model

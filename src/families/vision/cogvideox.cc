@@ -25,7 +25,7 @@ class CogVideoX : LatentTransformer {
     Value x = patches("patch_embed.proj", shape_.channels * patch);
     Value prompt =
         f_.linear(matrix("patch_embed.text_proj", h_, s_.text), f_.input(words.times(s_.text), Width::kStored));
-    two_layers("time_embedding.linear_1", "time_embedding.linear_2", s_.time, h_, kSamples);
+    two_layers("time_embedding", s_.time, h_, kSamples);
     inventory_.begin_block(shape_.layers);
     const WeightRef shift1 = matrix("norm1.linear", 6 * h_, s_.time);
     const WeightRef norm1 = inventory_.norm("norm1.norm", h_, true);

@@ -8,8 +8,6 @@ namespace rightsize::model {
 namespace {
 
 class HunyuanDit : LatentTransformer {
-  static constexpr std::int64_t kTimeFeatures = 256;
-
  public:
   HunyuanDit(const Config& config, ModelShape& shape, std::int64_t prompt)
       : LatentTransformer(config, shape, frame_patches(shape)), prompt_(prompt) {}
@@ -24,8 +22,7 @@ class HunyuanDit : LatentTransformer {
                     narrow = matrix("text_embedder.linear_2", text, 4 * t5);
     Value prompt = f_.linear(wide, f_.make(words.times(t5), Width::kStored));
     prompt = f_.linear(narrow, f_.activate(std::move(prompt), Activation::kSilu));
-    two_layers("time_extra_emb.timestep_embedder.linear_1", "time_extra_emb.timestep_embedder.linear_2", h_,
-               kTimeFeatures, kSamples);
+    two_layers("time_extra_emb.timestep_embedder", h_, kTimeFeatures, kSamples);
     shifts(matrix("time_extra_emb.extra_embedder.linear_1", 4 * h_, pooled), pooled);
     shifts(matrix("time_extra_emb.extra_embedder.linear_2", h_, 4 * h_), 4 * h_);
     const int later = shape_.layers / 2 - 1, before = shape_.layers - later;

@@ -7,7 +7,7 @@ namespace rightsize::model {
 namespace {
 
 class PixArt : LatentTransformer {
-  static constexpr std::int64_t kPromptTokens = 300, kTimeFeatures = 256;
+  static constexpr std::int64_t kPromptTokens = 300;
 
  public:
   PixArt(const Config& config, ModelShape& shape) : LatentTransformer(config, shape, frame_patches(shape)) {}
@@ -29,10 +29,9 @@ class PixArt : LatentTransformer {
       y = f_.add(y, attend(cross, y, in[1], tokens_, kPromptTokens));
       return f_.add(y, gate(feed(self, modulate(y, rows_))));
     });
-    two_layers("adaln_single.emb.timestep_embedder.linear_1", "adaln_single.emb.timestep_embedder.linear_2", h_,
-               kTimeFeatures, kSamples);
+    two_layers("adaln_single.emb.timestep_embedder", h_, kTimeFeatures, kSamples);
     shifts(matrix("adaln_single.linear", 6 * h_, h_), h_);
-    Value prompt = two_layers("caption_projection.linear_1", "caption_projection.linear_2", h_, caption, words);
+    Value prompt = two_layers("caption_projection", h_, caption, words);
     const std::int32_t stack = f_.add_stack();
     f_.add_layers(stack, first, shape_.layers, program);
     x = modulate(f_.layers(stack, std::move(x), std::move(prompt)), rows_);

@@ -8,7 +8,7 @@ namespace rightsize::model {
 namespace {
 
 class Sana : LatentTransformer {
-  static constexpr std::int64_t kPromptTokens = 300, kTimeFeatures = 256;
+  static constexpr std::int64_t kPromptTokens = 300;
 
  public:
   Sana(const Config& config, ModelShape& shape) : LatentTransformer(config, shape, frame_patches(shape)) {}
@@ -17,10 +17,9 @@ class Sana : LatentTransformer {
     const std::int64_t patch = std::int64_t{shape_.patch_size} * shape_.patch_size, inner = shape_.intermediate;
     const Size words = kSamples.times(kPromptTokens);
     Value x = patches("patch_embed.proj", shape_.channels * patch);
-    two_layers("time_embed.emb.timestep_embedder.linear_1", "time_embed.emb.timestep_embedder.linear_2", h_,
-               kTimeFeatures, kSamples);
+    two_layers("time_embed.emb.timestep_embedder", h_, kTimeFeatures, kSamples);
     shifts(matrix("time_embed.linear", 6 * h_, h_), h_);
-    Value prompt = two_layers("caption_projection.linear_1", "caption_projection.linear_2", h_, caption, words);
+    Value prompt = two_layers("caption_projection", h_, caption, words);
     inventory_.norm("caption_norm", h_, false);
     inventory_.begin_block(shape_.layers);
     const LayerWeights self = declare_attention("attn1", norms, 0, false);

@@ -18,11 +18,9 @@ class Wan : LatentTransformer {
     const Size words = kSamples.times(kPromptTokens);
     const QkNorms norms{NormKind::kRms, h_, false};
     Value x = patches("patch_embedding", shape_.channels * patch);
-    two_layers("condition_embedder.time_embedder.linear_1", "condition_embedder.time_embedder.linear_2", h_, time,
-               kSamples);
+    two_layers("condition_embedder.time_embedder", h_, time, kSamples);
     shifts(matrix("condition_embedder.time_proj", 6 * h_, h_), h_);
-    Value prompt = two_layers("condition_embedder.text_embedder.linear_1", "condition_embedder.text_embedder.linear_2",
-                              h_, text, words);
+    Value prompt = two_layers("condition_embedder.text_embedder", h_, text, words);
     inventory_.begin_block(shape_.layers);
     LayerWeights self = declare_attention("attn1", norms);
     const LayerWeights cross = declare_attention("attn2", norms);
