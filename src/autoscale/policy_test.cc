@@ -5,7 +5,6 @@
 #include <rapidcheck/gtest.h>
 
 #include "autoscale/scaler.h"
-#include "autoscale/scalers.h"
 
 namespace rightsize::autoscale {
 namespace {

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <deque>
 
-#include "autoscale/scalers.h"
-
 namespace rightsize::autoscale {
 namespace {
 

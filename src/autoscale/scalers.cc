@@ -1,8 +1,9 @@
-#include "autoscale/scalers.h"
-
+// The scalers of LLM platforms.
 #include <algorithm>
 #include <cmath>
 #include <deque>
+
+#include "autoscale/scaler.h"
 
 namespace rightsize::autoscale {
 namespace {

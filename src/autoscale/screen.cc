@@ -1,10 +1,9 @@
-#include "autoscale/screen.h"
-
 #include <algorithm>
 #include <cmath>
 #include <deque>
 
 #include "autoscale/scaler.h"
+#include "autoscale/search.h"
 #include "base/random.h"
 
 namespace rightsize::autoscale {

@@ -77,7 +77,7 @@ Checked<LocatedJson> LocatedJson::parse(std::string file, std::string text) {
   content->text = std::move(text);
   document.content_ = content;
   const auto refused = [&](std::size_t offset, const char* message) {
-    return fail(Errors{bad_input(message).at(place_in(content->file, content->text, offset))});
+    return fail(bad_input(message).at(place_in(content->file, content->text, offset)));
   };
   if (content->text.size() > kLongestText) return refused(0, "larger than 64 MiB: this is not a configuration file");
   if (const std::size_t at = first_that_is_not_utf8(content->text); at != std::string_view::npos)
@@ -87,9 +87,9 @@ Checked<LocatedJson> LocatedJson::parse(std::string file, std::string text) {
   const char first = reader.peek();
   if (first == '\0' && reader.at_end()) return refused(0, "the file is empty: a JSON object was expected");
   if (first != '{' && first != '[') return refused(content->text.find(first), "a JSON object '{...}' was expected");
-  if (!reader.read_value(content->root)) return fail(Errors{reader.error()});
+  if (!reader.read_value(content->root)) return fail(reader.error());
   reader.expect_end();
-  if (reader.failed()) return fail(Errors{reader.error()});
+  if (reader.failed()) return fail(reader.error());
   Errors errors;
   refuse_duplicates(document, content->root, errors);
   if (!errors.empty()) return fail(std::move(errors));

@@ -162,10 +162,9 @@ Checked<std::string> benchmark_rows(const std::string& file, const std::string& 
     if (given.contains("rate") || given.contains("concurrency")) row["rate"].clear(), row["concurrency"].clear();
     for (const auto& [name, value] : given) row[name] = value;
     if (row["gpu"].empty())
-      return fail(Errors{bad_input(file + " does not say which GPU it was measured on")
-                             .with_hint("add --gpu NAME, and --tp N if the model ran on several")});
-    if (row["model"].empty())
-      return fail(Errors{bad_input(file + " does not name the model").with_hint("add --model NAME")});
+      return fail(bad_input(file + " does not say which GPU it was measured on")
+                      .with_hint("add --gpu NAME, and --tp N if the model ran on several"));
+    if (row["model"].empty()) return fail(bad_input(file + " does not name the model").with_hint("add --model NAME"));
     std::string names, values;
     for (const auto& [name, value] : row) {
       names += (names.empty() ? "" : ",") + name;

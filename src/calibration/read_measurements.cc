@@ -152,9 +152,8 @@ void read_measured(RowReader& reader, Measurement& m) {
 Checked<model::ModelShape> model_of(const Csv& csv, const CsvRow& row, const FileFacts& facts) {
   Errors none;
   const std::string_view name = RowReader(csv, row, facts, none).cell("model");
-  Checked<model::ModelShape> model = name == "-"
-                                         ? fail(Errors{bad_input("a row cannot read its model from standard input")})
-                                         : model::find_model(name);
+  Checked<model::ModelShape> model =
+      name == "-" ? fail(bad_input("a row cannot read its model from standard input")) : model::find_model(name);
   if (model) return model;
   Errors errors = std::move(model).error();
   for (Error& error : errors) {

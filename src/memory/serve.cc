@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "memory/kv_cache.h"
-#include "memory/launch.h"
 #include "memory/weight_bytes.h"
 
 namespace rightsize::memory {

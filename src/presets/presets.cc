@@ -182,8 +182,8 @@ Checked<ModelShape> read_once(const std::string& what, const ReadOptions& option
 Checked<ModelShape> read_model_file(const std::string& path, const ReadOptions& options) {
   Result<std::string> text = read_file(path);
   if (!text)
-    return fail(Errors{std::move(text).error().with_hint(
-        "a model's Hub page has its config.json among the files; 'rightsize models' lists built-in ones")});
+    return fail(std::move(text).error().with_hint(
+        "a model's Hub page has its config.json among the files; 'rightsize models' lists built-in ones"));
   const std::string name = path == "-" ? "standard input" : path;
   return read_once(name + '\n' + *text, options, [&] { return read_model(name, *text, options); });
 }
@@ -273,7 +273,7 @@ Checked<ModelShape> scaled_model(const ScaledName& wanted, const std::string& na
       from = *std::move(shape), nearest = distance;
     }
   }
-  if (!from) return fail(Errors{bug("no built-in model to scale")});
+  if (!from) return fail(bug("no built-in model to scale"));
   const double embeddings = static_cast<double>(from->vocabulary) * static_cast<double>(from->hidden);
   const bool tied = from->tied_embeddings;
   const DecoderSizes sizes = scale_decoder(
@@ -320,7 +320,7 @@ Checked<ModelShape> find_alone(std::string_view name_or_path, const ReadOptions&
   if (const FoundPreset found = find_preset(name_or_path); found.entry != nullptr) {
     const JsonMember& entry = *found.entry;
     const JsonMember* config = entry.value.find("config");
-    if (!config) return fail(Errors{bug(fmt::format("the built-in model '{}' has no configuration", entry.name))});
+    if (!config) return fail(bug(fmt::format("the built-in model '{}' has no configuration", entry.name)));
     RIGHTSIZE_TRY(ModelShape shape, read_once(entry.name, options, [&] {
                     return read_model(*preset_document(), config->value, entry.name, options);
                   }));
@@ -338,7 +338,7 @@ Checked<ModelShape> find_alone(std::string_view name_or_path, const ReadOptions&
     return shape;
   }
   if (std::optional<std::string> path = as_path(name_or_path)) return read_model_file(*path, options);
-  return fail(Errors{unknown_model(name_or_path)});
+  return fail(unknown_model(name_or_path));
 }
 
 }  // namespace
@@ -404,7 +404,7 @@ bool is_known_name(std::string_view name) {
 Checked<ModelShape> find_model(std::string_view name_or_path, const ReadOptions& options) {
   RIGHTSIZE_TRY(ModelShape shape, find_alone(name_or_path, options));
   if (!shape.pipeline) return shape;
-  if (Result<> attached = attach_pipeline(shape); !attached) return fail(Errors{std::move(attached).error()});
+  if (Result<> attached = attach_pipeline(shape); !attached) return fail(std::move(attached).error());
   return shape;
 }
 

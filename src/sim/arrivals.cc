@@ -219,7 +219,7 @@ Checked<ArrivalProcess> parse_arrivals(std::string_view text) {
                     .with_hint(did_you_mean(kind, kKinds))
                     .with_hint("use poisson:RATE, mmpp:CALM,BURST,10s,1s, diurnal:MEAN,PEAK,24h or trace:FILE"));
   }();
-  if (!parsed) return fail(Errors{parsed.error()});
+  if (!parsed) return fail(parsed.error());
   return *parsed;
 }
 

@@ -122,7 +122,7 @@ Checked<ServiceTable> parse_service_table(const std::string& file, std::string t
   const char *batch_column = first_column(csv, kBatchNames), *time_column = first_column(csv, kTimeNames);
   const bool plain = batch_column != nullptr && time_column != nullptr;
   const bool perf_analyzer = csv.column("Server Compute Infer").has_value();
-  if (!plain && !perf_analyzer) return fail(Errors{unknown_columns(csv, file)});
+  if (!plain && !perf_analyzer) return fail(unknown_columns(csv, file));
   Errors errors;
   Rows rows;
   ServiceTable table;
@@ -130,7 +130,7 @@ Checked<ServiceTable> parse_service_table(const std::string& file, std::string t
   for (const CsvRow& row : csv.rows()) loads.insert(csv.column(kLoad) ? std::string(csv.cell(row, kLoad)) : "");
   const bool sweep = !plain && loads.size() > 1;
   if (sweep && !csv.column(kRate))
-    return fail(Errors{bad_input(fmt::format("{}: rows of several concurrencies need the column '{}'", file, kRate))});
+    return fail(bad_input(fmt::format("{}: rows of several concurrencies need the column '{}'", file, kRate)));
   for (const CsvRow& row : csv.rows()) {
     RowReader reader(csv, row, errors);
     if (plain) {

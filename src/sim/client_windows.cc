@@ -137,8 +137,8 @@ Checked<Trace> draw_client(const std::string& file, std::string_view text, const
   }
   for (const Window& window : windows) expected += window.rate * width;
   if (!(expected >= 1) || !(expected <= kMostRequests))
-    return fail(Errors{
-        bad_input(fmt::format("{}: {:.3g} requests at these rates; 1 to 50 million are simulated", file, expected))});
+    return fail(
+        bad_input(fmt::format("{}: {:.3g} requests at these rates; 1 to 50 million are simulated", file, expected)));
   std::map<double, RequestLengths> by_start;
   if (!lengths.empty()) {
     RIGHTSIZE_TRY(by_start, read_lengths(lengths_file_of(file), lengths));

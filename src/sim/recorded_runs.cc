@@ -85,7 +85,7 @@ Checked<Trace> read_recorded_run(const std::string& file, ByteSource& source, st
       });
     });
   }
-  if (json.failed()) return fail(Errors{json.error()});
+  if (json.failed()) return fail(json.error());
   if (all.empty()) {
     return fail(
         Errors{bad_input(fmt::format("{}: no request with a start time and a prompt length", file))

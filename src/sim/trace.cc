@@ -283,7 +283,7 @@ Checked<RateSeries> read_rates(const std::string& file, std::string text) {
   for (std::size_t i = 1; i < samples.size(); ++i) step = std::min(step, samples[i].first - samples[i - 1].first);
   constexpr double kMostSteps = 1e7;
   if (!((samples.back().first - samples.front().first) / step < kMostSteps))
-    return fail(Errors{bad_input(fmt::format("{}: the times are too far apart", file))});
+    return fail(bad_input(fmt::format("{}: the times are too far apart", file)));
   const bool counts = what == "requests" || what == "count" || what == "num_requests";
   RateSeries series{{}, seconds(step)};
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -307,8 +307,8 @@ Checked<Trace> drawn(const std::string& file, RateSeries series) {
   double expected = 0;
   for (const double rate : series.rates) expected += rate * in_seconds(series.step);
   if (!(expected <= kMost) || !(expected > 0))
-    return fail(Errors{
-        bad_input(fmt::format("{}: {:.3g} requests at these rates; 1 to 50 million are simulated", file, expected))});
+    return fail(
+        bad_input(fmt::format("{}: {:.3g} requests at these rates; 1 to 50 million are simulated", file, expected)));
   Trace trace{file, {}, false, false, {}, 0};
   Random random(1);
   for (std::size_t i = 0; i < series.rates.size(); ++i) {
@@ -336,8 +336,8 @@ Checked<Trace> read_usage(const std::string& file, std::string text) {
   for (const CsvRow& row : csv.rows()) {
     const auto at = parse_moment(csv.cell(row, columns.time), origin);
     if (!at)
-      return fail(Errors{
-          bad_input(fmt::format("'{}' is not a time", csv.cell(row, columns.time))).at(csv.place(row, columns.time))});
+      return fail(
+          bad_input(fmt::format("'{}' is not a time", csv.cell(row, columns.time))).at(csv.place(row, columns.time)));
     Bucket& bucket = buckets[*at];
     const auto add = [&](const std::string& column, double& sum) -> Result<> {
       const std::string_view cell = csv.cell(row, column);
@@ -349,17 +349,17 @@ Checked<Trace> read_usage(const std::string& file, std::string text) {
     };
     for (const Result<>& added :
          {add(columns.requests, bucket.requests), add(columns.size, bucket.input), add(columns.output, bucket.output)})
-      if (!added) return fail(Errors{added.error()});
+      if (!added) return fail(added.error());
   }
   if (buckets.size() < 2)
-    return fail(Errors{bad_input(fmt::format("{}: a rate over time needs at least two buckets of time", file))});
+    return fail(bad_input(fmt::format("{}: a rate over time needs at least two buckets of time", file)));
   const double first = buckets.begin()->first, last = buckets.rbegin()->first;
   double step = last - first;
   for (auto next = std::next(buckets.begin()); next != buckets.end(); ++next)
     step = std::min(step, next->first - std::prev(next)->first);
   constexpr double kMostSteps = 1e7;
   if (!((last - first) / step < kMostSteps))
-    return fail(Errors{bad_input(fmt::format("{}: the times are too far apart", file))});
+    return fail(bad_input(fmt::format("{}: the times are too far apart", file)));
   const auto steps = static_cast<std::size_t>(std::llround((last - first) / step)) + 1;
   RateSeries series{std::vector<double>(steps), seconds(step)};
   std::vector<Bucket> by_step(steps);
@@ -412,14 +412,14 @@ Checked<Trace> read_folder(const std::string& folder) {
 Checked<Trace> read_table(const std::string& file, ByteSource& source, std::size_t bytes) {
   LineParts parts(source);
   Result<std::string> header = parts.header();
-  if (!header) return fail(Errors{std::move(header).error()});
+  if (!header) return fail(std::move(header).error());
   const bool client = is_client_windows(*header);
   const bool usage = is_usage(*header);
   if (client || usage || has_rates(*header)) {
     std::string text = *header;
     for (;;) {
       const Result<std::string> part = parts.next();
-      if (!part) return fail(Errors{part.error()});
+      if (!part) return fail(part.error());
       if (part->empty()) break;
       text += "\n" + *part;
     }
@@ -435,7 +435,7 @@ Checked<Trace> read_table(const std::string& file, ByteSource& source, std::size
   int lines = 0;
   for (;;) {
     Result<std::string> part = parts.next();
-    if (!part) return fail(Errors{std::move(part).error()});
+    if (!part) return fail(std::move(part).error());
     if (part->empty() && reader) break;
     Checked<Csv> parsed = Csv::parse(file, *header + "\n" + *part);
     if (!parsed) {
@@ -498,7 +498,7 @@ Checked<Trace> read_hashed_trace(const std::string& file, ByteSource& source, st
              .prompt = static_cast<std::uint32_t>(prompts.size())});
       },
       block_tokens);
-  if (!read) return fail(Errors{read.error()});
+  if (!read) return fail(read.error());
   prompts.chains = static_cast<std::uint32_t>(chains.size());
   trace.prompts = std::make_shared<const Prompts>(std::move(prompts));
   return trace;
@@ -509,10 +509,10 @@ Checked<Trace> read_any(const std::string& file, ByteSource& source, std::size_t
                         std::optional<std::int32_t> block_tokens) {
   constexpr std::size_t kBeginning = 64U << 10;
   Result<std::string> read = read_beginning(source, kBeginning);
-  if (!read) return fail(Errors{std::move(read).error()});
+  if (!read) return fail(std::move(read).error());
   const std::string beginning = *std::move(read);
   const std::string_view text = trim(beginning);
-  if (text.empty()) return fail(Errors{bad_input(fmt::format("{}: the trace is empty", file))});
+  if (text.empty()) return fail(bad_input(fmt::format("{}: the trace is empty", file)));
   const std::unique_ptr<ByteSource> whole = put_back(beginning, source);
   if (is_recorded_run(text)) return read_recorded_run(file, *whole, text);
   if (kv_cache::is_hashed_trace(text)) {
@@ -529,14 +529,13 @@ Checked<Trace> parse_trace(const std::string& file, std::string_view text) {
 }
 
 Checked<Trace> read_trace_file(const std::string& file, std::optional<std::int32_t> block_tokens) {
-  if (!may_read(file))
-    return fail(Errors{bad_input(fmt::format("this server may not read '{}'", file.substr(0, 100)))});
+  if (!may_read(file)) return fail(bad_input(fmt::format("this server may not read '{}'", file.substr(0, 100))));
   std::error_code unknown;
   if (std::filesystem::is_directory(file, unknown)) return read_folder(file);
   Result<std::unique_ptr<ByteSource>> opened = open_bytes(file);
-  if (!opened) return fail(Errors{std::move(opened).error()});
+  if (!opened) return fail(std::move(opened).error());
   Result<std::unique_ptr<ByteSource>> plain = uncompress(file, *std::move(opened));
-  if (!plain) return fail(Errors{std::move(plain).error()});
+  if (!plain) return fail(std::move(plain).error());
   const auto size = std::filesystem::file_size(file, unknown);
   return read_any(file, **plain, unknown ? 0 : static_cast<std::size_t>(size), block_tokens);
 }

@@ -5,7 +5,6 @@
 
 #include "base/long_work.h"
 #include "base/threads.h"
-#include "rightsize/autoscale/hand_over.h"
 #include "rightsize/autoscale/report.h"
 
 namespace rightsize::app {

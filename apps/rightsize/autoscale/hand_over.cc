@@ -1,5 +1,4 @@
-#include "rightsize/autoscale/hand_over.h"
-
+// The chosen policies as files for the tools that run them.
 #include <algorithm>
 #include <array>
 
@@ -10,6 +9,7 @@
 #include "base/suggest.h"
 #include "hand_over/template.h"
 #include "live_service/scaling_file.h"
+#include "rightsize/autoscale/report.h"
 
 namespace rightsize::app {
 namespace {

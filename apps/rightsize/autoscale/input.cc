@@ -13,7 +13,6 @@
 #include "plan/read_parts.h"
 #include "plan/startup.h"
 #include "presets/presets.h"
-#include "rightsize/autoscale/sources.h"
 #include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
@@ -65,7 +64,7 @@ Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleI
                             Seconds otherwise) -> Checked<autoscale::Traffic> {
     const Seconds all = flags.duration.value_or(otherwise);
     const double mean = std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
-    if (const Result<> few = check_number(requests_per_s(mean), all); !few) return fail(Errors{few.error()});
+    if (const Result<> few = check_number(requests_per_s(mean), all); !few) return fail(few.error());
     input.constant = std::adjacent_find(rates.begin(), rates.end(), std::not_equal_to<>()) == rates.end();
     return autoscale::by_slots(rates, sim::to_sim_time(width), lengths, seed, sim::to_sim_time(all));
   };
@@ -102,9 +101,9 @@ Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleI
     input.cluster.prompts = trace->prompts;
     input.cluster.closed = trace->closed, input.cluster.closed_requests = trace->arrivals.size();
     if (!trace->has_tokens)
-      return fail(Errors{
+      return fail(
           bad_input(fmt::format("{}: no tokens in and out", trace->file))
-              .with_hint("columns are TIMESTAMP,ContextTokens,GeneratedTokens, t,size,output or timestamp,rps")});
+              .with_hint("columns are TIMESTAMP,ContextTokens,GeneratedTokens, t,size,output or timestamp,rps"));
     const double longest = lengths.longest;
     lengths = sim::mean_shape(process, lengths);
     lengths.longest = longest;
@@ -117,7 +116,7 @@ Checked<autoscale::Traffic> read_traffic(const AutoscaleFlags& flags, AutoscaleI
   input.constant = std::holds_alternative<sim::Poisson>(process);
   const Seconds all = flags.duration.value_or(day != nullptr ? day->period : days(1));
   const RequestsPerSecond rate = sim::mean_rate(process).value_or(RequestsPerSecond{});
-  if (const Result<> few = check_number(rate, all); !few) return fail(Errors{few.error()});
+  if (const Result<> few = check_number(rate, all); !few) return fail(few.error());
   input.traffic_words = fmt::format("{} over {}", text, format_duration(all));
   return autoscale::replay(process, lengths, seed, sim::to_sim_time(all));
 }

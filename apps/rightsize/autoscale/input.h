@@ -73,4 +73,11 @@ struct AutoscaleInput {
 void declare(FlagSet& command, AutoscaleFlags& flags);
 Checked<AutoscaleInput> read_input(const AutoscaleFlags& flags);
 
+// Reads the service of --prometheus or --from. Sets model, GPU, split, format and engine where no flag does, and the
+// speed from the measured times per token.
+Checked<History> read_history(AutoscaleFlags& flags);
+
+// Reads --plan. Sets the replica, its SLOs and its traffic where no flag does.
+Checked<PlannedPrice> read_replica_plan(AutoscaleFlags& flags);
+
 }  // namespace rightsize::app

@@ -39,4 +39,10 @@ Outcome autoscale_outcome(const AutoscaleAnswer& answer);
 // Reports only the start-up.
 Outcome startup_outcome(const AutoscaleInput& input);
 
+// The tools of --emit: keda, hpa, variantautoscaling, dynamo, knative, skyserve.
+Result<> check_scaling_tools(const std::vector<std::string>& tools);
+
+// One file per tool, from the best simulated policy of its kind; a note if none was simulated.
+Result<std::map<std::string, std::string>> scaling_files(const AutoscaleAnswer& answer);
+
 }  // namespace rightsize::app

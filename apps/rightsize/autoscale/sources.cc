@@ -1,5 +1,4 @@
-#include "rightsize/autoscale/sources.h"
-
+// Fills in missing flags from the metrics of a running service or from a plan.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include "live_service/learn_speed.h"
 #include "live_service/lengths.h"
 #include "live_service/read_server.h"
+#include "rightsize/autoscale/input.h"
 #include "rightsize/decisions/fields.h"
 
 namespace rightsize::app {

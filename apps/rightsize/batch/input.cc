@@ -106,7 +106,7 @@ Result<> read_slos(const BatchFlags& flags, capacity::Service& service) {
 Checked<std::shared_ptr<const sim::Trace>> read_sessions(const BatchFlags& flags, const BatchInput& input) {
   RIGHTSIZE_TRY(const sim::Sessions sessions, sim::parse_sessions(flags.sessions));
   if (!flags.osl.empty() || (!flags.isl.empty() && !sessions.repeat))
-    return fail(Errors{bad_input("lengths are given twice").with_hint("use turn-in and turn-out of --sessions")});
+    return fail(bad_input("lengths are given twice").with_hint("use turn-in and turn-out of --sessions"));
   capacity::SessionWish wish{.requests = input.requests, .seed = input.seed};
   if (!flags.arrivals.empty()) {
     RIGHTSIZE_TRY(const sim::ArrivalProcess arrivals, sim::parse_arrivals(flags.arrivals));
@@ -131,7 +131,7 @@ Checked<sim::ArrivalProcess> read_arrivals(const BatchFlags& flags) {
   RIGHTSIZE_TRY(const sim::ArrivalProcess rate, sim::parse_arrivals(flags.arrivals));
   const std::optional<RequestsPerSecond> recorded = sim::mean_rate(trace);
   if (!std::holds_alternative<sim::Poisson>(rate) || !recorded)
-    return fail(Errors{bad_input("with --trace, --arrivals is a rate").with_hint("--arrivals 20/s, or leave it out")});
+    return fail(bad_input("with --trace, --arrivals is a rate").with_hint("--arrivals 20/s, or leave it out"));
   return sim::scaled(trace, *sim::mean_rate(rate) / *recorded);
 }
 

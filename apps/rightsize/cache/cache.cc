@@ -31,7 +31,7 @@ Checked<Bytes> bytes_per_token(const Flags& flags, const model::ModelShape& mode
   }
   const Bytes size = memory::kv_token_bytes(model, layout);
   if (size > bytes(0)) return size;
-  return fail(Errors{bad_input(fmt::format("{} has no KV cache", model.name)).with_hint("use a language model")});
+  return fail(bad_input(fmt::format("{} has no KV cache", model.name)).with_hint("use a language model"));
 }
 
 // 1, 2 and 5 times powers of ten, from one block to the size that holds everything.
@@ -144,8 +144,8 @@ Checked<Outcome> run_cache(Flags flags) {
     answer.model = shape.name;
     RIGHTSIZE_TRY(answer.per_token, bytes_per_token(flags, shape));
   } else if (flags.trace.empty() || !flags.gpu.empty() || !flags.sizes.empty()) {
-    return fail(Errors{bad_input("without --model, hit rates are by blocks of a trace; other flags need the model")
-                           .with_hint("--model llama-3.1-8b")});
+    return fail(bad_input("without --model, hit rates are by blocks of a trace; other flags need the model")
+                    .with_hint("--model llama-3.1-8b"));
   }
   RIGHTSIZE_TRY(std::shared_ptr<const sim::Trace> trace, sessions_of(flags, shape));
   answer.file = trace ? "sessions" : flags.trace;
@@ -155,9 +155,9 @@ Checked<Outcome> run_cache(Flags flags) {
     if (!flags.block_tokens) flags.block_tokens = kv_cache::kBlockTokens;
     use_trace(*trace, *flags.block_tokens, reuse, totals);
   } else if (const Result<> read = use_file(flags, reuse, totals); !read) {
-    return fail(Errors{read.error()});
+    return fail(read.error());
   }
-  if (cancelled()) return fail(Errors{bad_input("cancelled")});
+  if (cancelled()) return fail(bad_input("cancelled"));
   answer.block_tokens = *flags.block_tokens, answer.token_characters = totals.token_characters;
   const Bytes block = sized ? answer.per_token * static_cast<double>(answer.block_tokens) : bytes(1);
   answer.requests = reuse.requests(), answer.blocks = reuse.blocks(), answer.distinct = reuse.distinct();
@@ -179,7 +179,7 @@ Checked<Outcome> run_cache(Flags flags) {
     }
     RIGHTSIZE_TRY(answer.tiers, answer_tiers(flags, shape, answer.per_token, trace));
   } else if (!flags.tiers.empty() || !flags.slo.empty() || flags.tp || flags.rate) {
-    return fail(Errors{bad_input("--tier, --slo, --tp and --rate need --gpu").with_hint("--gpu h100-sxm")});
+    return fail(bad_input("--tier, --slo, --tp and --rate need --gpu").with_hint("--gpu h100-sxm"));
   }
   return Outcome{cache_report(answer)};
 }

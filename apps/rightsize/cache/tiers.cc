@@ -214,7 +214,7 @@ Checked<TierAnswer> answer_tiers(const CacheFlags& flags, const model::ModelShap
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   RIGHTSIZE_TRY(const catalog::Gpu* gpu, named_gpu(facts.catalog, flags.gpu));
   const std::optional<RequestsPerSecond> recorded = sim::mean_rate(trace);
-  if (!recorded) return fail(Errors{bad_input(fmt::format("{}: too short to compute a rate", flags.trace))});
+  if (!recorded) return fail(bad_input(fmt::format("{}: too short to compute a rate", flags.trace)));
   RIGHTSIZE_TRY(const model::Job job, serving_job(flags, shape, sim::mean_shape(trace, {})));
   RIGHTSIZE_TRY(const capacity::Service service, service_of(flags, trace, job));
   RIGHTSIZE_TRY(const capacity::Replica replica, replica_of(flags, facts, shape, job, *gpu, service));

@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "rightsize/calibrate/calibration_file.h"
 #include "rightsize/calibrate/report.h"
 #include "rightsize/command.h"
 #include "rightsize/input/named_gpu.h"

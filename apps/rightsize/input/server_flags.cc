@@ -86,7 +86,7 @@ Checked<ServerRequest> read_server_flags(const ServerFlags& flags) {
   request.policy.limit = flags.timeout;
   request.policy.first_wait = flags.retry_wait;
   constexpr Seconds kShortest = seconds(600);  // a shorter window has too few readings to judge waste
-  if (request.window < kShortest) return fail(Errors{bad_input("--window must be at least 10min")});
+  if (request.window < kShortest) return fail(bad_input("--window must be at least 10min"));
   return request;
 }
 

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "memory/launch.h"
 #include "memory/options.h"
+#include "memory/serve.h"
 #include "memory/weight_bytes.h"
 #include "presets/gguf.h"
 #include "rightsize/input/named_gpu.h"

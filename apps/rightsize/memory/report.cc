@@ -6,8 +6,8 @@
 
 #include "base/format.h"
 #include "base/list_of.h"
-#include "memory/launch.h"
 #include "memory/options.h"
+#include "memory/serve.h"
 #include "perf/job_time.h"
 #include "report/fields.h"
 

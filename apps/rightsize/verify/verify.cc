@@ -12,7 +12,6 @@
 #include "calibration/calibration.h"
 #include "decisions/evidence.h"
 #include "perf/perf.h"
-#include "rightsize/calibrate/calibration_file.h"
 #include "rightsize/calibrate/report.h"
 #include "rightsize/decisions/fields.h"
 #include "rightsize/decisions/input.h"

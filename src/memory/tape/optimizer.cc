@@ -1,6 +1,6 @@
-#include "memory/tape/optimizer.h"
-
 #include <algorithm>
+
+#include "memory/tape/session.h"
 
 namespace rightsize::memory::tape {
 namespace {

@@ -1,6 +1,6 @@
-#include "memory/tape/sharding.h"
-
 #include <algorithm>
+
+#include "memory/tape/session.h"
 
 namespace rightsize::memory::tape {
 
