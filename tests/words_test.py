@@ -40,7 +40,7 @@ MONEY = re.compile(r"\$[\d,.]+[kMB]? (?:an? (?:month|hour|day|week|year|run|GPU|
 # The style guide quotes what it replaces, and the article quotes its source.
 SPARED = {"docs/article.md", "docs/article.template.md", "tests/words_test.py"}
 # The old spelling of a flag still works.
-KEPT = re.compile(r"--levers|\"levers\"")
+KEPT = re.compile(r"--levers|\"levers\"|,options levers,")
 
 SOURCES = ("src", "apps", "include", "library", "python", "tools", "tests", "bench", "web/src", "packaging", "cmake")
 C_LIKE = (".cc", ".h", ".ts", ".tsx", ".mjs", ".js")
@@ -59,7 +59,7 @@ def files():
                 continue
             if name.endswith(C_LIKE + (".py", ".case", ".txt", ".cmake", ".sh", ".html", ".md")) or "." not in os.path.basename(name):
                 yield name, path
-        elif name.endswith(".md") and not name.startswith("data/") or name.startswith("examples/") and name.endswith((".yaml", ".yml")):
+        elif name in ("data/settings.csv", "data/commands.csv") or name.endswith(".md") and not name.startswith("data/") or name.startswith("examples/") and name.endswith((".yaml", ".yml")):
             yield name, path
 
 

@@ -1,10 +1,15 @@
 #include "rightsize/call.h"
 
+#include <algorithm>
 #include <fstream>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "base/csv.h"
+#include "base/embedded.h"
+#include "base/text.h"
 
 namespace rightsize::app {
 namespace {
@@ -73,6 +78,24 @@ TEST(Call, DescribesACommandsFlags) {
   EXPECT_THAT(info->flags, Contains(AllOf(Field(&FlagInfo::name, "--price"), Field(&FlagInfo::repeatable, true))));
   EXPECT_FALSE(describe_command("flet").has_value());
   EXPECT_THAT(command_names(), Contains("recommend"));
+}
+
+// A row without a command, or an option that its command does not have, would be ignored.
+TEST(Call, EveryCommandHasOneRowOfTexts) {
+  const Csv texts = *Csv::parse("commands.csv", std::string(embedded_file("commands.csv")));
+  std::vector<std::string> names;
+  for (const CsvRow& row : texts.rows()) {
+    const std::string& name = names.emplace_back(texts.cell(row, "name"));
+    const Result<CommandInfo> command = describe_command(name);
+    ASSERT_TRUE(command) << name;
+    EXPECT_EQ(command->summary, texts.cell(row, "summary"));
+    EXPECT_FALSE(command->summary.empty() || command->summary.ends_with('.')) << name;
+    for (const std::string_view option : split_list(command->short_help, ' '))
+      EXPECT_TRUE(std::ranges::any_of(command->flags,
+                                      [&](const FlagInfo& flag) { return flag.is_called("--" + std::string(option)); }))
+          << name << " " << option;
+  }
+  EXPECT_EQ(names, command_names());
 }
 
 }  // namespace

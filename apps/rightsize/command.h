@@ -1,7 +1,6 @@
 // Shared by all commands: the command table, common flags, the outcome, and the terminal's abilities.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -29,9 +28,7 @@ using Run = std::function<Checked<Outcome>()>;
 // variables of the flags.
 struct Command {
   const char* name;
-  const char* summary;
   Run (*add)(FlagSet& command);
-  std::array<const char*, 2> examples;  // without the program's name; a test runs them
 };
 
 Run add_estimate(FlagSet& command);

@@ -131,7 +131,7 @@ Flag* FlagSet::declare(const settings::Setting& row, bool repeatable, Flag::Take
   Flag& flag = flags_.emplace_back();
   const bool argument = row.name.front() >= 'A' && row.name.front() <= 'Z';
   flag.info_.name = argument ? std::string(row.name) : "--" + std::string(row.name);
-  for (const std::string_view alias : split_list(row.aliases, ','))
+  for (const std::string_view alias : split_list(row.aliases, ' '))
     flag.info_.others.push_back((alias.size() == 1 ? "-" : "--") + std::string(alias));
   flag.info_.values = argument ? "TEXT" : settings::placeholder(row);
   flag.info_.meaning = settings::help(row);

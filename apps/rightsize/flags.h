@@ -13,7 +13,7 @@
 //   command.add("from", flags->from)->meaning("files to read")->required();
 //   command.add("once", flags->once);
 //
-// Names, aliases, kinds, units, ranges, meanings and defaults come from the rows of src/settings. If a variable's type
+// Names, aliases, kinds, units, ranges, meanings and defaults come from the rows of data/settings.csv. If a variable's type
 // cannot hold the row's kind, the program aborts when the command is declared.
 #pragma once
 

@@ -1,7 +1,6 @@
 // rightsize: parses the command line, runs one command and prints its report. Only this file prints errors and chooses
 // exit codes. main() is in entry.cc; everything else is a library that other front ends link.
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -19,6 +18,8 @@
 #include <unistd.h>
 
 #include "base/confine.h"
+#include "base/csv.h"
+#include "base/embedded.h"
 #include "base/long_work.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -42,143 +43,24 @@
 namespace rightsize::app {
 namespace {
 
-constexpr Command kCommands[] = {
-    {"recommend",
-     "the cheapest GPUs, provider, purchase terms and settings for a workload",
-     add_recommend,
-     {"recommend --model llama-3.1-8b --tokens 1B --deadline 7d",
-      "recommend --job serve --model llama-3.1-70b --rate 5/s --ttft-slo 2s --tpot-slo 50ms"}},
-    {"init",
-     "write a starter workload file, from flags or a short interview",
-     add_init,
-     {"init --model llama-3.1-8b --job train --tokens 1B",
-      "init --job serve --model llama-3.1-70b --rate 5/s --ttft-slo 2s"}},
-    {"checklist",
-     "profile, bottleneck, size, cloud and commitment: what is known and what to measure next",
-     add_checklist,
-     {"checklist examples/recommend/fine-tune-7b.yaml",
-      "checklist --job serve --model bert-large --rate 100/s --ttft-slo 50ms"}},
-    {"estimate",
-     "how fast a job runs on a GPU, its bottleneck, and the confidence interval",
-     add_estimate,
-     {"estimate llama-3.1-8b h100-sxm --job serve --concurrency 32",
-      "estimate llama-3.1-8b h100-sxm --batch 4 --seq 2048 --gpus 8 --zero 3"}},
-    {"batch",
-     "latency of a batching server, and the cheapest settings that meet every SLO",
-     add_batch,
-     {"batch --model bert-large --gpu l4 --arrivals poisson:200 --slo p99=100ms",
-      "batch --model llama-3.1-8b --gpu h100-sxm --arrivals poisson:8 --isl 1024 --osl 256 --slo "
-      "ttft=500ms,tpot=40ms"}},
-    {"bill",
-     "what you really pay per machine and team, from a FOCUS bill; unused commitments; budgets",
-     add_bill,
-     {"bill examples/bill/focus.csv", "bill examples/bill/focus.csv --team-budget ml-platform=40000,research=20000"}},
-    {"cache",
-     "hit rate against the size of the KV cache, from the block hashes of a trace",
-     add_cache,
-     {"cache examples/cache/chat.jsonl --model llama-3.1-8b",
-      "cache examples/cache/chat.jsonl --model llama-3.1-70b --sizes 80GB,500GB"}},
-    {"autoscale",
-     "cost of scaling policies and the share of requests that miss their SLO, including start-up times",
-     add_autoscale,
-     {"autoscale llama-3.1-8b l4 --trace examples/autoscale/hour.csv --slo ttft=2s,tpot=150ms --policy "
-      "hpa:target=8,max=12 --policy fixed:replicas=6",
-      "autoscale llama-3.1-8b h100-sxm --startup weights=stream,compile=cached"}},
-    {"calibrate",
-     "fit the speed model to your stack on your GPU, from your own measurements",
-     add_calibrate,
-     {"calibrate examples/calibrate/measured.csv --dry-run",
-      "calibrate examples/calibrate/measured.csv --dry-run --format json"}},
-    {"commit",
-     "how much capacity to commit to, for how long, and at what risk",
-     add_commit,
-     {"commit --base 8,peak=20,share=0.3 --gpu h100-sxm --provider gcp",
-      "commit --usage examples/commit/usage.csv --on-demand 4 --one-year 2.6 --three-years 1.9"}},
-    {"decide",
-     "record a plan as a decision: predictions, facts, who and why",
-     add_decide,
-     {"decide --from examples/decisions/plan.json --workload chat --before 9200 --dry-run",
-      "decide --from examples/decisions/plan.json --workload chat --team search --why 'cheaper at the same SLO' "
-      "--dry-run"}},
-    {"decisions",
-     "the ledger of decisions: list, show, export; savings to date; review for cron",
-     add_decisions,
-     {"decisions list --ledger examples/decisions/ledger.db",
-      "decisions show chat --ledger examples/decisions/ledger.db"}},
-    {"diff",
-     "cost of changed GPU requests in Kubernetes, SkyPilot, Slurm or Terraform files",
-     add_diff,
-     {"diff examples/ci/before examples/ci/after", "diff examples/ci/before examples/ci/after --format md"}},
-    {"exporter",
-     "cost, waste and verdicts of a GPU fleet as Prometheus metrics",
-     add_exporter,
-     {"exporter --help", "exporter --help"}},
-    {"fleet",
-     "cost and waste of a GPU fleet, by owner, and the actions that save most",
-     add_fleet,
-     {"fleet --from examples/fleet/cluster.json --price 2.49",
-      "fleet --from examples/fleet/cluster.json --price 2.49 --format json"}},
-    {"gpus",
-     "GPUs in the catalogue: memory, bandwidth, speed per number format",
-     add_gpus,
-     {"gpus h100", "gpus --min-memory 80GiB --sort bandwidth"}},
-    {"memory",
-     "the GPU memory of a job, part by part; whether it fits, and how to reduce it",
-     add_memory,
-     {"memory llama-3.1-8b h100-sxm --batch 4 --seq 2048",
-      "memory llama-3.1-70b h200-sxm --job serve --isl 4096 --concurrency 16"}},
-    {"mig",
-     "many small models on few GPUs: slices, layouts, repacking, and the saving from sharing",
-     add_mig,
-     {"mig examples/mig/workloads.yaml", "mig --gpu h100-sxm --list-layouts"}},
-    {"models",
-     "model shapes: parameters, layers, heads; built-in or from a config.json",
-     add_models,
-     {"models qwen", "models llama-3.1-70b"}},
-    {"portfolio",
-     "all workloads of an organisation in one plan: what runs where, on which reservation, and the value of one more "
-     "GPU",
-     add_portfolio,
-     {"portfolio examples/portfolio/team.yaml", "portfolio examples/portfolio/team.yaml --format json"}},
-    {"prices",
-     "machine prices per hour, GPU, TFLOP and GB/s, with the age of each price",
-     add_prices,
-     {"prices h100 --provider aws,gcp --region us", "prices spot --gpu h100-sxm --hours 100"}},
-    {"profile",
-     "how a workload uses a GPU: bottleneck, waste, and fixes",
-     add_profile,
-     {"profile --replay examples/profile/train.csv", "profile --replay examples/profile/train.csv --format json"}},
-    {"serve",
-     "the commands as a web page and a JSON API",
-     add_serve,
-     {"serve --openapi", "serve --openapi --format json"}},
-    {"rollout",
-     "roll a decision out in stages (one job, 10 %, 50 %, all), with a check and a rollback for each",
-     add_rollout,
-     {"rollout status chat --ledger examples/decisions/ledger.db",
-      "rollout status chat --ledger examples/decisions/ledger.db --format json"}},
-    {"service",
-     "a running LLM service from its own metrics: traffic, latency, cost, and what would cost less",
-     add_service,
-     {"service --from examples/service/metrics.txt.gz --gpu h200-sxm --price h200-sxm=3.50 --slo ttft=1s,tpot=50ms",
-      "service --from examples/service/metrics.txt.gz --gpu h200-sxm --price h200-sxm=3.50 --slo tpot=50ms --emit "
-      "keda"}},
-    {"top", "every GPU of this machine, live: bottleneck, cost and waste", add_top, {"top --help", "top --help"}},
-    {"verify",
-     "a decision's predictions against measurements: kept, broken, or the number of samples still needed",
-     add_verify,
-     {"verify chat --ledger examples/decisions/ledger.db",
-      "verify chat --ledger examples/decisions/ledger.db --format json"}},
-    {"window",
-     "work that can wait: GPUs, schedule and cost in windows, against real time",
-     add_window,
-     {"window --volume 1M/d --item-time 82ms --gpu a100-80gb-sxm --window 4h",
-      "window --volume 40k/h --item-time 80ms --gpu l4 --slo p99=250ms --peak 3"}},
-};
+// Their summaries and examples are in data/commands.csv.
+constexpr Command kCommands[] = {{"recommend", add_recommend}, {"init", add_init},
+                                 {"checklist", add_checklist}, {"estimate", add_estimate},
+                                 {"batch", add_batch},         {"bill", add_bill},
+                                 {"cache", add_cache},         {"autoscale", add_autoscale},
+                                 {"calibrate", add_calibrate}, {"commit", add_commit},
+                                 {"decide", add_decide},       {"decisions", add_decisions},
+                                 {"diff", add_diff},           {"exporter", add_exporter},
+                                 {"fleet", add_fleet},         {"gpus", add_gpus},
+                                 {"memory", add_memory},       {"mig", add_mig},
+                                 {"models", add_models},       {"portfolio", add_portfolio},
+                                 {"prices", add_prices},       {"profile", add_profile},
+                                 {"serve", add_serve},         {"rollout", add_rollout},
+                                 {"service", add_service},     {"top", add_top},
+                                 {"verify", add_verify},       {"window", add_window}};
 
 constexpr int kInterrupted = 130;  // as shells do: 128 + SIGINT
 
-// The flags that every command has.
 struct Common {
   std::string format;
   bool wide = false, quiet = false, help = false;
@@ -196,9 +78,14 @@ class DeclaredCommand {
   }
 
   CommandInfo describe() const {
-    CommandInfo info{command_.name, command_.summary, {}, flags.declared(), flags.verbs};
-    for (const char* example : command_.examples) {
-      if (std::string_view(example).find("--help") == std::string_view::npos) info.examples.emplace_back(example);
+    static const Csv kTexts = *Csv::parse("data/commands.csv", std::string(embedded_file("commands.csv")));
+    CommandInfo info{command_.name, {}, {}, flags.declared(), flags.verbs};
+    for (const CsvRow& row : kTexts.rows()) {
+      if (kTexts.cell(row, "name") != info.name) continue;
+      info.summary = kTexts.cell(row, "summary");
+      info.short_help = kTexts.cell(row, "options");
+      for (const std::string_view example : {kTexts.cell(row, "first"), kTexts.cell(row, "second")})
+        if (example.find("--help") == std::string_view::npos) info.examples.emplace_back(example);
     }
     sort_into_groups(info.flags);
     return info;
@@ -435,7 +322,8 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
   // Examples run: only a trial within the limits can tell more.
   const std::vector<std::string> named = named_things(words);
   if (const Command* command = find_command(words.front()); command != nullptr && !nearest)
-    nearest = example_with(named, command->examples, [&](const auto& one) { return is_over() || !trial(one); });
+    nearest = example_with(named, DeclaredCommand(*command).describe().examples,
+                           [&](const auto& one) { return is_over() || !trial(one); });
   if (nearest && nearest->front() == words.front()) {
     for (const std::string& line : changes(words, *nearest, declared)) std::cerr << "note: " << line << '\n';
   }
@@ -558,14 +446,14 @@ Error stopped_by(const std::exception& problem, const char* with) {
 
 Checked<Outcome> call(const std::string& command, const std::vector<std::string>& words) {
   const Command* found = find_command(command);
-  if (found == nullptr) return fail(Errors{unknown_command(command)});
+  if (found == nullptr) return fail(unknown_command(command));
   DeclaredCommand declared(*found);
   if (Checked<void> parsed = parse(declared, words); !parsed) return fail(std::move(parsed).error());
-  if (declared.common.help) return fail(Errors{bad_input("--help works on the command line only")});
+  if (declared.common.help) return fail(bad_input("--help works on the command line only"));
   try {
     return declared.run();
   } catch (const std::exception& unexpected) {
-    return fail(Errors{stopped_by(unexpected, "call")});
+    return fail(stopped_by(unexpected, "call"));
   }
 }
 

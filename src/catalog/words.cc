@@ -3,148 +3,49 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <map>
 
 #include <fmt/format.h>
 
+#include "base/csv.h"
+#include "base/embedded.h"
 #include "base/suggest.h"
 #include "base/text.h"
 
 namespace rightsize::catalog {
 namespace {
 
-// Names that mean the same, separated by spaces.
-struct NameRow {
-  std::string_view meaning, names;
-};
-
-// Countries and cities anywhere in a region's name: "westeurope", "tokyo-japan-5".
-constexpr NameRow kInside[] = {
-    {"europe",
-     "europe uksouth ukwest france germany sweden norway poland italy spain switzerland finland iceland netherlands "
-     "austria belgium denmark ireland frankfurt london amsterdam paris"},
-    {"asia", "japan tokyo osaka korea seoul india mumbai asia singapore taiwan hongkong indonesia malaysia jioindia"},
-    {"oceania", "australia sydney newzealand"},
-    {"canada", "canada toronto montreal northamerica"},
-    {"latin-america", "brazil chile mexico southamerica"},
-    {"middle-east", "uae qatar israel saudi"},
-    {"africa", "africa"},
-    {"us", "usa eastcoast westcoast"},
-};
-
-// Codes that a region's name begins with: "eu-west-1", "US-1", "fr-par", "tor1".
-constexpr NameRow kCodes[] = {
-    {"us", "us usw use nyc sfo atl ric"},
-    {"europe",
-     "eu uk gb de fr fi fin no se it es pl nl is ch at be cz ro bg pt ie dk hu hr si sk lt lv ee gr lu ams fra gra waw "
-     "sbg lon lhr"},
-    {"asia", "ap as asia jp kr in sg tw hk id my th vn ph cn tyo sgp blr"},
-    {"canada", "ca bhs tor"},
-    {"oceania", "au syd nz"},
-    {"latin-america", "sa br mx cl"},
-    {"middle-east", "me il ae"},
-    {"africa", "af za"},
-};
-
-// AWS and OCI put Australia into ap; Google's me-west1 is Tel Aviv.
-constexpr NameRow kWholeNames[] = {
-    {"oceania", "ap-southeast-2 ap-southeast-4 ap-southeast-6 ap-sydney-1 ap-melbourne-1"},
-    {"middle-east", "me-west1"},
-};
-
-// Common names for the parts of the world.
-constexpr NameRow kPartNames[] = {
-    {"us", "us usa unitedstates america"},
-    {"eu", "eu eea europeanunion"},
-    {"europe", "europe emea"},
-    {"asia", "asia apac ap asiapacific"},
-    {"canada", "ca canada"},
-    {"oceania", "oceania au australia"},
-    {"middle-east", "me middleeast"},
-    {"africa", "africa"},
-    {"latin-america", "sa latam southamerica latinamerica"},
-};
-
-// Countries, states and cities: what people call them, words anywhere in a region's name, codes that it begins with or
-// lists, and the regions of large clouds there.
+// A row of data/places.csv, which describes the columns.
 struct PlaceRow {
-  std::string_view names, inside, codes, regions;
-};
-// In Europe, but neither in the EU nor in the EEA: the UK, Switzerland and Serbia.
-constexpr PlaceRow kOutsideEu = {"", "uksouth ukwest london cardiff switzerland zurich geneva serbia jovanovac",
-                                 "uk gb ch lon lhr rs", "eu-gb eu-west-2 eu-central-2 europe-west2 europe-west6"};
-constexpr PlaceRow kPlaces[] = {
-    {"germany de deutschland", "germany frankfurt", "de fra", "eu-central-1 europe-west3 europe-west10 eu-de"},
-    {"france fr", "france paris", "fr gra sbg", "eu-west-3 europe-west9"},
-    {"unitedkingdom uk gb britain greatbritain england", "uksouth ukwest london", "uk gb lon lhr",
-     "eu-west-2 europe-west2 eu-gb"},
-    {"ireland ie", "ireland northeurope", "ie", "eu-west-1"},
-    {"netherlands nl holland", "netherlands amsterdam westeurope", "nl ams", "europe-west4"},
-    {"belgium be", "belgium", "be", "europe-west1"},
-    {"sweden se", "sweden", "se", "eu-north-1 europe-north2"},
-    {"finland fi", "finland", "fi fin", "europe-north1 eu-north1"},
-    {"norway no", "norway", "no", ""},
-    {"denmark dk", "denmark", "dk", ""},
-    {"iceland is", "iceland", "is", ""},
-    {"poland pl", "poland warsaw", "pl waw", "europe-central2"},
-    {"italy it", "italy milan", "it", "eu-south-1 europe-west8 europe-west12"},
-    {"spain es", "spain madrid", "es", "eu-south-2 europe-southwest1"},
-    {"switzerland ch", "switzerland zurich geneva", "ch", "eu-central-2 europe-west6"},
-    {"austria at", "austria", "at", ""},
-    {"japan jp", "japan tokyo osaka", "jp tyo", "ap-northeast-1 ap-northeast-3 asia-northeast1 asia-northeast2"},
-    {"korea southkorea kr", "korea seoul", "kr", "ap-northeast-2 asia-northeast3"},
-    {"india in", "india mumbai bangalore", "in blr", "ap-south-1 ap-south-2 asia-south1 asia-south2"},
-    {"singapore sg", "singapore southeastasia", "sg sgp", "ap-southeast-1 asia-southeast1"},
-    {"hongkong hk", "hongkong", "hk", "ap-east-1 asia-east2"},
-    {"taiwan tw", "taiwan", "tw", "asia-east1"},
-    {"indonesia id", "indonesia", "id", "ap-southeast-3 asia-southeast2"},
-    {"brazil br", "brazil", "br", "sa-east-1 southamerica-east1"},
-    {"israel il", "israel", "il", "il-central-1 me-west1"},
-    // Cities and states, from the lists of regions of AWS, Google Cloud and Azure, 2026-11.
-    {"frankfurt", "frankfurt germanywestcentral", "fra", "eu-central-1 europe-west3"},
-    {"berlin", "berlin", "", "europe-west10"},
-    {"london", "london uksouth", "lon lhr", "eu-west-2 europe-west2 eu-gb"},
-    {"paris", "paris francecentral", "", "eu-west-3 europe-west9"},
-    {"dublin", "dublin northeurope", "", "eu-west-1"},
-    {"amsterdam", "amsterdam westeurope", "ams", "europe-west4"},
-    {"stockholm", "stockholm swedencentral", "", "eu-north-1 europe-north2"},
-    {"warsaw", "warsaw polandcentral", "waw", "europe-central2"},
-    {"milan", "milan italynorth", "", "eu-south-1 europe-west8"},
-    {"madrid", "madrid spaincentral", "", "eu-south-2 europe-southwest1"},
-    {"zurich", "zurich switzerlandnorth", "", "eu-central-2 europe-west6"},
-    {"virginia northernvirginia ashburn", "virginia ashburn", "iad", "us-east-1 us-east4 eastus eastus2"},
-    {"ohio columbus", "ohio", "", "us-east-2 us-east5"},
-    {"oregon", "oregon", "pdx", "us-west-2 us-west1"},
-    {"iowa", "iowa", "", "us-central1 centralus"},
-    {"texas dallas", "texas dallas", "dfw", "us-south1 southcentralus"},
-    {"california", "california sanfrancisco", "sjc sfo", "us-west-1 us-west2"},
-    {"toronto", "toronto canadacentral", "tor", "northamerica-northeast2"},
-    {"montreal", "montreal", "", "ca-central-1 northamerica-northeast1"},
-    {"tokyo", "tokyo japaneast", "tyo", "ap-northeast-1 asia-northeast1"},
-    {"osaka", "osaka japanwest", "", "ap-northeast-3 asia-northeast2"},
-    {"seoul", "seoul koreacentral", "", "ap-northeast-2 asia-northeast3"},
-    {"mumbai", "mumbai", "bom", "ap-south-1 asia-south1"},
-    {"sydney", "sydney australiaeast", "syd", "ap-southeast-2 australia-southeast1"},
-    {"saopaulo", "saopaulo brazilsouth", "gru", "sa-east-1 southamerica-east1"},
+  std::string_view meaning, names, inside, codes, regions;
 };
 
-constexpr NameRow kCompanies[] = {
-    {"aws", "amazon ec2"},  {"gcp", "google gce googlecloud"},    {"azure", "microsoft"},  {"oci", "oracle"},
-    {"do", "digitalocean"}, {"lambda", "lambdalabs lambdacloud"}, {"verda", "datacrunch"}, {"ovhcloud", "ovh"},
-};
-
-// The meaning of the first name for which `matches` holds; empty if there is none. Earlier rows win.
-template <std::size_t N, class Matches>
-std::string_view meaning_of(const NameRow (&table)[N], const Matches& matches) {
-  for (const NameRow& row : table) {
-    for (std::string_view name : split_list(row.names, ' ')) {
-      if (matches(name)) return row.meaning;
-    }
-  }
-  return {};
+const std::vector<PlaceRow>& rows_of(std::string_view kind) {
+  static const Csv kTable = *Csv::parse("data/places.csv", std::string(embedded_file("places.csv")));
+  static const auto kRows = [] {
+    std::map<std::string_view, std::vector<PlaceRow>> rows;
+    for (const CsvRow& row : kTable.rows())
+      rows[row.cells[0]].push_back({row.cells[1], row.cells[2], row.cells[3], row.cells[4], row.cells[5]});
+    return rows;
+  }();
+  return kRows.at(kind);
 }
-template <std::size_t N>
-std::string_view meaning_of(const NameRow (&table)[N], const std::string& word) {
-  return meaning_of(table, [&](std::string_view name) { return name == word; });
+
+// Whether `matches` holds for one of the names in a list.
+template <class Matches>
+bool any_of(std::string_view names, const Matches& matches) {
+  const std::vector<std::string_view> all = split_list(names, ' ');
+  return std::ranges::any_of(all, matches);
+}
+bool lists(std::string_view names, std::string_view name) {
+  return any_of(names, [&](std::string_view one) { return one == name; });
+}
+
+// The first row of a kind with this name in a column; nullptr if there is none.
+const PlaceRow* find_row(std::string_view kind, std::string_view PlaceRow::*column, std::string_view name) {
+  const std::vector<PlaceRow>& rows = rows_of(kind);
+  const auto found = std::ranges::find_if(rows, [&](const PlaceRow& row) { return lists(row.*column, name); });
+  return found == rows.end() ? nullptr : &*found;
 }
 
 // The first run of letters: "us" of "us-east-1", "tor" of "tor1".
@@ -192,51 +93,41 @@ auto usualness(const Catalog& catalog, const Gpu& gpu) {
   return std::pair(gpu.name.ends_with("-sxm"), machines);
 }
 
-const PlaceRow* place_of(const std::string& word) {
-  const auto found = std::find_if(std::begin(kPlaces), std::end(kPlaces), [&](const PlaceRow& row) {
-    const std::vector<std::string_view> names = split_list(row.names, ' ');
-    return std::ranges::find(names, word) != names.end();
-  });
-  return found == std::end(kPlaces) ? nullptr : found;
-}
-
 bool is_in_place(std::string_view region, const PlaceRow& place) {
   const std::string name = to_lower(trim(region)), folded = fold_name(name);
-  const auto any = [](std::string_view names, const auto& matches) {
-    const std::vector<std::string_view> all = split_list(names, ' ');
-    return std::ranges::any_of(all, matches);
-  };
   // Marketplaces write "Frankfurt, DE, EU".
   std::vector<std::string_view> parts = split_list(name, ',');
   const std::string first = first_word(name);
   parts.emplace_back(first);
-  return any(place.regions, [&](std::string_view whole) { return name == whole; }) ||
-         any(place.inside, [&](std::string_view word) { return folded.find(word) != std::string::npos; }) ||
-         any(place.codes, [&](std::string_view code) { return std::ranges::find(parts, code) != parts.end(); });
+  return lists(place.regions, name) ||
+         any_of(place.inside, [&](std::string_view word) { return folded.find(word) != std::string::npos; }) ||
+         any_of(place.codes, [&](std::string_view code) { return std::ranges::find(parts, code) != parts.end(); });
 }
 
-// Whether a region is in a part of the world of kPartNames: "eu" is part of "europe".
+// "eu" is part of "europe".
 bool is_in(std::string_view region, std::string_view part) {
   if (part != "eu") return part_of_world(region) == part;
-  return part_of_world(region) == "europe" && !is_in_place(region, kOutsideEu);
+  return part_of_world(region) == "europe" && !is_in_place(region, rows_of("outside-eu").front());
 }
 
 }  // namespace
 
 std::string_view part_of_world(std::string_view region) {
   const std::string name = to_lower(trim(region));
-  if (const auto part = meaning_of(kWholeNames, name); !part.empty()) return part;
+  if (const PlaceRow* part = find_row("part", &PlaceRow::regions, name)) return part->meaning;
   // Marketplaces write "Indiana, US, NA" and "Bulgaria, BG, EU": the codes decide.
   if (name.find(',') != std::string::npos) {
     const std::vector<std::string_view> parts = split_list(name, ',');
     for (auto code = parts.rbegin(); code != parts.rend(); ++code) {
-      if (const std::string_view part = meaning_of(kCodes, std::string(*code)); !part.empty()) return part;
+      if (const PlaceRow* part = find_row("part", &PlaceRow::codes, *code)) return part->meaning;
     }
   }
   const std::string folded = fold_name(name);
-  const auto inside = [&](std::string_view word) { return folded.find(word) != std::string::npos; };
-  if (const auto part = meaning_of(kInside, inside); !part.empty()) return part;
-  if (const auto part = meaning_of(kCodes, first_word(name)); !part.empty()) return part;
+  for (const PlaceRow& part : rows_of("part")) {
+    if (any_of(part.inside, [&](std::string_view word) { return folded.find(word) != std::string::npos; }))
+      return part.meaning;
+  }
+  if (const PlaceRow* part = find_row("part", &PlaceRow::codes, first_word(name))) return part->meaning;
   return ends_in_us(name) ? "us" : "";
 }
 
@@ -252,8 +143,9 @@ Result<std::vector<std::string>> match_regions(std::string_view words, const std
   std::vector<std::string> chosen;
   for (std::string_view word : split_list(words, ',')) {
     const std::string wanted = to_lower(word);
-    const std::string_view part = meaning_of(kPartNames, fold_name(wanted));
-    const PlaceRow* place = part.empty() ? place_of(fold_name(wanted)) : nullptr;
+    const PlaceRow* world = find_row("part", &PlaceRow::names, fold_name(wanted));
+    const std::string_view part = world == nullptr ? "" : world->meaning;
+    const PlaceRow* place = world == nullptr ? find_row("place", &PlaceRow::names, fold_name(wanted)) : nullptr;
     const std::size_t before = chosen.size();
     for (const std::string& name : known) {
       const bool begins = part != "eu" && place == nullptr && to_lower(name).starts_with(wanted);  // eu-west-2: London
@@ -261,10 +153,10 @@ Result<std::vector<std::string>> match_regions(std::string_view words, const std
       if (name == kAnyRegion ? wanted == name : begins || there) chosen.push_back(name);
     }
     if (chosen.size() == before) {
-      const std::string_view world = part_of_world(word);
-      if (!world.empty() && suggest(word, std::vector<std::string>(known.begin(), known.end())).empty())
+      const std::string_view near = part_of_world(word);
+      if (!near.empty() && suggest(word, std::vector<std::string>(known.begin(), known.end())).empty())
         return fail(bad_input(fmt::format("no price in region '{}'", word))
-                        .with_hint(fmt::format("did you mean '{}'? It covers every region there", world)));
+                        .with_hint(fmt::format("did you mean '{}'? It covers every region there", near)));
       return fail(unknown("region", word, known)
                       .with_hint("a region's name, its beginning, or us, eu, europe, asia, canada, oceania, ..."));
     }
@@ -292,7 +184,7 @@ Result<std::vector<std::string>> match_providers(std::string_view words, const s
   std::vector<std::string> chosen;
   for (std::string_view word : split_list(words, ',')) {
     std::string wanted = fold_name(word);
-    if (const std::string_view ours = meaning_of(kCompanies, wanted); !ours.empty()) wanted = ours;
+    if (const PlaceRow* row = find_row("provider", &PlaceRow::names, wanted)) wanted = row->meaning;
     const auto found = std::ranges::find_if(known, [&](const std::string& name) { return fold_name(name) == wanted; });
     if (found == known.end()) return fail(unknown("provider", word, known));
     chosen.push_back(*found);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/csv.h"
+#include "base/embedded.h"
 #include "base/text.h"
 
 namespace rightsize::catalog {
@@ -13,6 +15,26 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::HasSubstr;
+
+TEST(Places, EveryRowOfTheTableIsRead) {
+  const Csv table = *Csv::parse("places.csv", std::string(embedded_file("places.csv")));
+  EXPECT_THAT(table.header(), ElementsAre("kind", "meaning", "names", "inside", "codes", "regions"));
+  for (const CsvRow& row : table.rows()) {
+    const std::string_view kind = table.cell(row, "kind"), meaning = table.cell(row, "meaning");
+    EXPECT_THAT(kind, testing::AnyOf("part", "place", "outside-eu", "provider")) << row.line;
+    EXPECT_EQ(meaning.empty(), kind == "place" || kind == "outside-eu") << row.line;
+    for (const std::string_view region : split_list(table.cell(row, "regions"), ' ')) {
+      if (kind == "part") {
+        EXPECT_EQ(part_of_world(region), meaning);
+      }
+    }
+    for (const std::string_view name : split_list(table.cell(row, "names"), ' ')) {
+      EXPECT_EQ(fold_name(name), name) << row.line;
+      if (kind != "provider") continue;
+      EXPECT_THAT(*match_providers(name, {std::string(meaning)}), ElementsAre(meaning));
+    }
+  }
+}
 
 TEST(Places, EveryProvidersWayToNameRegions) {
   for (const char* us : {"us-east-1", "us-central1", "eastus2", "southcentralus", "US-1", "chicago-usa-2", "US"})

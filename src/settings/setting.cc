@@ -1,7 +1,6 @@
 #include "settings/setting.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -10,37 +9,16 @@
 #include <fmt/format.h>
 
 #include "base/amount.h"
+#include "base/csv.h"
 #include "base/date.h"
+#include "base/embedded.h"
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "settings/rows.h"
 
 namespace rightsize::settings {
 namespace {
-
-std::vector<Setting> collect() {
-  std::vector<Setting> rows;
-  for (const auto table :
-       {job_rows(), work_rows(), rl_rows(), price_rows(), batch_rows(), fleet_rows(), decision_rows(), output_rows()}) {
-    Setting section;
-    for (const Setting& row : table) {
-      if (row.name.empty()) {
-        section = row;
-        continue;
-      }
-      rows.push_back(row);
-      rows.back().heading = section.heading, rows.back().jobs = section.jobs;
-    }
-  }
-  return rows;
-}
-
-const std::vector<Setting>& rows() {
-  static const std::vector<Setting> kAll = collect();
-  return kAll;
-}
 
 Result<double> parse_factor(std::string_view text) {
   // "+50%" and "-20%" change what there is.
@@ -153,35 +131,110 @@ std::string each_second(double limit) {
   return (limit < 1e-3 ? fmt::format("{:g}", limit) : four_digits(limit)) + "/s";
 }
 
-// The reader and the writer of the values of a kind.
 struct KindRow {
   Kind kind;
-  Result<double> (*parse)(const Setting& setting, std::string_view text);
-  const char* format;            // text that reads as the same number again
-  std::string (*limit)(double);  // a limit as people write it: "1 min", "$2,000", "16"
+  std::string_view name;         // in data/settings.csv
+  std::string_view placeholder;  // in help; empty: the example
+  // Of numbers: the reader of a value, text that reads as the same number again, and a limit as people write it.
+  Result<double> (*parse)(const Setting& setting, std::string_view text) = nullptr;
+  const char* format = nullptr;
+  std::string (*limit)(double) = nullptr;
 };
-constexpr KindRow kNumbers[] = {
-    {Kind::kCount, text_alone<with_noun<parse_count>>, "{:.0f}", whole},
-    {Kind::kLength, text_alone<parse_length>, "{:.0f}", whole},
-    {Kind::kNumber, with_sign<with_noun<parse_decimal>>, "{}", whole},
-    {Kind::kShare, with_sign<parse_fraction>, "{}", fraction},
-    {Kind::kFactor, text_alone<parse_factor>, "{}", whole},
-    {Kind::kDuration, parse_time, "{}s", [](double limit) { return format_duration(seconds(limit)); }},
-    {Kind::kBytes, [](const Setting&, std::string_view text) { return parse_bytes(text).map(in_bytes); }, "{}B",
+constexpr KindRow kKinds[] = {
+    {Kind::kText, "text", ""},
+    {Kind::kFile, "file", "FILE"},
+    {Kind::kChoice, "choice", ""},
+    {Kind::kYesNo, "yes_no", "yes|no"},
+    {Kind::kSwitch, "flag", ""},
+    {Kind::kPrice, "price", "[NAME=]USD/H"},
+    {Kind::kDate, "date", "DATE"},
+    {Kind::kMoment, "moment", "TIME"},
+    {Kind::kCount, "count", "N", text_alone<with_noun<parse_count>>, "{:.0f}", whole},
+    {Kind::kLength, "length", "N", text_alone<parse_length>, "{:.0f}", whole},
+    {Kind::kNumber, "number", "X", with_sign<with_noun<parse_decimal>>, "{}", whole},
+    {Kind::kShare, "share", "0-1", with_sign<parse_fraction>, "{}", fraction},
+    {Kind::kFactor, "factor", "X", text_alone<parse_factor>, "{}", whole},
+    {Kind::kDuration, "duration", "TIME", parse_time, "{}s",
+     [](double limit) { return format_duration(seconds(limit)); }},
+    {Kind::kBytes, "size", "BYTES",
+     [](const Setting&, std::string_view text) { return parse_bytes(text).map(in_bytes); }, "{}B",
      [](double limit) { return format_bytes(bytes(limit)); }},
-    {Kind::kBandwidth, [](const Setting&, std::string_view text) { return parse_bandwidth(text).map(in_bytes_per_s); },
-     "{}MB/s", [](double limit) { return format_bandwidth(bytes_per_s(limit)); }},
-    {Kind::kPerSecond, parse_rate, "{}/s", each_second},
-    {Kind::kPerHour, text_alone<parse_per_hour>, "{}", [](double limit) { return four_digits(limit) + "/h"; }},
-    {Kind::kUsd, parse_money, "{}", dollars},
-    {Kind::kUsdPerHour, text_alone<parse_hourly_price>, "{}", dollars},
+    {Kind::kBandwidth, "bandwidth", "GB/s",
+     [](const Setting&, std::string_view text) { return parse_bandwidth(text).map(in_bytes_per_s); }, "{}MB/s",
+     [](double limit) { return format_bandwidth(bytes_per_s(limit)); }},
+    {Kind::kPerSecond, "per_second", "N/s", parse_rate, "{}/s", each_second},
+    {Kind::kPerHour, "per_hour", "N/h", text_alone<parse_per_hour>, "{}",
+     [](double limit) { return four_digits(limit) + "/h"; }},
+    {Kind::kUsd, "money", "USD", parse_money, "{}", dollars},
+    {Kind::kUsdPerHour, "hourly_price", "USD/H", text_alone<parse_hourly_price>, "{}", dollars},
 };
 
 // Null for kinds that are not numbers.
 const KindRow* find_number(Kind kind) {
-  const auto found =
-      std::find_if(std::begin(kNumbers), std::end(kNumbers), [&](const KindRow& row) { return row.kind == kind; });
-  return found == std::end(kNumbers) ? nullptr : found;
+  const auto found = std::ranges::find(kKinds, kind, &KindRow::kind);
+  return found->parse == nullptr ? nullptr : found;
+}
+
+Jobs jobs_called(std::string_view word) {
+  return word == "train"     ? Jobs::kTrain
+         : word == "serve"   ? Jobs::kServe
+         : word == "offline" ? Jobs::kOffline
+                             : Jobs::kAll;
+}
+
+[[noreturn]] void stop(const std::string& why) {
+  std::cerr << "internal error: " << why << '\n';
+  std::abort();
+}
+
+// A row of data/settings.csv below its section.
+Setting read_row(const Csv& table, const CsvRow& row, const Setting& section) {
+  const auto cell = [&](const char* column) { return table.cell(row, column); };
+  const auto kind = std::ranges::find(kKinds, cell("kind"), &KindRow::name);
+  if (kind == std::end(kKinds)) stop(describe(bad_input("unknown kind").at(table.place(row, "kind"))));
+  Setting made = section;
+  made.kind = kind->kind;
+  made.meaning = cell("meaning");
+  const std::string_view names = cell("names"), example = cell("example"), preset = cell("default");
+  made.name = names.substr(0, names.find(' '));
+  made.aliases = trim(names.substr(made.name.size()));
+  const bool by_example = made.kind == Kind::kText || made.kind == Kind::kChoice;
+  made.values = by_example ? example : kind->placeholder;
+  if (!by_example) made.example = example;
+  const bool in_words = preset.starts_with('(');
+  (in_words ? made.preset_words : made.preset) = in_words ? preset.substr(1, preset.size() - 2) : preset;
+  for (const std::string_view word : split_list(cell("more"), ' ')) {
+    made.list |= word == "list";
+    made.many_words |= word == "words";
+    if (word.starts_with("unit=")) made.unit = word.substr(5);
+  }
+  if (kind->parse == nullptr) return made;
+  const std::string_view range = cell("range");
+  const std::size_t dots = std::min(range.find(".."), range.size());
+  made.least = range.starts_with('-') ? -1 : 0;  // with_sign() reads it
+  const Result<double> least = kind->parse(made, range.substr(0, dots));
+  const Result<double> most = kind->parse(made, range.substr(std::min(dots + 2, range.size())));
+  if (!least || !most) stop(describe(bad_input("no range").at(table.place(row, "range"))));
+  made.least = *least, made.most = *most;
+  return made;
+}
+
+const std::vector<Setting>& rows() {
+  static const Csv kTable = *Csv::parse("data/settings.csv", std::string(embedded_file("settings.csv")));
+  static const std::vector<Setting> kAll = [] {
+    std::vector<Setting> all;
+    Setting section;
+    for (const CsvRow& row : kTable.rows()) {
+      if (kTable.cell(row, "kind") != "section") {
+        all.push_back(read_row(kTable, row, section));
+        continue;
+      }
+      section.heading = kTable.cell(row, "names");
+      section.jobs = jobs_called(kTable.cell(row, "example"));
+    }
+    return all;
+  }();
+  return kAll;
 }
 
 std::string flag_name(const Setting& setting) {
@@ -237,7 +290,7 @@ std::optional<Date> parse_days_ago(std::string_view text) {
   const Result<Seconds> length = count ? Result<Seconds>(kMonth * *count) : parse_duration(text);
   constexpr Seconds kLongest = kYear * 100.0;
   if (!length || !(*length > Seconds{}) || *length > kLongest) return std::nullopt;
-  return Date{today().day - static_cast<int>(in_seconds(*length) / kDay)};
+  return Date{today().day - static_cast<int>(*length / days(1))};
 }
 
 Result<> check_day(const Setting& setting, std::string_view text) {
@@ -257,7 +310,7 @@ const Setting* find(std::string_view name) {
     std::unordered_map<std::string_view, const Setting*> index;
     for (const Setting& row : rows()) index.emplace(row.name, &row);
     for (const Setting& row : rows()) {
-      for (const std::string_view alias : split_list(row.aliases, ',')) index.emplace(alias, &row);
+      for (const std::string_view alias : split_list(row.aliases, ' ')) index.emplace(alias, &row);
     }
     return index;
   }();
@@ -267,8 +320,7 @@ const Setting* find(std::string_view name) {
 
 const Setting& get(std::string_view name) {
   if (const Setting* found = find(name)) return *found;
-  std::cerr << "internal error: no row for the setting '" << name << "'\n";
-  std::abort();
+  stop(fmt::format("no row for the setting '{}'", name));
 }
 
 bool is_number(Kind kind) { return find_number(kind) != nullptr; }

@@ -1,9 +1,9 @@
 // One row for every setting of every command: its name, kind, unit, range, meaning and default.
 //
 // A setting is the flag --name, the key `name:` of a workload file, the parameter `name` of the HTTP API and a keyword
-// argument in Python. The rows are in the *_settings.cc files next to this header, by topic. To add one:
+// argument in Python. The rows are in data/settings.csv, by topic. To add one:
 //
-//   duration("startup", "3min", kSecond, kDay, "time from ordering a machine to the first step").or_else("3min")
+//   duration,startup,3min,0s..7d,3min,,time from ordering a machine to the first step
 //
 // A command then declares the setting with a typed destination (apps/rightsize/flags.h), and parsing, range checks,
 // help, completion, OpenAPI and error messages follow from the row:
@@ -71,32 +71,11 @@ struct Setting {
   std::string_view unit;          // of a bare duration: "h"; of a rate: kTimeRequired
   std::string_view preset;        // the default, as a user would write it; empty: none
   std::string_view preset_words;  // ... if it is not a single value: "the engine's default"
-  std::string_view aliases;       // other spellings of the name, comma-separated: "providers"
+  std::string_view aliases;       // other spellings of the name, blank-separated: "providers"
   std::string_view heading;       // in help; the section sets it and `jobs`
   Jobs jobs = Jobs::kAll;
   bool list = false;        // takes several values, comma-separated
   bool many_words = false;  // all words up to the next flag: --from *.csv
-
-  constexpr Setting or_else(std::string_view value) const { return with(&Setting::preset, value); }
-  constexpr Setting or_words(std::string_view words) const { return with(&Setting::preset_words, words); }
-  constexpr Setting alias(std::string_view others) const { return with(&Setting::aliases, others); }
-  constexpr Setting shown(std::string_view placeholder) const { return with(&Setting::values, placeholder); }
-  constexpr Setting bare(std::string_view in) const { return with(&Setting::unit, in); }
-  constexpr Setting listed() const { return with(&Setting::list, true); }
-  constexpr Setting words() const { return with(&Setting::many_words, true); }
-
- private:
-  // Not a template: clang 14 does not evaluate one at compile time here.
-  constexpr Setting with(std::string_view Setting::*field, std::string_view value) const {
-    Setting copy = *this;
-    copy.*field = value;
-    return copy;
-  }
-  constexpr Setting with(bool Setting::*field, bool value) const {
-    Setting copy = *this;
-    copy.*field = value;
-    return copy;
-  }
 };
 
 // Every row, in the order of help.

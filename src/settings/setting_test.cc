@@ -9,11 +9,15 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/csv.h"
+#include "base/embedded.h"
 #include "base/text.h"
 
 namespace rightsize::settings {
 namespace {
 
+using testing::AnyOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(Settings, TheExampleInTheHeaderWorks) {
@@ -38,6 +42,25 @@ TEST(Settings, NamesAreUniqueAndEveryRowIsComplete) {
       EXPECT_LT(row.least, row.most) << row.name << " has no range";
       EXPECT_FALSE(row.example.empty()) << row.name;
     }
+  }
+}
+
+// Words that read_row() does not know would have no effect.
+TEST(Settings, EveryWordOfTheTableHasAMeaning) {
+  const Csv table = *Csv::parse("settings.csv", std::string(embedded_file("settings.csv")));
+  EXPECT_THAT(table.header(), ElementsAre("kind", "names", "example", "range", "default", "more", "meaning"));
+  for (const CsvRow& row : table.rows()) {
+    const std::string_view names = table.cell(row, "names");
+    for (const std::string_view word : split_list(table.cell(row, "more"), ' '))
+      EXPECT_TRUE(word == "list" || word == "words" || word.starts_with("unit=")) << names << " " << word;
+    if (table.cell(row, "kind") == "section") {
+      EXPECT_THAT(table.cell(row, "example"), AnyOf("", "train", "serve", "offline")) << names;
+      continue;
+    }
+    const Setting& read = get(names.substr(0, names.find(' ')));
+    EXPECT_EQ(table.cell(row, "range").empty(), !is_number(read.kind)) << names;
+    EXPECT_EQ(read.meaning, table.cell(row, "meaning"));
+    for (const std::string_view alias : split_list(read.aliases, ' ')) EXPECT_NE(find(alias), nullptr) << alias;
   }
 }
 

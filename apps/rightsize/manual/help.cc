@@ -86,41 +86,6 @@ std::string usage(const CommandInfo& command) {
   return text + " [OPTIONS]\n";
 }
 
-// The options of the short help, most useful first. Commands that are not listed show all.
-struct MainFlags {
-  std::string_view command, flags;
-};
-constexpr MainFlags kMain[] = {
-    {"recommend",
-     "model job tokens rate sessions items ttft-slo tpot-slo isl osl deadline budget gpu gpus max-gpus precision "
-     "method "
-     "providers regions purchase price on-prem objective top emit explain"},
-    {"checklist", "model job tokens rate items ttft-slo deadline budget gpu precision method providers price profile"},
-    {"init", "model job tokens rate items ttft-slo tpot-slo deadline budget gpu precision method output ask force"},
-    {"estimate",
-     "model gpu job batch seq precision method stack gpus tp zero isl osl concurrency rate sessions machine sweep "
-     "roofline"},
-    {"memory", "model gpu job batch seq precision method optimizer recompute gpus tp zero isl osl concurrency options"},
-    {"batch",
-     "model gpu arrivals sessions slo isl osl tp precision batch-times policy max-batch max-delay replicas instances "
-     "price "
-     "emit"},
-    {"cache", "model sizes kv-precision block-tokens gpu tier slo rate tp routing price"},
-    {"autoscale",
-     "model gpu prometheus plan trace arrivals rate-profile slo slo-percentile policy startup tp isl osl duration "
-     "price emit"},
-    {"fleet", "from prometheus window price jobs by match fail-on idle-below target top timeline"},
-    {"exporter", "prometheus from price every listen once services slo window"},
-    {"service",
-     "prometheus from window slo slo-percentile gpu price model traffic other-model providers precision emit top"},
-    {"prices", "gpu provider region purchase min-memory sort best-per top price community hours machines feed store"},
-    {"commit", "base usage gpu provider region on-demand one-year three-years spot-share growth interest"},
-    {"mig", "gpu headroom share list-layouts check current repack out price"},
-    {"profile", "replay pid duration record model gpu price step-time hz"},
-    {"window", "volume item-time gpu window deadline slo peak price spot-price startup"},
-    {"diff", "price provider job-hours fail-over strict all"},
-};
-
 // One line for a flag: the first clause of its meaning if the whole is too long.
 std::string short_line(const FlagInfo& flag, std::size_t width) {
   FlagInfo shown = flag;
@@ -157,18 +122,16 @@ CommandInfo of_verb(CommandInfo command, const std::vector<std::string>& words) 
 }
 
 std::string help_text(const CommandInfo& command, std::size_t width) {
-  const auto row = std::find_if(std::begin(kMain), std::end(kMain),
-                                [&](const MainFlags& main) { return main.command == command.name; });
   std::string all = full_help_text(command, width);
   constexpr auto kScreen = 38;
-  if (row == std::end(kMain) || std::ranges::count(all, '\n') <= kScreen) return all;
+  if (command.short_help.empty() || std::ranges::count(all, '\n') <= kScreen) return all;
   const bool verbs = !command.verbs.empty();  // the argument names them
   std::string text = all.substr(0, verbs ? all.size() : all.find("\nArguments:"));
   text = text.substr(0, std::min(text.size(), all.find("\n" + headings(command).front() + ":\n")));
   text = text.substr(0, std::min(text.size(), all.find("\nOptions:\n")));
   text += "\nOptions:\n";
   std::size_t shown = 0;
-  for (const std::string_view name : split_list(row->flags, ' ')) {
+  for (const std::string_view name : split_list(command.short_help, ' ')) {
     for (const FlagInfo& flag : command.flags) {
       if (!flag.is_called("--" + std::string(name))) continue;
       const std::string lines = short_line(flag, width);

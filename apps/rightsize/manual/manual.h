@@ -17,6 +17,7 @@ struct CommandInfo {
   std::vector<std::string> examples;  // as typed
   std::deque<FlagInfo> flags;
   std::vector<Verb> verbs = {};
+  std::string short_help = {};  // options of the short help, most useful first; empty: all
 };
 
 // The description of a verb that the words of a command line name, `prices spot`; otherwise of the whole command.

@@ -501,7 +501,7 @@ std::vector<std::string> named_things(const std::vector<std::string>& words) {
 }
 
 std::optional<std::vector<std::string>> example_with(
-    const std::vector<std::string>& named, std::span<const char* const> examples,
+    const std::vector<std::string>& named, std::span<const std::string> examples,
     const std::function<bool(const std::vector<std::string>& words)>& runs) {
   for (const std::string_view example : examples) {
     const std::vector<std::string_view> words = split_list(example, ' ');

@@ -33,7 +33,7 @@ std::vector<std::string> named_things(const std::vector<std::string>& words);
 // The first example that `runs` and needs no file that is not here. If the user named models, GPUs or files, it must
 // have one of them; any other would answer a different question.
 std::optional<std::vector<std::string>> example_with(
-    const std::vector<std::string>& named, std::span<const char* const> examples,
+    const std::vector<std::string>& named, std::span<const std::string> examples,
     const std::function<bool(const std::vector<std::string>& words)>& runs);
 
 // Replaces flags and values by the nearest ones that the command accepts.
