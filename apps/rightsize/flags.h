@@ -13,8 +13,8 @@
 //   command.add("from", flags->from)->meaning("files to read")->required();
 //   command.add("once", flags->once);
 //
-// Names, aliases, kinds, units, ranges, meanings and defaults come from the rows of data/settings.csv. If a variable's type
-// cannot hold the row's kind, the program aborts when the command is declared.
+// Names, aliases, kinds, units, ranges, meanings and defaults come from the rows of data/settings.csv. If a variable's
+// type cannot hold the row's kind, the program aborts when the command is declared.
 #pragma once
 
 #include <deque>
