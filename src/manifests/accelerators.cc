@@ -19,11 +19,10 @@ bool is_part_of_gpu(std::string_view key) {
 }  // namespace
 
 bool is_accelerator(std::string_view key) {
-  if (is_part_of_gpu(key)) return false;
   // Some operators call it plainly "gpu".
-  return key == "gpu" || key.ends_with("/gpu") ||
-         starts_with_any(key, {"nvidia.com/gpu", kMigResource, "amd.com/gpu", "gpu.intel.com/", "habana.ai/gaudi",
-                               "aws.amazon.com/neuron", "google.com/tpu"});
+  if (is_part_of_gpu(key) || key.find('/') == std::string_view::npos) return key == "gpu";
+  return key.starts_with(kMigResource) ||
+         contains_any(to_lower(key), {"gpu", "npu", "tpu", "neuron", "gaudi", "ascend", "/mlu", "/dcu", "/gcu", "xpu"});
 }
 
 std::string plain(std::string_view key) {
@@ -117,6 +116,20 @@ void add_amounts(Amounts& sum, const Amounts& more, bool at_once) {
     at->second.unresolved.insert(at->second.unresolved.end(), amount.unresolved.begin(), amount.unresolved.end());
     at->second.lines.insert(amount.lines.begin(), amount.lines.end());
   }
+}
+
+bool is_script_name(std::string_view file) {
+  const Words endings = {".sh",   ".sbatch", ".slurm",  ".slrm", ".pbs",     ".lsf",    ".job",
+                         ".bash", ".sub",    ".submit", ".cmd",  ".jdl",     ".condor", ".qsub",
+                         ".sge",  ".ps1",    ".bat",    ".mk",   "Makefile", "justfile"};
+  return std::ranges::any_of(endings, [&](std::string_view end) { return file.ends_with(end); });
+}
+
+bool is_code_name(std::string_view file) {
+  const Words endings = {".py",     ".ts",   ".js",         ".go",    ".cs",  ".java",       ".kt",  ".groovy",
+                         ".nf",     ".smk",  "Snakefile",   ".wdl",   ".ini", "Jenkinsfile", ".env", ".conf",
+                         ".config", ".star", ".properties", ".dhall", ".ncl", ".nix",        ".pkl"};
+  return std::ranges::any_of(endings, [&](std::string_view end) { return file.ends_with(end); });
 }
 
 }  // namespace rightsize::manifests

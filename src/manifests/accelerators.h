@@ -43,4 +43,9 @@ Amounts amounts_of(const YamlText& doc, const YamlValue& resources);
 // Adds the amounts of another container that runs at the same time or in sequence.
 void add_amounts(Amounts& sum, const Amounts& more, bool at_once);
 
+// By its name: a shell script, a batch job, a Makefile.
+bool is_script_name(std::string_view file);
+// A program or settings that may start machines with GPUs: Modal, Pulumi, CDK, Nextflow, inventories.
+bool is_code_name(std::string_view file);
+
 }  // namespace rightsize::manifests

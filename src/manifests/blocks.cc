@@ -14,10 +14,14 @@
 namespace rightsize::manifests {
 namespace {
 
-constexpr std::string_view kTypeKeys[] = {
-    "instance_type", "instance_type_name", "instance_types", "machine_type", "machine_types", "vm_size", "size",
-    "sku",           "sku_name",           "node_type",      "vm_type",      "shape",         "plan",    "flavor_name",
-    "node_shape"};
+constexpr std::string_view kTypeKeys[] = {"instance_type",  "instance_type_name",
+                                          "instance_types", "machine_type",
+                                          "machine_types",  "vm_size",
+                                          "size",           "sku",
+                                          "sku_name",       "node_type",
+                                          "vm_type",        "shape",
+                                          "plan",           "flavor_name",
+                                          "node_shape",     "type"};
 // Counts whose names do not say what they count (counts_of); with those that have priority over other counts.
 constexpr std::string_view kCountKeys[] = {"desired_size",    "desired_capacity", "node_count",
                                            "target_capacity", "target_size",      "desired_count"};
@@ -83,10 +87,11 @@ class BlockReader {
   // Kubernetes objects within: kubernetes_manifest { manifest = {...} }, kubectl_manifest { yaml_body = <<YAML ... };
   // values of helm_release.
   void read_manifests(const ConfigBlock& each) {
-    if (each.kind.starts_with("kubernetes_") && each.block.find("spec") != nullptr) {
+    const bool cloud_run = each.kind.starts_with("google_cloud_run_") && each.block.find("template") != nullptr;
+    if (cloud_run || (each.kind.starts_with("kubernetes_") && each.block.find("spec") != nullptr)) {
       YamlValue object = object_of(each.block);
-      std::string kind = camel_case(each.kind.substr(10, each.kind.rfind("_v1") - 10));
-      kind[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(kind[0])));
+      std::string kind = cloud_run ? each.kind : camel_case(each.kind.substr(10, each.kind.rfind("_v1") - 10));
+      if (!cloud_run) kind[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(kind[0])));
       object.mapping.emplace_back(yaml_scalar("kind"), yaml_scalar(std::move(kind)));
       object.mapping.emplace_back(yaml_scalar("apiVersion"), yaml_scalar("v1"));
       add_inner(read_kubernetes(YamlText(each.file, object, Templated(""))), each.block.line, each);
@@ -114,6 +119,9 @@ class BlockReader {
     for (GpuRequest& request : inner.requests) {
       request.line = line;
       request.lines.clear();
+      if (request.name.empty()) request.name = each.name;
+      if (request.provider.empty()) request.provider = provider_of(each.kind);
+      if (const HclValue* count = each.block.find("count")) times(number("count", *count, request), request);
       request.sources.insert(request.sources.end(), each.sources.begin(), each.sources.end());
     }
     append(std::move(inner), found_);
@@ -124,7 +132,8 @@ class BlockReader {
     object.kind = YamlValue::Kind::kMapping;
     for (const auto& [name, member] : block.members) {
       const bool objects = member.kind == Kind::kList && !member.items.empty() && member.items[0].kind == Kind::kObject;
-      const bool listed = is_any(name, {"container", "init_container", "node_selector_term", "match_expressions"});
+      const bool listed =
+          is_any(name, {"container", "containers", "init_container", "node_selector_term", "match_expressions"});
       const std::string key = camel_case(name) + (listed && !name.ends_with('s') ? "s" : "");
       auto at =
           std::ranges::find_if(object.mapping, [&](const auto& entry) { return listed && entry.first.scalar == key; });
@@ -390,7 +399,12 @@ class BlockReader {
   // From the block outwards; the nearest number wins. The resource's count or for_each multiplies it.
   void read_counts(const Way& way, GpuRequest& request) {
     bool found = false;
-    for (std::size_t i = way.size(); i-- > 0 && !found;) found = count_in(*way[i], request, true);
+    for (std::size_t i = way.size(); i-- > 0 && !found;) {
+      // `count` of a resource multiplies; that of a pool within is its number of machines.
+      const HclValue* count = i > 0 ? way[i]->find("count") : nullptr;
+      found = count_in(*way[i], request, true);
+      if (!found && count != nullptr) request.units = number("count", *count, request), found = true;
+    }
     const HclValue& top = *way.front();
     if (request.kind == "google_container_node_pool" || request.kind == "google_container_cluster")
       count_zones(way, request);
@@ -451,6 +465,16 @@ class BlockReader {
 
   // GKE's node_count is that of each zone of a region; keys with "total" count all of them.
   static void count_zones(const Way& way, GpuRequest& request) {
+    const std::optional<double> least = request.units, most = request.most_units;
+    multiply_by_zones(way, request);
+    const HclValue& pool = *way.front();
+    const bool starts = pool.find("node_count") != nullptr || pool.find("initial_node_count") != nullptr;
+    each_inner(pool, [&](const std::string&, const HclValue& inner) {
+      if (inner.find("total_max_node_count") != nullptr) request.most_units = most;
+      if (inner.find("total_min_node_count") != nullptr && !starts) request.units = least;
+    });
+  }
+  static void multiply_by_zones(const Way& way, GpuRequest& request) {
     for (const HclValue* node : way) {
       const HclValue *zones = node->find("node_locations"), *place = node->find("location");
       if (zones != nullptr && zones->kind == Kind::kList && !zones->items.empty())
@@ -538,6 +562,8 @@ class BlockReader {
 };
 
 }  // namespace
+
+bool is_machine_key(std::string_view name) { return std::ranges::find(kTypeKeys, name) != std::end(kTypeKeys); }
 
 Found read_blocks(const std::vector<ConfigBlock>& blocks) { return BlockReader(blocks).read(); }
 

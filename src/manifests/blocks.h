@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "manifests/hcl.h"
@@ -18,6 +19,9 @@ struct ConfigBlock {
   std::vector<std::string> sources = {};  // other files its values come from
   std::string region = {};                // of its provider, where the block itself names none
 };
+
+// Whether an attribute of this name may hold a machine type.
+bool is_machine_key(std::string_view name);
 
 // One request for each block or object inside that names a machine type with GPUs or an accelerator.
 Found read_blocks(const std::vector<ConfigBlock>& blocks);

@@ -219,9 +219,6 @@ std::vector<ConfigBlock> terraform_plan(const YamlText& doc, const YamlValue& va
   return blocks;
 }
 
-bool is_machine_key(std::string_view key) {
-  return is_any(key, {"instance_type", "instance_types", "machine_type", "vm_size", "machine_types", "size"});
-}
 bool names_machine(const HclValue& value, int depth = 0) {
   if (depth > 60) return false;
   for (const auto& [name, member] : value.members) {
@@ -235,6 +232,7 @@ bool names_machine(const HclValue& value, int depth = 0) {
                {"accelerator", "accelerators", "accelerator_config", "guest_accelerator", "guest_accelerators"}) &&
         (member.find("type") != nullptr || !member.items.empty()))
       return true;
+    if (name == "accelerator_count" && value.find("accelerator_type") != nullptr) return true;
     if (names_machine(member, depth + 1)) return true;
   }
   return std::ranges::any_of(value.items, [&](const HclValue& item) { return names_machine(item, depth + 1); });

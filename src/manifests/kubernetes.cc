@@ -74,6 +74,14 @@ class ObjectWalk {
       Enclosing inner = apart ? outer : where;
       if (value.find("size") != nullptr && is_group(value)) count_group(value, key.scalar, inner);
       if (key.scalar == "headGroupSpec") inner.base.part = "head";
+      // Pods of a template with its own number beside it: workerTemplate, workerReplicas.
+      if (key.scalar.size() > 8 && key.scalar.ends_with("Template")) {
+        const std::string role = key.scalar.substr(0, key.scalar.size() - 8);
+        if (const YamlValue* copies = value.find(role + "Replicas")) {
+          inner.times(doc_, copies, role + "Replicas");
+          inner.base.part = inner.base.part.empty() ? role : inner.base.part + "." + role;
+        }
+      }
       if (read_chart_values(key.scalar, below, where.base)) continue;
       if (where.base.kind == "SparkApplication") count_spark(key.scalar, below, inner);
       if (where.base.kind == "LLMInferenceService") count_inference(value, key.scalar, inner);

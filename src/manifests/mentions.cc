@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -180,12 +181,13 @@ bool has_gpu_key(const std::string& content) {
   const auto [key, value] = key_and_value(content);
   if (key.empty() || value.empty()) return false;
   const std::string resource = key.substr(key.rfind(' ') == std::string::npos ? 0 : key.rfind(' ') + 1);
-  const std::size_t at =
-      std::min({resource.find("nvidia.com/"), resource.find("amd.com/gpu"), resource.find("habana.ai/gaudi"),
-                resource.find("aws.amazon.com/neuron"), resource.find("google.com/tpu")});
-  if (at != std::string::npos && is_accelerator(resource.substr(at))) {
-    const bool label = resource.substr(at).starts_with("nvidia.com/gpu.") && !resource.ends_with(".product") &&
-                       !resource.ends_with(".shared");
+  if (resource.find('/') != std::string::npos && is_accelerator(resource)) {
+    // Labels are not numbers: nvidia.com/gpu.memory, run.googleapis.com/gpu-zonal-redundancy-disabled.
+    const std::size_t at = resource.rfind('/');
+    const bool label = (resource.find_first_of(".-", at) != std::string::npos && resource.find("mig-", at) != at + 1 &&
+                        resource.find("ascend", at) == std::string::npos && !resource.ends_with(".product") &&
+                        !resource.ends_with(".shared")) ||
+                       contains_any(resource.substr(0, at), {"instance-", "karpenter", "googleapis"});
     return !label && value != "0" && value != "true" && value != "false" && !value.starts_with("NoSchedule");
   }
   if (key.ends_with("deviceclassname") || key.ends_with("device-class"))
@@ -220,7 +222,8 @@ bool is_about_gpus(const std::string& content) {
   // "gpu:" alone opens a part that may be switched off; "llama-8b-l4:" names its GPU.
   if (!key.empty() && value.empty()) return any_word(key, is_gpu_name);
   if (is_software(key) || (!key.empty() && is_any(value, {"0", "false", "none", "void", "[]", "{}"}))) return false;
-  return any_word(content, [](std::string_view word) { return is_gpu_word(word) || is_gpu_name(word); });
+  return names_machine(content, false) ||
+         any_word(content, [](std::string_view word) { return is_gpu_word(word) || is_gpu_name(word); });
 }
 // Whether the line itself chooses GPUs: "gpu: true", "compute-class: l4-spot", an item of a list.
 bool chooses_gpus(const std::string& content) {
@@ -228,18 +231,18 @@ bool chooses_gpus(const std::string& content) {
   if (is_software(key) || is_other(key)) return false;
   return any_word(key,
                   [](std::string_view word) {
-                    return is_any(word, {"gpu", "gpus", "accelerator"});
+                    return is_any(word, {"gpu", "gpus", "accelerator"}) || is_gpu_name(word);
                   }) ||
          any_word(value.empty() ? content : value, is_gpu_name);
 }
 
 // A number of GPUs in any language: "accelerator 2", "--k8s_gpu_cards 8", "clusterOptions = '--gpus=1'".
 bool counts_gpus(const std::string& content) {
-  if (is_other(to_lower(content))) return false;
   int after = 3;  // words since one about GPUs
   return any_word(content, [&](std::string_view word) {
     if (word.empty()) return false;
     after = word.ends_with("gpu") || word.ends_with("gpus") || word.starts_with("accelerator") ? 0 : after + 1;
+    if (is_other(word)) after = 3;  // "gpu_memory: 24"
     return after > 0 && after < 3 && is_count(word);
   });
 }
@@ -256,13 +259,11 @@ bool counts_in(const std::string& content) {
   const auto [key, value] = key_and_value(content);
   if (!is_count(std::string_view(value).substr(0, value.find(".."))) && value != "0" && !is_open(value)) return false;
   return counts_of(key) != Counts::kNothing ||
-         is_any(key, {"count", "data", "datalocal", "desiredcapacity", "desiredsize", "maxsize", "minsize",
-                      "nominalquota", "pipeline", "scale", "size", "minscale", "maxscale"}) ||
-         (key.ends_with("-scale") && key.find("autoscaling") != std::string::npos) ||
-         (contains_any(key, {"replica", "node", "instance", "worker", "host", "machine", "capacity"}) &&
-          contains_any(key,
-                       {"count", "num", "size", "min", "max", "desired", "initial", "static", "total", "target"}) &&
-          !contains_any(key, {"timeout", "seconds", "memory", "disk", "cpu", "port", "version", "surge", "percent"}));
+         is_any(key, {"data", "datalocal", "nominalquota", "pipeline", "scale", "size"}) ||
+         (contains_any(key, {"capacity", "count", "host", "instance", "machine", "maxsize", "minsize", "node",
+                             "parallel", "replica", "scale", "tp_size", "worker"}) &&
+          !contains_any(key, {"account", "cpu", "disk", "failure", "memory", "percent", "port", "retr", "seconds",
+                              "surge", "timeout", "token", "vcpu", "version"}));
 }
 
 bool counts_replicas(const std::string& content) {
@@ -311,6 +312,7 @@ std::vector<Line> lines_of(std::string_view file, std::string_view text) {
   const bool data = std::ranges::any_of(kData, [&](std::string_view end) { return file.ends_with(end); });
   std::size_t gpu_indent = std::string_view::npos;  // of a key whose lines below are about GPUs
   int number = 0, section = 0;
+  std::string variable;  // of Terraform, around this line
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
@@ -320,6 +322,10 @@ std::vector<Line> lines_of(std::string_view file, std::string_view text) {
     if (line.starts_with("---") || block) ++section;
     if (line.size() <= 10'000) {
       std::string content = content_of(line, batch);
+      if (block) variable = content.starts_with("variable \"") ? content.substr(10, content.find('"', 10) - 10) : "";
+      // The default of a variable is what the variable stands for.
+      if (const KeyValue given = key_and_value(content); !variable.empty() && given.key == "default")
+        content = fmt::format("{} = {}", variable, given.value);
       const std::size_t indent = line.find_first_not_of(" -");
       if (!content.empty() && indent <= gpu_indent) gpu_indent = std::string_view::npos;
       const bool below = gpu_indent != std::string_view::npos && describes_gpus(content);
@@ -334,15 +340,20 @@ std::vector<Line> lines_of(std::string_view file, std::string_view text) {
   return lines;
 }
 
+// Lines that only these have; what both begin and end with is the same, and so are lines that moved in between.
 std::vector<const Line*> only_in(const std::vector<Line>& these, const std::vector<Line>& those) {
+  const auto same = [](const Line& a, const Line& b) { return a.content == b.content; };
+  const auto [begin, other_begin] = std::mismatch(these.begin(), these.end(), those.begin(), those.end(), same);
+  const auto [end, other_end] = std::mismatch(these.rbegin(), std::reverse_iterator(begin), those.rbegin(),
+                                              std::reverse_iterator(other_begin), same);
   std::multiset<std::string_view> other;
-  for (const Line& line : those) other.insert(line.content);
+  for (auto line = other_begin; line != other_end.base(); ++line) other.insert(line->content);
   std::vector<const Line*> found;
-  for (const Line& line : these) {
-    if (const auto same = other.find(line.content); same != other.end())
-      other.erase(same);
+  for (auto line = begin; line != end.base(); ++line) {
+    if (const auto at = other.find(line->content); at != other.end())
+      other.erase(at);
     else
-      found.push_back(&line);
+      found.push_back(&*line);
   }
   return found;
 }
@@ -483,20 +494,6 @@ bool is_elsewhere(const std::vector<Line>& lines, std::size_t at) {
 
 }  // namespace
 
-bool is_script_name(std::string_view file) {
-  const Words endings = {".sh",   ".sbatch", ".slurm",  ".slrm", ".pbs",     ".lsf",    ".job",
-                         ".bash", ".sub",    ".submit", ".cmd",  ".jdl",     ".condor", ".qsub",
-                         ".sge",  ".ps1",    ".bat",    ".mk",   "Makefile", "justfile"};
-  return std::ranges::any_of(endings, [&](std::string_view end) { return file.ends_with(end); });
-}
-
-bool is_code_name(std::string_view file) {
-  const Words endings = {".py",     ".ts",   ".js",         ".go",    ".cs",  ".java",       ".kt",  ".groovy",
-                         ".nf",     ".smk",  "Snakefile",   ".wdl",   ".ini", "Jenkinsfile", ".env", ".conf",
-                         ".config", ".star", ".properties", ".dhall", ".ncl", ".nix",        ".pkl"};
-  return std::ranges::any_of(endings, [&](std::string_view end) { return file.ends_with(end); });
-}
-
 std::vector<Mention> gpu_mentions(std::string_view file, std::string_view text) {
   std::vector<Mention> mentions;
   for (Line& line : lines_of(file, text)) {
@@ -534,7 +531,10 @@ std::vector<std::string> unread_changes(const Texts& before, const Texts& after,
     const auto any_line = [](const GpuRequest&, bool) { return true; };
     // Programs name GPUs for many reasons; only changed lines matter there.
     if (mentions && !is_code_name(file) && !origins.any(file, false, any_line)) {
-      const Line& line = first != new_lines.end() ? *first : *old_first;
+      const auto relevant = [](const Line* line) { return line->mention || counts_replicas(line->content); };
+      const std::vector<const Line*> fresh = only_in(new_lines, old_lines);
+      const auto changed = std::ranges::find_if(fresh, relevant);
+      const Line& line = changed != fresh.end() ? **changed : first != new_lines.end() ? *first : *old_first;
       notes.push_back(fmt::format("{}:{}: \"{}\" mentions GPUs, but no request in this file was understood", file,
                                   line.number, shown(line)));
       continue;

@@ -16,11 +16,6 @@ struct Mention {
   std::string text = {};
 };
 
-// By its name: a shell script, a batch job, a Makefile.
-bool is_script_name(std::string_view file);
-// A program or settings that may start machines with GPUs: Modal, Pulumi, CDK, Nextflow, inventories.
-bool is_code_name(std::string_view file);
-
 // Numbers and types of GPUs: keys such as nvidia.com/gpu, num_gpus or accelerator_type with a value, machine types with
 // GPUs, options of Slurm. Tolerations, comments, memory limits and similar lines are not requests.
 std::vector<Mention> gpu_mentions(std::string_view file, std::string_view text);

@@ -17,29 +17,25 @@ Meaning meaning_of(std::string_view label) {
   constexpr std::string_view kAutoMode = "eks.amazonaws.com/instance-";
   if (label.starts_with(kAutoMode))
     return meaning_of(fmt::format("karpenter.k8s.aws/instance-{}", label.substr(kAutoMode.size())));
-  for (const char* gpu :
-       {"nvidia.com/gpu.product", "amd.com/gpu.product-name", "cloud.google.com/gke-accelerator",
-        "karpenter.k8s.aws/instance-gpu-name", "karpenter.azure.com/sku-gpu-name", "gpu.nvidia.com/model",
-        "gpu.nvidia.com/class", "k8s.amazonaws.com/accelerator", "accelerator", "gpu-type"}) {
-    if (label == gpu) return Meaning::kGpu;
-  }
   if (label == "node.kubernetes.io/instance-type" || label == "beta.kubernetes.io/instance-type")
     return Meaning::kMachine;
   if (label == "karpenter.k8s.aws/instance-family" || label == "karpenter.azure.com/sku-family")
     return Meaning::kFamily;
   if (label == "karpenter.k8s.aws/instance-category") return Meaning::kCategory;
-  for (const char* any : {"karpenter.k8s.aws/instance-gpu-manufacturer", "karpenter.k8s.aws/instance-gpu-count",
-                          "karpenter.k8s.aws/instance-gpu-memory", "karpenter.azure.com/sku-gpu-count",
-                          "karpenter.azure.com/sku-gpu-manufacturer", "nvidia.com/gpu.present", "nvidia.com/gpu.count",
-                          "nvidia.com/gpu.family", "nvidia.com/gpu.memory"}) {
-    if (label == any) return Meaning::kAnyGpu;
-  }
   for (const char* spot : {"karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType", "cloud.google.com/gke-spot",
                            "cloud.google.com/gke-provisioning", "cloud.google.com/gke-preemptible",
                            "kubernetes.azure.com/scalesetpriority"}) {
     if (label == spot) return Meaning::kSpot;
   }
   if (label == "topology.kubernetes.io/region") return Meaning::kRegion;
+  // "nvidia.com/gpu.product", "run.googleapis.com/accelerator", "karpenter.k8s.aws/instance-gpu-name": a GPU;
+  // "nvidia.com/gpu.memory", "karpenter.azure.com/sku-gpu-count": any that has this much.
+  if (contains_any(label, {"gpu", "accelerator"}) &&
+      !contains_any(label, {"gpu-driver", "gpu-partition", "gpu.deploy"})) {
+    const bool named = contains_any(label, {"product", "name", "model", "class", "type"}) ||
+                       (label.ends_with("accelerator") && !label.ends_with("/gpu"));
+    return named ? Meaning::kGpu : Meaning::kAnyGpu;
+  }
   return Meaning::kNothing;
 }
 
@@ -63,7 +59,9 @@ class Labels {
         request_.unresolved.push_back(fmt::format("{}: {}", label, text));
         continue;
       }
-      if (meaning == Meaning::kGpu) add_gpu(text);
+      // "accelerator: nvidia", "gpu: true": any GPU.
+      const bool any = is_any(to_lower(text), {"nvidia", "amd", "intel", "true", "gpu", "yes", "present"});
+      if (meaning == Meaning::kGpu && !any) add_gpu(text);
       if (meaning == Meaning::kMachine) add_machine(text);
       if (meaning == Meaning::kFamily) add_machine(text + ".*");
       if (meaning == Meaning::kCategory) only_gpus_ = only_gpus_ && (text == "g" || text == "p");

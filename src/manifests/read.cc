@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/utf8.h"
+#include "manifests/accelerators.h"
 #include "manifests/blocks.h"
 #include "manifests/device_claims.h"
 #include "manifests/mentions.h"
@@ -26,6 +27,13 @@ bool is_other_configuration(std::string_view path) {
 }
 bool is_terraform(std::string_view path) { return ends_with_any(path, {".tf", ".tofu", ".tfvars", "terragrunt.hcl"}); }
 bool is_yaml(std::string_view path) { return ends_with_any(path, {".yaml", ".yml", ".json", ".tpl"}); }
+// A resource of an operator, with a workload of its own.
+bool is_custom(const YamlText& object) {
+  const std::string version = object.text(object.root().find("apiVersion"));
+  const std::string group = version.substr(0, version.find('/'));
+  return group.find('.') != std::string::npos && !group.ends_with(".k8s.io") && object.root().find("spec") != nullptr &&
+         !contains_any(group, {"kyverno", "karpenter", "gatekeeper", "monitoring"});
+}
 bool is_script(std::string_view path) { return is_script_name(path) || path.ends_with(".j2"); }
 
 }  // namespace
@@ -48,11 +56,11 @@ Found read_yaml(const std::string& file, const std::string& text) {
     const std::size_t before = found.requests.size();
     if (is_kubernetes(document.root())) {
       append(read_kubernetes(one), found);
-      // Workloads of Run:ai have no pods, but values.
-      const YamlValue *version = document.root().find("apiVersion"), *kind = document.root().find("kind");
-      if (found.requests.size() == before && is_scalar(version) && version->scalar.starts_with("run.ai/")) {
-        append(read_values(one, one.text(kind), one.text(find_path(document.root(), {"metadata", "name"}))), found);
-        for (std::size_t i = before; i < found.requests.size() && one.text(kind) == "DistributedWorkload"; ++i)
+      // Custom resources without pods have values: workloads of Run:ai, models of an operator.
+      const std::string kind = one.text(document.root().find("kind"));
+      if (found.requests.size() == before && found.claim_uses.empty() && is_custom(one)) {
+        append(read_values(one, kind, one.text(find_path(document.root(), {"metadata", "name"}))), found);
+        for (std::size_t i = before; i < found.requests.size() && kind == "DistributedWorkload"; ++i)
           found.requests[i].assumptions.emplace_back("only the workers are counted, not a master");
       }
       ours = true;

@@ -99,7 +99,7 @@ class Task {
       const std::string infra = to_lower(doc_.text(resources.find(key)));
       if (infra.empty()) continue;
       const std::size_t slash = infra.find('/');
-      request.provider = infra.substr(0, slash);
+      request.provider = is_any(infra.substr(0, slash), {"kubernetes", "k8s", "ssh"}) ? "" : infra.substr(0, slash);
       if (slash != std::string::npos) request.region = infra.substr(slash + 1, infra.find('/', slash + 1) - slash - 1);
     }
     if (const YamlValue* region = resources.find("region")) request.region = doc_.text(region);

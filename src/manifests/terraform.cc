@@ -188,16 +188,14 @@ class Terraform {
     }
   }
 
-  // `caller`: the file of the module block that uses this folder; `regions`: of the providers it hands down.
-  Found read_folder(const std::string& path, const Folder& folder, HclScope& scope, const std::string& caller,
+  // `sources`: the files of the modules that use this folder; `regions`: of the providers they hand down.
+  Found read_folder(const std::string& path, const Folder& folder, HclScope& scope, std::vector<std::string> sources,
                     Regions regions, int depth) const {
     for (const ParsedFile& file : folder.sources) scope.add_file(file.root, false);
     add_regions(folder, scope, regions);
-    std::vector<std::string> sources;
     for (const auto* files : {&folder.sources, &folder.always, &folder.sometimes}) {
       for (const ParsedFile& file : *files) sources.push_back(file.file);
     }
-    if (!caller.empty()) sources.push_back(caller);
     std::vector<ConfigBlock> blocks;
     Found inner;
     for (const ParsedFile& file : folder.sources) {
@@ -212,7 +210,7 @@ class Terraform {
         each_instance(block, scope, [&](HclValue settled, const std::string& key) {
           if (module != nullptr) {
             Found below =
-                read_module(beside(path, block.find("source")->text), *module, settled, file.file, regions, depth);
+                read_module(beside(path, block.find("source")->text), *module, settled, sources, regions, depth);
             const bool any = !below.requests.empty();
             for (GpuRequest& request : below.requests) request.name = fmt::format("{}{}.{}", name, key, request.name);
             append(std::move(below), inner);
@@ -243,8 +241,8 @@ class Terraform {
     scope.unbind("each");
   }
 
-  Found read_module(const std::string& path, const Folder& folder, const HclValue& arguments, const std::string& caller,
-                    const Regions& callers, int depth) const {
+  Found read_module(const std::string& path, const Folder& folder, const HclValue& arguments,
+                    const std::vector<std::string>& sources, const Regions& callers, int depth) const {
     HclScope scope;
     // providers = { aws = aws.west }
     Regions regions = callers;
@@ -258,7 +256,7 @@ class Terraform {
       close_off(given);
       scope.give(name, std::move(given));
     }
-    Found found = read_folder(path, folder, scope, caller, std::move(regions), depth + 1);
+    Found found = read_folder(path, folder, scope, sources, std::move(regions), depth + 1);
     const HclValue* count = arguments.find("count");
     if (count == nullptr) count = arguments.find("for_each");
     if (count == nullptr) return found;

@@ -79,6 +79,9 @@ class Values {
 
   // The nearest number of replicas counts; an autoscaler next to it sets its bounds.
   void count(const YamlValue& value, GpuRequest& base) const {
+    // A group of replicas of dstack: {count: 1..4, resources: {gpu: 1}}.
+    if (const YamlValue* copies = value.find("count"); is_scalar(copies) && is_mapping(value.find("resources")))
+      base.units = doc_.number(copies, "count", base);
     for (const auto& [key, wrapped] : value.mapping) {
       const YamlValue& amount = unwrapped(wrapped);
       if (!is_scalar(&amount)) continue;

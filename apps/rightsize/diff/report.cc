@@ -212,6 +212,15 @@ std::string summary_of(const DiffResult& r) {
                          ? fmt::format("The same cost, {}/month, {}.", per_month(r.after), in)
                          : fmt::format("{}/month: {} before, {} after, {}.", signed_month(r.change()),
                                        per_month(r.before), per_month(r.after), in);
+  // Autoscalers and limits may spend more than the smallest size, which is counted.
+  UsdPerSecond most_before, most_after;
+  for (const DiffRow& row : r.rows) {
+    for (const auto& [side, sum] : {std::pair{&row.change.before, &most_before}, {&row.change.after, &most_after}}) {
+      if (*side) *sum += (*side)->cost.most.value_or((*side)->cost.monthly.value_or(UsdPerSecond{}));
+    }
+  }
+  if (per_month(most_before) != per_month(most_after) && (most_before != r.before || most_after != r.after))
+    text += fmt::format(" At the largest size: {} before, {} after.", per_month(most_before), per_month(most_after));
   if (r.unpriced > 0) text += fmt::format(" The cost of {} more is unknown.", requests(r.unpriced));
   if (r.jobs_all_month) text += " Jobs are counted as running all month; set --job-hours.";
   return text;
