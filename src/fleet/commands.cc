@@ -153,10 +153,11 @@ std::vector<std::string> reselect_commands(const Owner& owner, const Replacement
   if (!all_replicas)
     return {fmt::format("# {}: only some of its replicas move; run them as a copy with nodeSelector {}: {}", object,
                         label, value)};
-  return {
-      fmt::format("kubectl {}patch {} -p "
-                  "'{{\"spec\":{{\"template\":{{\"spec\":{{\"nodeSelector\":{{\"{}\":\"{}\"}}}}}}}}}}'",
-                  in_namespace(owner), object, label, value)};
+  return {fmt::format("kubectl get nodes -l {}={}   # must list a node with room; otherwise add a node pool first",
+                      label, value),
+          fmt::format("kubectl {}patch {} -p "
+                      "'{{\"spec\":{{\"template\":{{\"spec\":{{\"nodeSelector\":{{\"{}\":\"{}\"}}}}}}}}}}'",
+                      in_namespace(owner), object, label, value)};
 }
 
 std::string undo_command(const Owner& owner) {

@@ -150,26 +150,30 @@ bool are_all_of_job(const Owner& owner, const std::set<std::string>& pods, const
 constexpr const char* kLastFirst =
     "; no command: a StatefulSet removes its last pods first, and those are busy; move their load to the first pods";
 
-// Scales workloads down by the pods that leave, and marks these pods to be removed first.
-void scale_down(FleetAction& action, const RemedyInput& input, bool idle) {
-  std::map<Owner, std::set<std::string>> leaving;  // workload -> pods
-  std::string saved;
+// Work without labels is found by its processes.
+void list_processes(FleetAction& action) {
   std::map<std::string, std::string> unlabelled;  // host -> GPUs
   for (const Move& move : action.moves) {
-    if (move.to != "none") continue;
-    if (move.owner.empty()) {
-      (unlabelled[move.from.substr(0, move.from.rfind('/'))] += " ") += move.gpu;
-      continue;
-    }
-    Owner workload = move.owner;
-    workload.instance.clear();
-    leaving[workload].insert(move.owner.instance);
+    if (move.owner.empty()) (unlabelled[move.from.substr(0, move.from.rfind('/'))] += " ") += move.gpu;
   }
   for (const auto& [host, gpus] : unlabelled)
     action.commands.push_back(fmt::format(
         "nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name,used_memory --format=csv   # on {}; stop "
         "what runs on{}",
         host, gpus));
+}
+
+// Scales workloads down by the pods that leave, and marks these pods to be removed first.
+void scale_down(FleetAction& action, const RemedyInput& input, bool idle) {
+  std::map<Owner, std::set<std::string>> leaving;  // workload -> pods
+  std::string saved;
+  for (const Move& move : action.moves) {
+    if (move.to != "none" || move.owner.empty()) continue;
+    Owner workload = move.owner;
+    workload.instance.clear();
+    leaving[workload].insert(move.owner.instance);
+  }
+  if (idle) list_processes(action);
   for (const auto& [workload, pods] : leaving) {
     Owner owner = workload;
     owner.instance = *pods.begin();
@@ -236,6 +240,18 @@ void drain_machines(FleetAction& a, const RemedyInput& input) {
     append(a.commands, drain_commands(host, orchestrator));
     a.rollback = undrain(host, orchestrator);
   }
+  // Other work keeps the rest in use; it has to move before anyone saves.
+  std::set<std::string> shared;
+  for (std::size_t i : a.gpus) shared.insert(input.gpus[i].use.device.host);
+  for (const std::string& host : whole) shared.erase(host);
+  for (const std::string& host : shared) {
+    const Orchestrator orchestrator = orchestrator_of_host(host, input);
+    if (orchestrator == Orchestrator::kKubernetes)
+      a.commands.push_back(fmt::format(
+          "kubectl get pods -A -o wide --field-selector spec.nodeName={}   # what keeps the machine in use", host));
+    if (orchestrator == Orchestrator::kSlurm)
+      a.commands.push_back(fmt::format("squeue -w {}   # what keeps the machine in use", host));
+  }
   if (!a.commands.empty()) return;
   // Nothing can drain it, but it must be unused before anyone takes it.
   for (const std::string& host : whole)
@@ -263,11 +279,22 @@ void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const Reme
     a.rollback = "start the workload again";
     a.risk = "medium: it must be started again after each pause, and data kept only in memory is lost" +
              a.risk.substr(std::min(a.risk.find(';'), a.risk.size()));
-    a.check =
-        by == Orchestrator::kSlurm ? "start it by scrontab for its hours with a time limit, not as one long job"
-        : by == Orchestrator::kKubernetes
-            ? "run it as a Deployment with a schedule, or end idle notebooks (JupyterHub's idle culler)"
-            : "find its processes (nvidia-smi --query-compute-apps) and their owner; the idle hours repeat next week";
+    a.check = by == Orchestrator::kSlurm ? "start it by scrontab for its hours with a time limit, not as one long job"
+              : by == Orchestrator::kKubernetes
+                  ? "run it as a Deployment with a schedule, or end idle notebooks (JupyterHub's idle culler)"
+                  : "find the owner of its processes; the idle hours repeat next week";
+    list_processes(a);
+    // Pods of JupyterHub: jupyter-ann.
+    if (by == Orchestrator::kKubernetes && owner.instance.starts_with("jupyter-")) {
+      a.manifest = fmt::format("cull:\n  enabled: true\n  timeout: {:.0f}\n  every: 600\n",
+                               in_seconds(input.thresholds.park_after));
+      const std::string hub = fmt::format("-n {0} upgrade \"$(helm -n {0} list --short --filter hub)\"", owner.team);
+      a.commands = {fmt::format("helm {} jupyterhub/jupyterhub --reuse-values -f cull.yaml   # the manifest", hub)};
+      a.to = "ended by JupyterHub when idle";
+      a.check =
+          "tell the users: unsaved cells are lost, files stay; the hub sees activity of the browser, not of the GPU";
+      a.rollback = fmt::format("helm -n {0} rollback \"$(helm -n {0} list --short --filter hub)\"", owner.team);
+    }
     return;
   }
   const std::size_t now = replicas_of(owner, input), parked = std::min(now, pods.size());
@@ -331,14 +358,14 @@ void move_workloads(FleetAction& a, const Replacement& to, const RemedyInput& in
   }
 }
 
-void fill_texts(FleetAction& a, const Remedy& first, std::size_t keeps, const Thresholds& thresholds) {
+void fill_texts(FleetAction& a, const Remedy& first, const std::string& now, std::size_t keeps,
+                const Thresholds& thresholds) {
   const ActionText& text = text_of(first.kind);
   const std::optional<Replacement>& instead = first.instead;
   auto filled = [&](const char* pattern) {
     return fmt::format(
         fmt::runtime(pattern), fmt::arg("who", a.owner == kUnowned ? "the unlabelled work" : a.owner),
-        fmt::arg("now", count_of(a.gpus.size(), first.gpu)), fmt::arg("then", count_of(keeps, first.gpu)),
-        fmt::arg("count", a.gpus.size()),
+        fmt::arg("now", now), fmt::arg("then", count_of(keeps, first.gpu)), fmt::arg("count", a.gpus.size()),
         fmt::arg("keeps", fmt::format("{} replica{}", first.replicas.second, first.replicas.second == 1 ? "" : "s")),
         fmt::arg("replicas", first.replicas.first), fmt::arg("old", first.gpu), fmt::arg("place", first.to),
         fmt::arg("gpu", instead ? instead->gpu->name : ""),
@@ -371,7 +398,9 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
   a.owner = first.owner;
   std::size_t keeps = 0;
   std::set<std::string> manifests;
+  std::map<std::string, std::size_t> kinds;  // GPUs by name
   for (const Remedy* remedy : remedies) {
+    kinds[remedy->gpu] += remedy->gpus.size();
     a.saving += remedy->saving;
     a.confidence += remedy->confidence / static_cast<double>(remedies.size());
     append(a.gpus, remedy->gpus);
@@ -382,7 +411,9 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
   }
   std::ranges::sort(a.gpus);
   for (std::size_t gpu : a.gpus) a.gpu_ids.push_back(input.gpus[gpu].use.device.key());
-  fill_texts(a, first, keeps, input.thresholds);
+  std::string now;
+  for (const auto& [gpu, count] : kinds) now += (now.empty() ? "" : " and ") + count_of(count, gpu);
+  fill_texts(a, first, now, keeps, input.thresholds);
   if (!a.counted && a.kind != ActionKind::kWatch)
     a.risk +=
         "; not in the total: " +
@@ -411,6 +442,11 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
     case RemedyKind::kStop:
       scale_down(a, input, true);
       if (whole_machines(a, input).second > 0) a.risk += kSharedMachine;
+      for (const std::string& host : whole_machines(a, input).first) {
+        // Without a scheduler nothing else removes the machine, which costs as much when it is idle.
+        if (orchestrator_of_host(host, input) == Orchestrator::kUnknown && !host.empty())
+          a.commands.push_back(fmt::format("sudo shutdown -h now   # on {}, once nothing else runs there", host));
+      }
       break;
     case RemedyKind::kGiveBack:
       if (!std::ranges::all_of(
@@ -423,6 +459,8 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
       park(a, remedies, input);
       break;
     case RemedyKind::kSideBySide:
+      if (orchestrator_of(input.running[first.gpus.front()].owner()) == Orchestrator::kSlurm)
+        a.rollback = "run them as separate jobs again";
       if (a.owner == kSeveralTeams) {
         a.risk =
             "high: jobs of different or unknown teams share memory protection and faults; " + load_text(*a.forecast);

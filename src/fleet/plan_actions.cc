@@ -34,7 +34,11 @@ std::vector<Remedy> find_all(const RemedyInput& input) {
 
 using ActionKey = std::tuple<bool, RemedyKind, std::string, std::string, std::string>;
 
-ActionKey key_of(const Remedy& remedy) { return {remedy.counted, remedy.kind, remedy.owner, remedy.gpu, remedy.to}; }
+// A workload is stopped as a whole, whatever GPUs it has: two numbers of replicas for it would contradict each other.
+ActionKey key_of(const Remedy& remedy) {
+  const bool whole = remedy.kind == RemedyKind::kStop && remedy.owner != kUnowned;
+  return {remedy.counted, remedy.kind, remedy.owner, whole ? "" : remedy.gpu, remedy.to};
+}
 
 // Of remedies that do not count, those that slow work down too much come last, the smallest slowdown first: someone who
 // accepts one of them does so for the saving, but chooses by what users notice.

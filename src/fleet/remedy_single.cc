@@ -117,12 +117,27 @@ std::optional<Remedy> review(const RemedyInput& input, std::size_t row) {
   return ask;
 }
 
+// Whether work ended and still holds its GPU: idle up to the last reading, and far longer than in any pause before.
+bool has_ended(const GpuRow& gpu, const Running& running, Seconds min_age) {
+  const Profile& profile = gpu.use.profile;
+  Seconds pause, longest;
+  bool worked = false;
+  for (std::size_t i = running.first_step; i < profile.idle.size(); ++i) {
+    if (std::isnan(profile.idle[i])) continue;
+    const bool idle = profile.idle[i] > 0.99F;
+    if (!idle) longest = std::max(longest, pause), worked = true;
+    pause = idle ? pause + profile.width : Seconds{};
+  }
+  return worked && pause >= 2 * min_age && pause >= 3 * longest;
+}
+
 std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   const GpuRow& gpu = input.gpus[row];
   if (runs_tiny_kernels(gpu)) return std::nullopt;
   const Running& running = input.running[row];
   const Thresholds& t = input.thresholds;
-  if (running.idle_share >= t.stop_idle_share && running.quiet) {
+  const bool ended = running.watched && !running.owners.empty() && has_ended(gpu, running, t.min_age);
+  if (ended || (running.idle_share >= t.stop_idle_share && running.quiet)) {
     const bool held = !running.owners.empty() || running.held_share > running.idle_share / 2;
     const RemedyKind kind = !running.watched ? RemedyKind::kWatch : held ? RemedyKind::kStop : RemedyKind::kGiveBack;
     Remedy stop = remedy_for(kind, input, row, "none");

@@ -163,6 +163,7 @@ bool asks_for_gpus(const std::string& content, bool batch) {
   if (content.starts_with("device \"") && content.find("gpu") != std::string::npos) return true;
   // Paths of patches and of single values: /limits/nvidia.com~1gpu, resources.limits.nvidia.com/gpu
   if (contains_any(content, {"/nvidia.com~1gpu", ".nvidia.com/gpu", "/amd.com~1gpu", ".amd.com/gpu"})) return true;
+  if (to_lower(content).find("gres=gpu:") != std::string::npos) return true;  // nodes of Slurm, in a file of any kind
   // Pipelines of Kubeflow in Python.
   if (contains_any(content, {".set_gpu_limit(", ".set_accelerator_limit(", ".set_accelerator_type("})) return true;
   if (!batch && any_part(content, has_gpu_key)) return true;

@@ -27,7 +27,7 @@ bool is_other_configuration(std::string_view path) {
 }
 bool is_terraform(std::string_view path) { return ends_with_any(path, {".tf", ".tofu", ".tfvars", "terragrunt.hcl"}); }
 bool is_yaml(std::string_view path) { return ends_with_any(path, {".yaml", ".yml", ".json", ".tpl"}); }
-// A resource of an operator, with a workload of its own.
+// The resource of an operator that describes work.
 bool is_custom(const YamlText& object) {
   const std::string version = object.text(object.root().find("apiVersion"));
   const std::string group = version.substr(0, version.find('/'));

@@ -58,7 +58,8 @@ TEST(Mentions, AreNumbersAndTypesOfGpus) {
        {"nvidia.com/gpu: 1", "  \"nvidia.com/gpu\" = 4", "requestGPU: 2", "num_gpus = 8", "gpus: {{ .Values.gpus }}",
         "instance_type = \"p5.48xlarge\"", "machineType: a3-highgpu-8g", "vm_size = \"standard_nc4as_t4_v3\"",
         "accelerators: H100:8", "gpu_type: L40S", "- InstanceType: ml.g5.xlarge", "nvidia.com/gpu.product: NVIDIA-L4",
-        "deviceClassName: gpu.nvidia.com", "gpu = var.gpus", "request_GPUs = 2", "az vm create --size Standard_NC12",
+        "deviceClassName: gpu.nvidia.com", "gpu = var.gpus", "request_GPUs = 2",
+        "NodeName=n RealMemory=9 Gres=gpu:a100:4 State=UP", "az vm create --size Standard_NC12",
         "--accelerator=type=nvidia-tesla-t4"})
     EXPECT_TRUE(mentioned(line)) << line;
   for (const char* line : {"# nvidia.com/gpu: 1", "- key: nvidia.com/gpu", "nvidia.com/gpu.present: \"true\"",

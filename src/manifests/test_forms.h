@@ -1,4 +1,4 @@
-// Files of many tools with the same wish: so many GPUs each, so many copies, on a machine.
+// Files of many tools with the same wish: a number of GPUs each, a number of copies, a machine.
 #pragma once
 
 #include <string>
