@@ -54,32 +54,121 @@ async function servePage(context, folder) {
   });
 }
 
-/** The browser; `page` creates a page that records its errors. */
+/** In the page: counts its requests, and its timers of up to a second, so that a test can wait for them. */
+function countWork() {
+  const pending = new Set();
+  const counted = (promise) => {
+    const work = {};
+    pending.add(work);
+    return promise.finally(() => { pending.delete(work); });
+  };
+  const { fetch, setTimeout, clearTimeout } = globalThis;
+  globalThis.setTimeout = (run, delay = 0, ...rest) => {
+    if (delay > 1000) return setTimeout(run, delay, ...rest);
+    const id = setTimeout(() => { pending.delete(id); run(...rest); }, delay);
+    pending.add(id);
+    return id;
+  };
+  globalThis.clearTimeout = (id) => { pending.delete(id); clearTimeout(id); };
+  globalThis.fetch = async (...given) => {
+    const response = await counted(fetch(...given));
+    for (const read of ['json', 'blob']) response[read] = () => counted(Response.prototype[read].call(response));
+    return response;
+  };
+  globalThis.workLeft = () => pending.size;
+}
+
+/** Keeps the page's errors in `problems`. */
+function watch(page) {
+  page.problems = [];
+  page.on('request', (request) => {
+    const { protocol, hostname } = new URL(request.url());
+    if (!['data:', 'blob:'].includes(protocol) && hostname !== '127.0.0.1') page.problems.push(`asked ${hostname}`);
+  });
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') page.problems.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => page.problems.push(`error: ${error.message}`));
+}
+
+/** Waits until nothing is loading: no request, no timer, no old answer, and the page is drawn. Fails if that takes a minute. */
+export async function settled(page) {
+  const waitsFor = () => page.evaluate(() => new Promise((done) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      const spinning = [...document.querySelectorAll('.stale, .busy')].map((each) => each.parentElement.innerText.trim().slice(0, 60));
+      done(globalThis.workLeft() > 0 ? ['a request or timer', ...spinning] : spinning);
+    }));
+  }));
+  const until = Date.now() + 60000;
+  for (let calm = 0; calm < 2; await page.waitForTimeout(20)) {
+    const waiting = await waitsFor();
+    calm = waiting.length === 0 ? calm + 1 : 0;
+    if (Date.now() > until) throw new Error(`the page still waits for ${waiting.join(', ')}`);
+  }
+}
+
+const USUAL = { viewport: { width: 1440, height: 960 }, colorScheme: 'light' };
+
+/**
+ * The browser. `page` opens a page that records its errors. `borrow` lends the page of this name, as good as new: opening one
+ * costs as much processor time as loading five views.
+ */
 export async function startBrowser() {
   if (!CHROMIUM) stop('chromium is not installed: run tools/setup test');
   const { chromium } = load('playwright-core');
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
   const page = async (options = {}) => {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 960 }, colorScheme: 'light', permissions: ['clipboard-read', 'clipboard-write'], ...options });
+    const context = await browser.newContext({ ...USUAL, permissions: ['clipboard-read', 'clipboard-write'], ...options });
+    await context.addInitScript(countWork);
     if (process.env.PAGE) await servePage(context, process.env.PAGE);
     const made = await context.newPage();
-    made.problems = [];
-    made.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') made.problems.push(`console: ${message.text()}`);
-    });
-    made.on('pageerror', (error) => made.problems.push(`error: ${error.message}`));
-    made.on('request', (request) => {
-      const host = new URL(request.url());
-      if (!['data:', 'blob:'].includes(host.protocol) && host.hostname !== '127.0.0.1') made.problems.push(`asked ${host.hostname}`);
-    });
+    watch(made);
     return made;
   };
-  return { page, close: () => browser.close() };
+  const lent = new Map();
+  const borrow = async (options = {}, name = JSON.stringify(options)) => {
+    const known = lent.get(name);
+    const made = known && !known.isClosed() ? known : await page(options);
+    lent.set(name, made);
+    if (made !== known) return made;
+    await made.unrouteAll({ behavior: 'ignoreErrors' });
+    if (made.url() !== 'about:blank') await made.evaluate(() => { localStorage.clear(); sessionStorage.clear(); });
+    await made.goto('about:blank');
+    made.problems.length = 0;
+    const { viewport, colorScheme } = { ...USUAL, ...options };
+    await made.setViewportSize(viewport);
+    await made.emulateMedia({ colorScheme, media: null });
+    return made;
+  };
+  return { page, borrow, close: () => browser.close() };
 }
 
-/** Serious and critical findings of axe. */
+/** In the page: every kind of element, by its place, look and attributes, as numbers. */
+function kindsOfElements() {
+  const VALUES = ['class', 'role', 'type', 'fill', 'stroke', 'aria-pressed', 'aria-selected', 'aria-current', 'aria-invalid', 'aria-busy', 'aria-disabled'];
+  const kinds = new Set();
+  const walk = (element, above) => {
+    const attributes = element.getAttributeNames().sort().map((name) => (VALUES.includes(name) ? `${name}=${element.getAttribute(name)}` : name));
+    let hash = above;
+    for (const letter of `${element.tagName} ${attributes.join(' ')} ${element.textContent.trim() === ''}`) hash = (Math.imul(hash, 31) + letter.codePointAt(0)) | 0;
+    kinds.add(hash);
+    for (const child of element.children) walk(child, hash);
+  };
+  walk(document.documentElement, 17);
+  return [...kinds];
+}
+
+/** The kinds of elements that axe has seen, in each theme and width. */
+const examined = new Map();
+
+/** Serious and critical findings of axe. It looks at a page only if that has a kind of element it has not seen at this width and in this theme. */
 export async function seriousFindings(page) {
-  await page.evaluate(load('axe-core').source);
+  const look = `${page.viewportSize().width} ${await page.evaluate(() => document.documentElement.dataset.theme)}`;
+  const kinds = await page.evaluate(kindsOfElements);
+  const seen = examined.get(look) ?? new Set();
+  if (kinds.every((kind) => seen.has(kind))) return [];
+  examined.set(look, new Set([...seen, ...kinds]));
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(load('axe-core').source);
   const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } }));
   return found.violations
     .filter((violation) => ['serious', 'critical'].includes(violation.impact))

@@ -1,22 +1,14 @@
-// Tests every page in a real browser with the real server: node page_test.mjs PROGRAM FOLDER_FOR_PICTURES
+// Tests every page in a real browser with the real server: node page_test.mjs PROGRAM FOLDER_FOR_PICTURES_OF_FAILURES
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { check, failures, pictures, ROOT, seriousFindings, startBrowser, startServer } from './browser.mjs';
+import { check, failures, pictures, ROOT, seriousFindings, settled, startBrowser, startServer } from './browser.mjs';
 
 const [program, folder] = process.argv.slice(2);
 const browser = await startBrowser();
 const server = await startServer(program, '--replay', 'examples/profile/train.csv', '--ledger', 'examples/decisions/ledger.db');
 const shoot = pictures(folder);
-
-/** Waits until no request is in progress and none starts for a while. */
-async function settled(page) {
-  for (let calm = 0, until = Date.now() + 60000; calm < 5 && Date.now() < until; ) {
-    await page.waitForTimeout(120);
-    calm = (await page.locator('.stale, .busy').count()) === 0 ? calm + 1 : 0;
-  }
-}
 
 /** Sideways scrolling, tables that hide columns, parts of charts that leave them, and labels that cover each other. */
 const misfits = (page) => page.evaluate(() => {
@@ -38,14 +30,14 @@ const misfits = (page) => page.evaluate(() => {
 /** Opens a view, uses it, and checks for problems that no view may have. */
 async function visit(view, name, work, options = {}) {
   if (process.env.ONLY && !new RegExp(process.env.ONLY).test(name)) return;
-  const page = await browser.page(options);
+  const page = await browser.borrow(options);
   page.setDefaultTimeout(20000);
   const begun = Date.now();
   try {
     await page.goto(new URL(view, server.address).href);
     await work(page);
     await settled(page);
-    await shoot(page, name);
+    if (process.env.PICTURES) await shoot(page, name);
     for (const finding of await seriousFindings(page)) check(false, `${name}: axe: ${finding}`);
     for (const part of await misfits(page)) check(false, `${name}: ${part}`);
   } catch (error) {
@@ -53,8 +45,14 @@ async function visit(view, name, work, options = {}) {
     await shoot(page, `${name}-failed`).catch(() => undefined);
   }
   for (const problem of page.problems) check(false, `${name}: ${problem}`);
-  await page.context().close();
   if (process.env.VERBOSE) console.log(`${name}: ${Date.now() - begun} ms`);
+}
+
+/** What a view shows to another visitor. */
+async function asOthersSee(view, look) {
+  const page = await browser.borrow({}, 'another visitor');
+  await page.goto(view);
+  return look(page);
 }
 
 const answer = (page) => page.getByTestId('answer').innerText();
@@ -102,11 +100,8 @@ await visit('/', 'recommend', async (page) => {
   // The link shows others the same page.
   await page.getByText(/^confidence /).waitFor();
   const seen = await answer(page);
-  const other = await browser.page();
-  await other.goto(page.url());
-  await other.getByTestId('answer').waitFor();
-  check((await answer(other)) === seen, `a link shows the same: ${await answer(other)} against ${seen}`);
-  await other.context().close();
+  const theirs = await asOthersSee(page.url(), answer);
+  check(theirs === seen, `a link shows the same: ${theirs} against ${seen}`);
   // Another model by typing, another plan by clicking.
   await page.getByRole('combobox', { name: 'Model' }).fill('qwen2.5 1.5b');
   await page.getByRole('option').first().waitFor();
@@ -281,14 +276,13 @@ await visit('/batching?ttft=0.01&rate=64', 'batching-infeasible', async (page) =
 // A malformed answer breaks only its page, which reports it.
 const VIEWS = ['/recommend', '/fleet', '/service', '/portfolio', '/batching', '/autoscale', '/cache', '/rl', '/window', '/mig', '/energy', '/commit', '/prices', '/decisions'];
 for (const view of VIEWS) {
-  const page = await browser.page();
+  const page = await browser.borrow();
   await page.route('**/api/**', (route) => route.fulfill({ json: { plans: 5, prices: [{}], offers: [{}], totals: 3, frontier: [{}], gpus: [7], models: {}, decisions: 1, plan: {}, services: [3], machines: 5, workloads: [{}], futures: 7, options: 4, schedule: {} } }));
   await page.goto(new URL(view, server.address).href);
-  await page.waitForTimeout(700);
+  await settled(page);
   await page.unroute('**/api/**');
   await page.getByRole('link', { name: 'Live' }).click();
   await page.getByRole('heading', { name: 'Live', level: 1 }).waitFor({ timeout: 5000 }).catch(() => { check(false, `${view}: a malformed answer breaks the other pages`); });
-  await page.context().close();
 }
 
 // Prices from a store have a history, and the page draws it.
@@ -304,12 +298,11 @@ for (const view of VIEWS) {
   const { offers } = await (await fetch(`${own.address}/api/prices?what=history`)).json();
   check(offers.some((offer) => offer.prices.length > 1), 'the store has a history');
   check(offers.some((offer) => offer.prices.every((each) => each.date < '2026-11-13')), 'an import keeps the older prices of the catalogue');
-  const page = await browser.page();
+  const page = await browser.borrow();
   await page.goto(new URL(`/prices?gpu=${offers[0].gpu ?? 'h100-sxm'}`, own.address).href);
   await page.getByRole('region', { name: 'History' }).locator('svg path').first().waitFor({ state: 'attached', timeout: 10000 }).catch(() => { check(false, 'the price history is not drawn'); });
   await page.getByRole('group', { name: 'Price changes' }).getByText('−44 %').first().waitFor({ timeout: 10000 }).catch(() => { check(false, 'the price cut is not listed'); });
   for (const problem of page.problems) check(false, `price history: ${problem}`);
-  await page.context().close();
   own.stop();
   rmSync(folder, { recursive: true });
 }
@@ -330,6 +323,7 @@ await visit('/mig', 'mig', async (page) => {
 // The answer to an earlier question is marked as such, and its counts are its own.
 await visit('/mig', 'mig-refused', async (page) => {
   await page.getByText('8 replicas of 5').waitFor();
+  await settled(page);
   await page.getByLabel('Replicas of intent').fill('99999999');
   await page.getByLabel('Replicas of intent').blur();
   await page.getByRole('alert').waitFor();
@@ -443,27 +437,43 @@ for (const view of [...VIEWS, '/live']) {
   }, { viewport: { width: 390, height: 844 }, hasTouch: true });
 }
 
-// Tables and labels fit at every width, and axe finds nothing in either theme. Every number has an explanation.
 /** Waits until every chart is drawn to the width of its box. The page forbids eval, so waitForFunction() cannot do this. */
 async function drawnToWidth(page) {
   const drawn = () => page.evaluate(() => [...document.querySelectorAll('.chart')].every((box) => Math.abs((box.querySelector('svg')?.width.baseVal.value ?? box.clientWidth) - box.clientWidth) < 2));
   for (const until = Date.now() + 20000; !(await drawn()) && Date.now() < until; ) await page.waitForTimeout(20);
 }
+// Tables and labels fit at every width, axe finds nothing in either theme, and every number has an explanation, also per year.
 for (const view of [...VIEWS, '/live', '/recommend?job=serve']) {
   const name = `widths${view.replace(/[^a-z]/g, '-')}`;
   await visit(view, name, async (page) => {
-    await page.locator('.card').nth(1).waitFor();
-    if (view.startsWith('/recommend')) await answer(page);
-    await settled(page);
-    const outside = await page.evaluate(() => [...document.querySelectorAll('.stat:not([data-help]) dt, th.number:not(:has([data-help])), .number:not(td, th)')].filter((each) => each.matches('th, dt') || !each.closest('[data-help]')).map((each) => `"${each.textContent}" has no explanation`));
-    check(outside.length === 0, `${view}: ${outside.join('; ')}`);
+    const unexplained = async () => {
+      const found = await page.evaluate(() => [...document.querySelectorAll('.stat:not([data-help]) dt, th.number:not(:has([data-help])), .number:not(td, th)')].filter((each) => each.matches('th, dt') || !each.closest('[data-help]')).map((each) => `"${each.textContent}" has no explanation`));
+      check(found.length === 0, `${view}: ${found.join('; ')}`);
+    };
+    const loaded = async () => {
+      await page.locator('.card').nth(1).waitFor();
+      if (view.startsWith('/recommend')) await answer(page);
+      await settled(page);
+    };
+    await loaded();
+    await unexplained();
+    for (const finding of await seriousFindings(page)) check(false, `${name}: axe: ${finding}`);
     for (const width of [2560, 1920, 1280, 1024, 861, 768, 600, 390, 320]) {
       await page.setViewportSize({ width, height: 900 });
       await drawnToWidth(page);
       for (const part of await misfits(page)) check(false, `${name} at ${width}: ${part}`);
     }
-    await page.setViewportSize({ width: 1280, height: 900 });
-    for (const finding of await seriousFindings(page)) check(false, `${name}: axe: ${finding}`);
+    await page.setViewportSize({ width: 1440, height: 960 });
+    // Running costs per year: every amount follows, and is twelve times the one per month.
+    const headline = page.locator('[data-testid=answer], [data-testid=summary]');
+    const amount = async (per) => Number(new RegExp(`\\$([\\d,.]+)/${per}`).exec((await headline.allInnerTexts())[0])?.[1]?.replaceAll(',', ''));
+    const month = await amount('month');
+    await page.getByRole('button', { name: 'Costs per year' }).click();
+    await loaded();
+    if (month > 0) check(Math.abs((await amount('year')) / month - 12) < 0.1, `${view}: a year costs ${await amount('year')}, a month ${month}`);
+    const left = (await page.locator('main').innerText()).match(/.{0,40}(\$[\d,.]+[kM]?(\/| a | per )month|\$\/month).{0,20}/g);
+    check(left === null, `${view}: costs per month are left: ${left?.join('; ')}`);
+    await unexplained();
     await page.emulateMedia({ colorScheme: 'dark' }); // `visit` lets axe look again
     await page.locator('html[data-theme=dark]').waitFor();
   });
@@ -500,8 +510,7 @@ for (const view of [...VIEWS, '/live', '/recommend?job=serve']) {
     await page.getByRole('button', { name: 'Train llama-3.1-8b', exact: true }).waitFor();
   });
   // The page reports that the server is unreachable, and recovers when the server is back.
-  const page = await browser.page();
-  page.setDefaultTimeout(20000);
+  const page = await browser.borrow();
   await page.goto(`${own.address}/prices`);
   await answer(page);
   await page.route('**/api/**', (route) => route.abort('connectionrefused'));
@@ -509,32 +518,13 @@ for (const view of [...VIEWS, '/live', '/recommend?job=serve']) {
   await page.getByText(/server does not respond/).first().waitFor();
   await page.unroute('**/api/**');
   check(/GPU/.test(await answer(page)), 'the page recovers when the server is back');
-  await page.context().close();
   own.stop();
   rmSync(folder, { recursive: true });
 }
 
-// Running costs per year: every amount of every page follows, and is twelve times the one per month.
-for (const view of [...VIEWS, '/recommend?job=serve']) {
-  await visit(view, `year${view.replace(/[^a-z]/g, '-')}`, async (page) => {
-    await page.locator('.card').nth(1).waitFor();
-    await settled(page);
-    const headline = page.locator('[data-testid=answer], [data-testid=summary]').first();
-    const amount = async (per) => Number(new RegExp(`\\$([\\d,.]+)/${per}`).exec(await headline.innerText())?.[1]?.replaceAll(',', ''));
-    const month = await amount('month');
-    await page.getByRole('button', { name: 'Costs per year' }).click();
-    await page.locator('.card').nth(1).waitFor();
-    await settled(page);
-    if (month > 0) check(Math.abs((await amount('year')) / month - 12) < 0.1, `${view}: a year costs ${await amount('year')}, a month ${month}`);
-    const left = (await page.locator('main').innerText()).match(/.{0,40}(\$[\d,.]+[kM]?(\/| a | per )month|\$\/month).{0,20}/g);
-    check(left === null, `${view}: costs per month are left: ${left?.join('; ')}`);
-    check((await page.locator('.stat:not([data-help]) dt, th.number:not(:has([data-help]))').count()) === 0, `${view}: every number per year has an explanation`);
-  });
-}
-
 // The recommendation prints on one page.
 {
-  const page = await browser.page();
+  const page = await browser.borrow();
   for (const view of ['/recommend', '/recommend?job=serve']) {
     await page.goto(new URL(view, server.address).href);
     await page.getByText(/^confidence /).waitFor();
@@ -542,7 +532,6 @@ for (const view of [...VIEWS, '/recommend?job=serve']) {
     const pages = (await page.pdf({ preferCSSPageSize: true })).toString('latin1').match(/\/Type\s*\/Page[^s]/g)?.length;
     check(pages === 1, `${view} prints on ${pages} pages`);
   }
-  await page.context().close();
 }
 
 // An upload that fails keeps the readings and their name; a mistyped address shows the menu.
@@ -680,10 +669,8 @@ for (const [view, label] of [['/rl', 'Prompts per step'], ['/batching', 'Request
     const slider = page.getByRole('slider', { name: label, exact: true });
     for (const key of ['PageUp', 'PageUp', 'ArrowUp', 'ArrowUp']) await slider.press(key);
     const moved = await shown(page);
-    const other = await browser.page();
-    await other.goto(page.url());
-    check((await shown(other)) === moved, `${view}: moved ${moved}, opened ${await shown(other)}`);
-    await other.context().close();
+    const opened = await asOthersSee(page.url(), shown);
+    check(opened === moved, `${view}: moved ${moved}, opened ${opened}`);
   });
 }
 
@@ -759,13 +746,11 @@ await visit('/recommend', 'switch', async (page) => {
   const token = join(folder, 'token.txt');
   writeFileSync(token, '0123456789abcdef0123\n');
   const guarded = await startServer(program, '--token-file', token);
-  const page = await browser.page();
-  page.setDefaultTimeout(20000);
+  const page = await browser.borrow();
   await page.goto(guarded.address);
   await page.getByLabel(/requires a token/).fill('0123456789abcdef0123');
   await page.getByRole('button', { name: 'Continue' }).click();
   check(/×/.test(await answer(page)), 'with the token the page works');
-  await page.context().close();
   guarded.stop();
 }
 

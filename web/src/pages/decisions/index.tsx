@@ -75,7 +75,7 @@ function Picked(props: { id: string }) {
 function useLedger(): boolean | undefined {
   const [kept, setKept] = useState<boolean>();
   useEffect(() => {
-    showServer().then((server) => { setKept(server.ledger); }, () => { setKept(true); });
+    showServer().then((server) => { setKept(server.ledger !== false); }, () => { setKept(true); });
   }, []);
   return kept;
 }
