@@ -1,6 +1,6 @@
 // The frame: navigation, theme, and the page in the address.
 import { Component, type ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { setToken } from './api/client';
 import { setPeriod } from './lib/period';
 import { Help } from './parts/help';
@@ -87,13 +87,16 @@ function TokenForm() {
 function Navigation(props: { path: string; go: (path: string) => void }) {
   const theme = useTheme();
   const shown = usePeriod();
+  const menu = useRef<HTMLDivElement>(null);
+  // On phones, the menu is one row.
+  useEffect(() => { menu.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); }, [props.path]);
   return (
     <nav class="side" aria-label="Pages">
       <a class="brand" href="/recommend">
         <img src="/icon.svg" alt="" />
         rightsize
       </a>
-      <div class="nav">
+      <div class="nav" ref={menu}>
         {PAGES.map((page) => (
           <a
             key={page.path}

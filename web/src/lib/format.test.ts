@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { apart, duration, durationFlag, magnitude, money, moneyRange, number, percent, plural, shortMoney, unitOf, middleCut } from './format';
+import { apart, duration, durationFlag, magnitude, money, moneyRange, number, percent, plural, shortMoney, tied, unitOf, middleCut } from './format';
+
+describe('a line', () => {
+  it('keeps numbers and their units together', () => {
+    expect(tied('54 % of 2 × a40 for 7 h 6 min at 1 time')).toBe('54\u00a0% of 2 × a40 for 7\u00a0h 6\u00a0min at 1 time');
+  });
+});
 
 describe('numbers', () => {
   it('keep three digits and separate thousands', () => {

@@ -121,6 +121,11 @@ export function middleCut(text: string, most: number, end = Math.floor((most - 1
   return `${text.slice(0, most - 1 - end)}…${end > 0 ? text.slice(-end) : ''}`;
 }
 
+/** Numbers and their units stay on one line. */
+export function tied(text: string): string {
+  return text.replace(/(?<=\d) (?=(%|[µm]?s|min|h|d|[kMGT]i?B|kWh|J|W|B|M)(?![\w]))/g, '\u00a0');
+}
+
 /** "there is no driver" -> "There is no driver." */
 export function sentence(text: string): string {
   return text === '' ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;

@@ -1,9 +1,9 @@
 // The layout of pages with one question and one answer: fields on the left, the answer on the right.
 import { createContext, type ComponentChildren } from 'preact';
-import { useContext, useMemo } from 'preact/hooks';
+import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { askForFile, type AskFor, type Command } from '../api/client';
 import { useAnswer, useSettled } from '../lib/answer';
-import { magnitude } from '../lib/format';
+import { magnitude, tied } from '../lib/format';
 import { save } from '../lib/save';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem } from './basics';
 import { Combobox, type Choice } from './fields';
@@ -68,20 +68,33 @@ export function AskPage<C extends Command, T>(props: Props<C, T>) {
   );
 }
 
-/** On phones, the answer stays at the lower edge while the fields above it change; a touch shows all of it. */
-export function Mini(props: { line: ComponentChildren }) {
-  return <p class="mini" aria-hidden="true" onClick={(event) => { event.currentTarget.parentElement?.scrollIntoView({ behavior: 'smooth' }); }}>{props.line}</p>;
+/** The answer in a sentence. On phones, it is also at the lower edge while its place is out of view; a touch shows all of it. */
+export function Line(props: { line: string; testid?: string }) {
+  const place = useRef<HTMLParagraphElement>(null);
+  const [seen, setSeen] = useState(true);
+  useEffect(() => {
+    if (!place.current) return undefined;
+    const observer = new IntersectionObserver((entries) => { setSeen(entries.at(-1)?.isIntersecting ?? true); });
+    observer.observe(place.current);
+    return () => { observer.disconnect(); };
+  }, []);
+  const line = tied(props.line);
+  return (
+    <>
+      {!seen && <p class="mini" aria-hidden="true" onClick={() => { place.current?.parentElement?.scrollIntoView({ behavior: 'smooth' }); }}>{line}</p>}
+      <p class="hero-line" data-testid={props.testid ?? 'answer'} ref={place}>{line}</p>
+    </>
+  );
 }
 
 /** The answer in a sentence, its basis, and its numbers. `example`: on pages that are not an AskPage. */
-export function Hero(props: { line: ComponentChildren; sub?: ComponentChildren; example?: boolean; children?: ComponentChildren }) {
+export function Hero(props: { line: string; sub?: ComponentChildren; example?: boolean; children?: ComponentChildren }) {
   const state = useContext(State);
   const example = state.example || props.example;
   return (
     <section class="card hero" aria-label="The answer">
-      <Mini line={props.line} />
       {state.slow && <div class="replanning"><Busy what="Re-planning…" /></div>}
-      <p class="hero-line" data-testid="answer">{props.line}</p>
+      <Line line={props.line} />
       {(example || props.sub) && <p class="hero-sub">{example && <Badge tone="accent" title="Nothing was entered yet: change a field to get your own answer">Example</Badge>} {props.sub}</p>}
       {props.children && <div style={{ marginTop: '12px' }}>{props.children}</div>}
     </section>

@@ -9,7 +9,7 @@ import { running } from '../../lib/period';
 import { save } from '../../lib/save';
 import { localDay } from '../../lib/zone';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
-import { TableCard } from '../../parts/ask_page';
+import { Line, TableCard } from '../../parts/ask_page';
 import { Table } from '../../parts/table';
 import { SavingsByDecision } from './pictures';
 import { joined, totalSaved, type Decision, type Detail, type Savings } from './shapes';
@@ -109,9 +109,7 @@ export function DecisionsPage() {
       {list.value && (
         <div class="stack">
           <section class="card hero" aria-label="Summary">
-            <p class="hero-line" data-testid="answer">
-              {state.team !== '' && `${state.team}: `}{total === undefined ? plural(shown.length, 'decision') : total < 0 ? `${money(-total)} more spent so far by ${by}` : `${money(total)} saved so far by ${by}`}
-            </p>
+            <Line line={`${state.team === '' ? '' : `${state.team}: `}${total === undefined ? plural(shown.length, 'decision') : total < 0 ? `${money(-total)} more spent so far by ${by}` : `${money(total)} saved so far by ${by}`}`} />
             <div style={{ marginTop: '12px' }}>
               <Stats
                 items={[

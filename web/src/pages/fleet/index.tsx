@@ -9,6 +9,7 @@ import { amountOf, period, running } from '../../lib/period';
 import { save } from '../../lib/save';
 import { inPageWords } from '../../lib/words';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
+import { Line } from '../../parts/ask_page';
 import { Combobox, SelectField, TextField } from '../../parts/fields';
 import { Table } from '../../parts/table';
 import { Actions } from './actions';
@@ -38,13 +39,11 @@ function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; monthly: numb
   const saving = savingOf(props.actions, props.off);
   const chosen = props.actions.filter((action) => action.counted && !props.off.has(actionKey(action))).length;
   const { monthly } = props;
-  const worst = teamsOf(fleet.gpus)[0];
+  const worst = team === '' ? teamsOf(fleet.gpus)[0] : undefined;
+  const most = worst ? `; ${worst.name === ownerShown('(unowned)') ? 'GPUs without an owner waste' : `${worst.name} wastes`} most, ${money(worst.waste)}` : '';
   return (
     <section class="card hero" aria-label="Summary">
-      <p class="hero-line" data-testid="summary">
-        {team !== '' && `${team}: `}
-        {money(totals.waste_usd)} of {money(totals.spend_usd)} is wasted ({percent(totals.waste_share)}){team === '' && worst ? `; ${worst.name === ownerShown('(unowned)') ? 'GPUs without an owner waste' : `${worst.name} wastes`} most, ${money(worst.waste)}` : ''}
-      </p>
+      <Line testid="summary" line={`${team === '' ? '' : `${team}: `}${money(totals.waste_usd)} of ${money(totals.spend_usd)} is wasted (${percent(totals.waste_share)})${most}`} />
       <p class="hero-sub">
         {props.example && <Badge tone="accent" title="Not your fleet: open your own readings">Example</Badge>} {plural(totals.gpus, 'GPU')} over {duration(fleet.totals.window_seconds)}. {props.actions.length === 0 ? 'No action was found.' : `${chosen === props.actions.length ? plural(chosen, 'action') : `${number(chosen)} of ${plural(props.actions.length, 'action')}`} would save ${amountOf(saving)} of ${running(monthly)}.`}
       </p>
@@ -139,7 +138,9 @@ export function FleetPage() {
   const days = (fleet?.totals.window_seconds ?? 0) / 86400;
   const buttons = [...teams.slice(0, MOST_TEAMS), ...teams.slice(MOST_TEAMS).filter((team) => team.name === state.team)];
   const pickTeam = (team: string) => { change({ team: state.team === team ? '' : team }, true); };
-  const priceField = <TextField label="Your price" value={state.price} placeholder="h100-sxm=2.10" help="Dollars per GPU-hour, for one GPU or several: h100-sxm=2.10, l4=0.50. A number alone applies to every GPU" onChange={(price) => { change({ price }, true); }} />;
+  const models = new Set((fleet?.gpus ?? []).map((gpu) => gpu.name));
+  const forAll = state.price !== '' && !state.price.includes('=') && models.size > 1 ? `For all ${number(models.size)} kinds of GPU; ${[...models][0] ?? ''}=${state.price} is for one.` : '';
+  const priceField = <TextField label="Your price" value={state.price} hint={forAll} placeholder="h100-sxm=2.10" help="Dollars per GPU-hour, for one GPU or several: h100-sxm=2.10, l4=0.50. A number alone applies to every GPU" onChange={(price) => { change({ price }, true); }} />;
   const report = (format: 'html' | 'md' | 'csv') => {
     void askForFile('fleet', { ...asked, timeline: false }, format).then((blob) => { save(`rightsize-fleet.${format}`, blob, blob.type); });
   };

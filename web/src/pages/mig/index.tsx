@@ -8,7 +8,7 @@ import { amountOf, period, running } from '../../lib/period';
 import { save } from '../../lib/save';
 import { Badge, Busy, Card, CopyLink, CopyText, Export, Named, PageHead, Problem, Stats } from '../../parts/basics';
 import { SelectField } from '../../parts/fields';
-import { Hero, TableCard } from '../../parts/ask_page';
+import { Hero, Line, TableCard } from '../../parts/ask_page';
 import { BoardView } from './board';
 import { decode, encode, EXAMPLE, layoutOf, mistakesOf, moved, readMoves, placed, toYaml, type Board, type Workload } from './workloads';
 
@@ -145,7 +145,7 @@ export function MigPage() {
           {!plan && asked !== null && answer.failed === undefined && <Busy what="Packing…" />}
           {plan && (plan.unplaceable ?? []).length > 0 && (
             <section class={`card hero ${answer.busy || asked === null || answer.failed !== undefined ? 'stale' : ''}`} aria-label="The answer">
-              <p class="hero-line" data-testid="answer">No slice of {state.gpu} fits {(plan.unplaceable ?? []).map((each) => each.workload).join(', ')}</p>
+              <Line line={`No slice of ${state.gpu} fits ${(plan.unplaceable ?? []).map((each) => each.workload).join(', ')}`} />
               {(plan.unplaceable ?? []).map((each) => (
                 <p class="note warn" key={each.workload}>
                   <strong>{each.workload}</strong> {each.reason}.{each.would_fit ? ` It would fit: ${each.would_fit}.` : ''}

@@ -4,7 +4,7 @@ import { amountOf, inPeriod, period, running } from '../../lib/period';
 import { boundShown, inPageWords, stackName, TERMS } from '../../lib/words';
 import type { ComponentChildren } from 'preact';
 import { Badge, Busy, Stats, type StatProps } from '../../parts/basics';
-import { Mini } from '../../parts/ask_page';
+import { Line } from '../../parts/ask_page';
 import { caveatsOf, changeShown, closeCall, gpusOf, longerDeadline, workOf, worthATest } from './compare';
 import { FIELD_NAMES } from './question';
 
@@ -104,11 +104,8 @@ export function AnswerCard(props: Props) {
   const caveats = caveatsOf(found, plan);
   return (
     <section class="card hero" aria-label="The recommendation">
-      {plan && <Mini line={headline(plan, serving)} />}
       {props.busy && <div class="replanning"><Busy what="Re-planning…" /></div>}
-      <p class="hero-line" data-testid="answer">
-        {plan ? headline(plan, serving) : 'Nothing meets your limits'}
-      </p>
+      <Line line={plan ? headline(plan, serving) : 'Nothing meets your limits'} />
       <p class="hero-sub">
         {props.example && <><Badge tone="accent" title="Nothing was entered yet: change a field to get your own answer">Example</Badge>{' '}</>}{found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} considered.` : ''}
       </p>
