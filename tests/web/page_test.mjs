@@ -559,6 +559,20 @@ await visit('/fleet', 'fleet-upload', async (page) => {
   page.problems.length = 0; // the browser reports refused requests and the 404
 });
 
+// Names of hosts and teams as clusters have them: charts cut them so that they fit and stay different.
+await visit('/fleet', 'fleet-names', async (page) => {
+  await page.getByTestId('summary').waitFor();
+  const names = { 'node-0000': 'ip-10-0-113-201.eu-central-1.compute.internal', 'team-0': 'platform-research-foundation-models-europe' };
+  const buffer = Buffer.from(readFileSync(join(ROOT, 'examples/fleet/cluster.json'), 'utf8').replace(/node-0000|team-0/g, (name) => names[name]));
+  await page.setInputFiles('input[type=file]', { name: 'eks.json', mimeType: 'application/json', buffer });
+  await page.getByText('Readings of eks.json').waitFor();
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    await drawnToWidth(page);
+    for (const part of await misfits(page)) check(false, `fleet-names at ${width}: ${part}`);
+  }
+});
+
 // A pin keeps a workload on its option and shows the cost of that.
 await visit('/portfolio', 'portfolio', async (page) => {
   const first = await answer(page);
