@@ -46,4 +46,20 @@ Result<std::vector<OwnHardware>> read_own_machines(const std::string& text, cons
   return kinds;
 }
 
+Result<std::vector<OwnHardware>> own_fleet(const std::vector<OwnHardware>& kinds, const std::vector<int>& counts,
+                                           const OwnHardware& common) {
+  if (counts.size() > 1 && counts.size() != kinds.size())
+    return fail(
+        bad_input(fmt::format("on-prem-machines has {} numbers for {} kinds of machines", counts.size(), kinds.size()))
+            .with_hint("use one number for each --on-prem, in the same order"));
+  std::vector<OwnHardware> fleet;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    OwnHardware own = common;
+    own.gpu = kinds[i].gpu, own.gpus = kinds[i].gpus, own.price = kinds[i].price;
+    if (!counts.empty()) own.machines = counts[counts.size() == 1 ? 0 : i];
+    fleet.push_back(std::move(own));
+  }
+  return fleet;
+}
+
 }  // namespace rightsize::market

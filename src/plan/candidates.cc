@@ -149,9 +149,11 @@ double width_of(const PricedOption& c) {
 // The score with what other merits are worth, in percent. Speeds and prices are not known more exactly than that.
 double weighted_score(const Request& request, const PricedOption& c) {
   const bool benchmarked = perf::has_benchmark(c.option->basis, c.machines->speed.relative);
-  double percent = may_miss(request, c) ? 2 : 0;
-  // The high end of an extrapolation already counts.
-  if (!c.is_extrapolated()) percent += !benchmarked ? 1 : c.option->basis == perf::Basis::kTransferred ? 0.5 : 0;
+  const bool near = may_miss(request, c);
+  double percent = near ? 2 : 0;
+  // The high end of an extrapolation already counts. Near a limit, a range without a benchmark is a guess itself.
+  if (!c.is_extrapolated())
+    percent += !benchmarked ? (near ? 2 : 1) : c.option->basis == perf::Basis::kTransferred ? 0.5 : 0;
   // More than any other merit, so that more terms do not cost more.
   if (c.offer->price->purchase != catalog::Purchase::kOnDemand) percent += 3;
   if (c.price->age && *c.price->age > days(market::kAgedDays)) percent += 0.2;
@@ -449,20 +451,23 @@ struct Ranked {
   std::tuple<bool, double, double, double> key;
 };
 
-// Separate workers lead only if they save enough over every plain plan that is as sound.
+// Separate workers lead only if they save enough over every plain plan that is as sound, also on average over the range
+// of both speeds.
 void put_plain_first(const Request& request, std::vector<Ranked>& ranking) {
   if (ranking.empty() || !is_separated(request, *ranking.front().option)) return;
   const PricedOption& first = *ranking.front().option;
-  Usd least = usd(kNever);
+  double least = kNever, on_average = kNever;
   for (const Ranked& each : ranking) {
     const PricedOption& c = *each.option;
     const bool sound = c.price->may_lead() >= first.price->may_lead() && c.is_extrapolated() <= first.is_extrapolated();
     // Of plans that were not simulated, only the best can be next.
-    if (sound && !is_separated(request, c) && (c.option->confirmed || least == usd(kNever)))
-      least = std::min(least, c.due());
+    if (!sound || is_separated(request, c) || (!c.option->confirmed && least < kNever)) continue;
+    least = std::min(least, in_usd(c.due())), on_average = std::min(on_average, in_usd(c.due()) * c.risk);
   }
   const auto leads = std::find_if(ranking.begin(), ranking.end(), [&](const Ranked& each) {
-    return !is_separated(request, *each.option) || each.option->due() <= least * (1 - kLeastSavingOfSeparation);
+    const double due = in_usd(each.option->due()), most = 1 - kLeastSavingOfSeparation;
+    return !is_separated(request, *each.option) ||
+           (due <= least * most && due * each.option->risk <= on_average * most);
   });
   if (leads != ranking.end()) std::rotate(ranking.begin(), leads, leads + 1);
 }

@@ -23,10 +23,9 @@ bool has(const std::vector<T>& list, T value) {
 
 void add_training(const Request& request, std::vector<PossibleChange>& changes) {
   const bool full = has(request.choices.methods, Method::kFull);
-  const auto add = [&](RequestChangeKind kind, const char* flags, auto change) {
-    PossibleChange made{kind, flags, request};
-    change(made.request);
-    changes.push_back(std::move(made));
+  const auto add = [&](RequestChangeKind kind, std::string flags, auto change) {
+    changes.push_back({kind, std::move(flags), request});
+    change(changes.back().request);
   };
   if (full && request.job.train.optimizer == model::Optimizer::kAdamW) {
     add(RequestChangeKind::kEightBitOptimizer, "--optimizer adamw-8bit",
@@ -40,20 +39,13 @@ void add_training(const Request& request, std::vector<PossibleChange>& changes) 
   const bool pretraining = request.work.amount > static_cast<double>(request.model.parameters());
   // Only PEFT trains adapters with the commands that we write.
   const bool language = request.model.image_size == 0 && !pretraining && request.job.stack == model::Stack::kHf;
-  const auto trains = [&](Method method) {  // the framework may not
+  for (const auto& [kind, method] :
+       {std::pair(RequestChangeKind::kLora, Method::kLora), std::pair(RequestChangeKind::kQlora, Method::kQlora)}) {
     Job job = request.job;
-    job.train.method = method;
-    return !has(request.choices.methods, method) && memory::check_job(request.model, job).empty();
-  };
-  if (language && trains(Method::kLora)) {
-    add(RequestChangeKind::kLora, "--method lora", [](Request& r) {
-      r.choices.methods = {Method::kLora};
-      r.choices.precisions = {};
-    });
-  }
-  if (language && trains(Method::kQlora)) {
-    add(RequestChangeKind::kQlora, "--method qlora", [](Request& r) {
-      r.choices.methods = {Method::kQlora};
+    job.train.method = method;  // which the framework may not support
+    if (!language || has(request.choices.methods, method) || !memory::check_job(request.model, job).empty()) continue;
+    add(kind, fmt::format("--method {}", model::name_of(method)), [only = method](Request& r) {
+      r.choices.methods = {only};
       r.choices.precisions = {};
     });
   }
@@ -324,11 +316,7 @@ bool gives_up_one(RequestChangeKind kind) {
   return kind >= RequestChangeKind::kNoDeadline && kind <= RequestChangeKind::kMoreCarbon;
 }
 
-bool takes_one_pass(const Request& request) {
-  if (request.limits.ttft_is_latency || perf::serves_batches(perf::work_of(request.model))) return true;
-  return request.work.kind == WorkKind::kServing && request.work.mix.empty() && !request.work.trace &&
-         request.model.encoder_context == 0 && request.job.serve.osl <= 1;
-}
+bool takes_one_pass(const Request& request) { return request.limits.ttft_is_latency || is_one_pass(request); }
 
 bool extends(RequestChangeKind kind) {
   return std::any_of(std::begin(kLimits), std::end(kLimits), [&](const LimitRow& row) { return row.kind == kind; });

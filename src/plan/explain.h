@@ -47,7 +47,7 @@ Seconds rounded_up(Seconds time, bool deadline);
 std::string duration_flag(Seconds time);
 // Changes that only some first plans suggest: no spare machine, other places, a smaller KV cache, a power cap.
 std::vector<PossibleChange> further_changes(const Request& request, const Plan& first);
-// Whether a response is one pass over its input, so that its TTFT is its latency.
+// Whether the limit on TTFT is one on the latency, as of responses that are one pass over their input.
 bool takes_one_pass(const Request& request);
 // Whether the change extends a limit on time.
 bool extends(RequestChangeKind kind);

@@ -55,7 +55,7 @@ std::vector<Explored> explore(std::vector<PossibleChange> changes, const Plannin
   for_each_index(explored.size(), std::thread::hardware_concurrency(), [&](std::size_t i) {
     Explored& one = explored[i] = {std::make_unique<PossibleChange>(std::move(changes[i])), nullptr};
     settle(one.change->request, [&](const Request& changed) {
-      one.planning = std::make_unique<Planning>(changed, facts.book, facts.constants, facts.work, facts.run_cache);
+      one.planning = std::make_unique<Planning>(changed, facts);
       one.planning->verify(1, false, false);
       // A budget is the least that is enough, so its plan may differ from the first one.
       const bool budget = one.change->kind == RequestChangeKind::kNoBudget;

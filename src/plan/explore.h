@@ -8,14 +8,6 @@
 
 namespace rightsize::plan {
 
-// What all plannings of a request share.
-struct PlanningFacts {
-  const market::PriceBook& book;
-  const perf::Constants& constants;
-  const perf::ModelWork& work;
-  const std::shared_ptr<capacity::RunCache>& run_cache;
-};
-
 // A changed request and its planning, which refers to the request.
 struct Explored {
   std::unique_ptr<PossibleChange> change;

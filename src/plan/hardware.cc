@@ -86,12 +86,12 @@ void limit_by_budget(const Request& request, const market::PriceBook& book, std:
   }
 }
 
-// Minimum compute capabilities, from the installation guides of vLLM, SGLang and TensorRT-LLM, 2026.
 bool engine_starts(const Request& request, const model::Job& job, const catalog::Gpu& gpu) {
   const double tokens = perf::kv_token_capacity(request.model, job, gpu);
   return tokens > 0 && tokens >= static_cast<double>(request.max_model_len.value_or(0));
 }
 
+// Minimum compute capabilities, from the installation guides of vLLM, SGLang and TensorRT-LLM, 2026.
 bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu) {
   if (gpu.vendor != "NVIDIA") return engine != model::Stack::kTrtLlm;
   if (gpu.compute_capability.empty()) return true;

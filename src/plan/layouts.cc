@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "memory/kv_cache.h"
 
 namespace rightsize::plan {
@@ -129,15 +130,29 @@ std::int64_t longest_planned(const Request& request, const Plan& plan) {
 
 }  // namespace
 
+std::string model_shown(const Request& request) {
+  const std::string& given = request.model_given;
+  if (request.model.kind != model::ModelKind::kEncoder || given.empty() || given.ends_with(".json"))
+    return request.model.name;
+  return to_lower(given.substr(given.rfind('/') + 1));
+}
+
 bool is_pooled(const Request& request) {
   return request.work.kind == WorkKind::kServing && request.model.kind == model::ModelKind::kEncoder &&
          request.model.image_size == 0;
 }
 
+bool is_one_pass(const Request& request) {
+  if (request.job.kind != model::JobKind::kServe) return false;
+  if (perf::serves_batches(perf::work_of(request.model))) return true;
+  const auto one = [](const auto& answer) { return answer.osl <= 1; };
+  const bool all = request.work.mix.empty() ? one(request.job.serve) : std::ranges::all_of(request.work.mix, one);
+  return all && !request.work.trace && request.model.encoder_context == 0;
+}
+
 bool is_one_pass_of_text(const Request& request) {
-  const bool one_pass = request.job.serve.osl <= 1 && request.work.mix.empty() && !request.work.trace;
-  return is_pooled(request) || (one_pass && request.model.kind == model::ModelKind::kDecoder &&
-                                request.model.image_size == 0 && request.job.kind == model::JobKind::kServe);
+  return is_pooled(request) ||
+         (is_one_pass(request) && request.model.kind == model::ModelKind::kDecoder && request.model.image_size == 0);
 }
 
 model::Stack runs_with(const Request& request, const Plan& plan) {

@@ -36,8 +36,13 @@ bool routes_by_prefix(const Request& request);
 // Whether engines keep the KV cache of this plan in 8 bits: as requested, or their default for the weights.
 bool has_fp8_cache(const Request& request, const Plan& plan);
 
+// Encoders by the name that was typed: a reranker has the shape of an embedding model. Others by that of their shape.
+std::string model_shown(const Request& request);
+
 // Whether the model answers with an embedding or a score, as vLLM's pooling models do.
 bool is_pooled(const Request& request);
+// Whether a response is one pass over its input: no answer has a second token.
+bool is_one_pass(const Request& request);
 // Whether a language model answers with one pass over its text: an embedding or a score.
 bool is_one_pass_of_text(const Request& request);
 

@@ -392,6 +392,12 @@ struct Recommendation {
   const Plan* fallback() const;
 };
 
+// How much longer and dearer a plan is than another, as one figure: below 1, each halving of the time costs less than
+// 41 % more. Plans at twice the cost or more are no trade. Worth showing for jobs that take longer than a working day.
+inline constexpr double kGoodTrade = 0.75;
+inline constexpr Seconds kLongWait = hours(8);
+inline double trade_of(double cost, double time) { return cost < 2 && time <= 0.5 ? cost * cost * time : 1e9; }
+
 // "on-demand", "spot", "1y", "3y"; "own" for the user's machines.
 std::string_view terms_name(const market::Offer& offer);
 

@@ -35,21 +35,19 @@ inline bool is_on(const PricedOption& option, std::string_view gpu) { return opt
 // One request taken through the search. It owns everything that candidates point to.
 class Planning {
  public:
-  Planning(const Request& request, const market::PriceBook& book, const perf::Constants& constants,
-           const perf::ModelWork& work, std::shared_ptr<capacity::RunCache> run_cache)
+  Planning(const Request& request, const PlanningFacts& facts)
       : request_(request),
-        book_(book),
-        constants_(constants),
-        work_(work),
+        book_(facts.book),
+        constants_(facts.constants),
+        work_(facts.work),
         memory_(request.model),
-        offers_(book.offers(request.filter)) {
+        offers_(book_.offers(request.filter)) {
     drop_foreign_chips();
-    classes_ = machine_classes(offers_, book, price_horizon(request), constants, request.own);
+    classes_ = machine_classes(offers_, book_, price_horizon(request), constants_, request.own);
     cap_classes(request, classes_);
-    limit_by_budget(request, book, classes_);
-    if (request.work.kind == WorkKind::kServing) {
-      serving_.emplace(request_, classes_, constants_, work_, std::move(run_cache));
-    }
+    limit_by_budget(request, book_, classes_);
+    if (request.work.kind == WorkKind::kServing)
+      serving_.emplace(request_, classes_, constants_, work_, facts.run_cache);
     found_ = serving_ ? serving_->screen() : search(nullptr);
     rank();
   }
@@ -179,7 +177,7 @@ class Planning {
 
   // Several kinds of machines behind one router, if that is cheaper and meets every SLO when simulated together.
   std::vector<MixChoice> mix() {
-    confirmed_ = confirmed_kinds();
+    confirmed_ = confirmed_of(kinds_);
     // If commitments cover the cost, the price per hour does not decide.
     const bool drawn = std::any_of(confirmed_.begin(), confirmed_.end(), [](const auto& c) { return c.drawn > Usd{}; });
     const auto choices = drawn ? std::vector<MixChoice>{} : cheapest_mix(request_, confirmed_);
@@ -217,7 +215,6 @@ class Planning {
     std::erase_if(options, [](const PricedOption& option) { return !option.option->confirmed; });
     return options;
   }
-  std::vector<PricedOption> confirmed_kinds() const { return confirmed_of(kinds_); }
 
   // The cheapest extrapolation, if it is clearly cheaper than the first plan; otherwise null.
   const PricedOption* worth_testing() const {
@@ -254,10 +251,9 @@ class Planning {
   void drop_foreign_chips() {
     std::erase_if(offers_, [this](const market::Offer& offer) {
       const bool runs = offer.gpu->vendor == "NVIDIA" || offer.gpu->vendor == "AMD";
-      if (!runs) {
+      if (!runs)
         foreign_[{offer.gpu->name, RejectionStage::kSoftware}].add(
             1, 1, {.kind = Shortfall::Kind::kForeignChip, .stack = request_.job.stack});
-      }
       return !runs;
     });
   }
@@ -299,13 +295,12 @@ class Planning {
     while (!cancelled()) {
       const PricedOption* chosen = choose();
       if (chosen == nullptr) return nullptr;
-      if (serving_ && !chosen->option->confirmed) {
+      if (serving_ && !chosen->option->confirmed)
         look_closer(*chosen, kinds_.size());
-      } else if (request_.work.kind == WorkKind::kTraining && !fits(*chosen)) {
+      else if (request_.work.kind == WorkKind::kTraining && !fits(*chosen))
         exclude(*chosen);
-      } else {
+      else
         return chosen;
-      }
     }
     return nullptr;
   }

@@ -68,11 +68,6 @@ Errors check_answers(const Request& request, const std::vector<model::Setting>& 
 // Reports requests of a mix or a trace that exceed the model's context.
 Errors check_lengths(Request& request);
 
-// The kinds of machines of --on-prem, with their common settings; a single number of machines applies to every kind.
-Result<std::vector<market::OwnHardware>> read_own_machines(const std::string& text, const catalog::Catalog& catalog);
-Result<std::vector<market::OwnHardware>> own_fleet(const std::vector<market::OwnHardware>& kinds,
-                                                   const std::vector<int>& counts, const market::OwnHardware& common);
-
 // Accepts only letters, digits and a few signs, because the name becomes part of a script.
 Result<std::string> parse_cluster_name(const std::string& text);
 

@@ -13,9 +13,11 @@
 #include "base/text.h"
 #include "capacity/sessions.h"
 #include "catalog/words.h"
+#include "market/read_own.h"
 #include "memory/memory.h"
 #include "memory/weight_bytes.h"
 #include "perf/perf.h"
+#include "plan/layouts.h"
 #include "plan/read_parts.h"
 #include "presets/model_job.h"
 #include "settings/setting.h"
@@ -77,6 +79,13 @@ Result<> parsed(Draft& draft, const std::string& text, const char*) {
   return {};
 }
 
+// Names that the catalogue decides.
+template <auto Read, auto Field>
+Result<> named(Draft& draft, const std::string& text, const char*) {
+  RIGHTSIZE_TRY(Field(draft), Read(text, draft.catalog));
+  return {};
+}
+
 template <auto Field>
 Result<> read_watts(Draft& draft, const std::string& text, const char* name) {
   RIGHTSIZE_TRY(Field(draft), market::read_power(name, text));
@@ -98,12 +107,9 @@ Result<> read_pue(Draft& draft, const std::string& text, const char* name) {
 }
 
 Result<> read_objective(Draft& draft, const std::string& text, const char*) {
-  for (Objective objective : {Objective::kCost, Objective::kTime, Objective::kCostTime, Objective::kEnergy}) {
-    if (name_of(objective) != to_lower(text)) continue;
-    draft.request.objective = objective;
-    return {};
-  }
-  return fail(bad_input(fmt::format("unknown objective '{}'; use cost, time, cost-time or energy", text)));
+  for (Objective objective : {Objective::kCost, Objective::kTime, Objective::kCostTime, Objective::kEnergy})
+    if (name_of(objective) == to_lower(text)) draft.request.objective = objective;
+  return {};
 }
 
 Result<> read_rate(Draft& draft, const std::string& text, const char* name) {
@@ -130,29 +136,9 @@ Result<> read_regions(Draft& draft, const std::string& text, const char*) {
   return {};
 }
 
-Result<> read_purchases(Draft& draft, const std::string& text, const char*) {
-  RIGHTSIZE_TRY(draft.request.filter.purchases, catalog::read_purchases(text));
-  return {};
-}
-
 Result<> read_gpus(Draft& draft, const std::string& text, const char*) {
   RIGHTSIZE_TRY(const std::vector<const catalog::Gpu*> gpus, catalog::gpus_meant(text, draft.catalog));
   for (const catalog::Gpu* gpu : gpus) draft.request.filter.gpus.push_back(gpu->name);
-  return {};
-}
-
-Result<> read_instances(Draft& draft, const std::string& text, const char*) {
-  RIGHTSIZE_TRY(draft.request.filter.instances, catalog::match_instances(text, draft.catalog));
-  return {};
-}
-
-Result<> read_excluded(Draft& draft, const std::string& text, const char*) {
-  RIGHTSIZE_TRY(draft.request.filter.excluded, catalog::match_names(text, draft.catalog));
-  return {};
-}
-
-Result<> read_own(Draft& draft, const std::string& text, const char*) {
-  RIGHTSIZE_TRY(draft.own_machines, read_own_machines(text, draft.catalog));
   return {};
 }
 
@@ -233,12 +219,12 @@ constexpr Rule kRules[] = {
     {"carbon", parsed<market::read_carbon, FIELD(request.carbon)>},
     {"providers", read_providers},
     {"regions", read_regions},
-    {"purchase", read_purchases},
+    {"purchase", parsed<catalog::read_purchases, FIELD(request.filter.purchases)>},
     {"community", stored<FIELD(request.filter.community)>},
     {"price", read_prices},
     {"gpu", read_gpus},
-    {"instance", read_instances},
-    {"exclude", read_excluded},
+    {"instance", named<catalog::match_instances, FIELD(request.filter.instances)>},
+    {"exclude", named<catalog::match_names, FIELD(request.filter.excluded)>},
     {"min-memory", stored<FIELD(request.filter.min_memory)>},
     {"max-price", stored<FIELD(request.filter.max_price)>},
     {"max-gpus", stored<FIELD(request.limits.max_gpus)>},
@@ -254,7 +240,7 @@ constexpr Rule kRules[] = {
     {"storage-price", stored<FIELD(request.assumptions.storage_usd_per_gb_month)>},
     {"egress", stored<FIELD(request.assumptions.egress)>},
     {"egress-price", stored<FIELD(request.assumptions.egress_usd_per_gb)>},
-    {"on-prem", read_own},
+    {"on-prem", named<market::read_own_machines, FIELD(own_machines)>},
     {"on-prem-machines", read_own_counts},
     {"kwh-price", stored<FIELD(own.usd_per_kwh)>},
     {"amortise-years", stored<FIELD(own.years)>},
@@ -585,7 +571,7 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
   fill_choices(request);
   // A service runs all the time.
   if (request.work.kind == WorkKind::kServing && !is_given(settings, "busy-share")) draft.own.busy = 1;
-  Result<std::vector<market::OwnHardware>> fleet = own_fleet(draft.own_machines, draft.own_counts, draft.own);
+  Result<std::vector<market::OwnHardware>> fleet = market::own_fleet(draft.own_machines, draft.own_counts, draft.own);
   if (!fleet) return fail(Errors{std::move(fleet).error()});
   request.own = *std::move(fleet);
   if (request.limits.co2_kg && !request.carbon) {
@@ -593,7 +579,7 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
     request.assumed.emplace_back("the mean CO2 of the grid in each region (--carbon)");
   }
   if (request.best_power_cap && !is_given(settings, "objective")) request.objective = Objective::kEnergy;
-  if (request.name.empty()) request.name = request.model.name;
+  if (request.name.empty()) request.name = model_shown(request);
   return std::move(request);
 }
 

@@ -191,17 +191,20 @@ TEST(ReadTraffic, SeveralDocumentsPerQueryNeedAModelThatReadsBatches) {
 
 // TPOT counts the tokens after the first, so a limit on it is refused where there are none, and only there.
 TEST(ReadLimits, TpotNeedsASecondToken) {
-  for (const auto& [model, osl, applies] : {std::tuple{"llama-3.1-8b", "1", false},
-                                            {"llama-3.1-8b", "1,fixed", false},
-                                            {"llama-3.1-8b", "2", true},
-                                            {"bge-m3", "", false},
-                                            {"sdxl", "", false}}) {
+  for (const auto& [model, lengths, value, applies] : {std::tuple{"llama-3.1-8b", "osl", "1", false},
+                                                       {"llama-3.1-8b", "osl", "1,fixed", false},
+                                                       {"llama-3.1-8b", "osl", "2", true},
+                                                       {"llama-3.1-8b", "mix", "1000:1=1", false},
+                                                       {"llama-3.1-8b", "mix", "1000:1=1,200:1=2", false},
+                                                       {"llama-3.1-8b", "mix", "1000:1=1,200:9=2", true},
+                                                       {"bge-m3", "", "", false},
+                                                       {"sdxl", "", "", false}}) {
     Given given = {{"model", model}, {"job", "serve"}, {"rate", "2/s"}, {"tpot-slo", "30ms"}};
-    if (*osl != '\0') given.emplace_back("osl", osl);
+    if (*lengths != '\0') given.emplace_back(lengths, value);
     const auto read = read_given(given);
-    EXPECT_EQ(read.has_value(), applies) << model << " " << osl;
+    EXPECT_EQ(read.has_value(), applies) << model << " " << value;
     given.erase(given.begin() + 3);
-    EXPECT_TRUE(read_given(given)) << model << " " << osl;
+    EXPECT_TRUE(read_given(given)) << model << " " << value;
   }
 }
 

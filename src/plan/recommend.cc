@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,20 +17,6 @@
 
 namespace rightsize::plan {
 namespace {
-
-class Stopwatch {
- public:
-  // Seconds since the last lap.
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const double passed = std::chrono::duration<double>(now - last_).count();
-    last_ = now;
-    return passed;
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 bool moves_budget(RequestChangeKind kind) {
   return kind == RequestChangeKind::kNoBudget || kind == RequestChangeKind::kTwoChanges;
@@ -356,7 +343,7 @@ void add_asked_terms(const Request& request, Planning& planning, const PlanningF
     wider.limits.budget.reset();
     if (request.limits.max_gpus_assumed) wider.limits.max_gpus = std::max(request.limits.max_gpus, kManyGpus);
     wider.filter.purchases = {terms};
-    Planning alone(wider, facts.book, facts.constants, facts.work, facts.run_cache);
+    Planning alone(wider, facts);
     if (add(alone, terms)) continue;
     const std::vector<Rejection> lacks = rejections(alone, facts.book.catalog());
     const auto nearest = std::find_if(lacks.begin(), lacks.end(), [](const Rejection& row) {
@@ -450,13 +437,17 @@ bool may_break_limits(const Request& request, const Plan& plan) {
 
 Recommendation recommend(const Request& request, const market::PriceBook& book, const perf::Constants& constants) {
   Recommendation result;
-  Stopwatch watch;
+  auto last = std::chrono::steady_clock::now();
+  const auto seconds_since_last = [&last] {
+    const auto before = std::exchange(last, std::chrono::steady_clock::now());
+    return std::chrono::duration<double>(last - before).count();
+  };
   const perf::ModelWork work = perf::work_of(request.model);
   const auto run_cache = capacity::RunCache::of_process();
   const PlanningFacts facts{book, constants, work, run_cache};
-  Planning planning(request, book, constants, work, run_cache);
+  Planning planning(request, facts);
   result.effort = planning.effort();
-  result.effort.search_seconds = watch.lap();
+  result.effort.search_seconds = seconds_since_last();
 
   constexpr std::size_t kLeading = 8;
   std::vector<model::Job> leading;
@@ -483,7 +474,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
         if (!request.plans_only) result.pareto = build_all(planning, planning.front(), 100);
         if (!request.plans_only) result.held_back = planning.held_back();
         if (!request.plans_only) result.trade_off = build_all(planning, planning.trade_off_front(), 100);
-        result.effort.verify_seconds = watch.lap();
+        result.effort.verify_seconds = seconds_since_last();
       },
       [&] {
         if (!request.plans_only) explored = explore(possible_changes(request, leading), facts);
@@ -505,17 +496,16 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   if (first != nullptr && !first->price.may_lead())
     for (PossibleChange& change : confirmed_prices(request)) more.push_back(std::move(change));
   // Giving up several limits is tried only if giving up one of them is not enough.
-  const auto is_last = [](const PossibleChange& c) { return c.kind == RequestChangeKind::kNoLimits; };
-  std::vector<PossibleChange> last;
-  std::copy_if(more.begin(), more.end(), std::back_inserter(last), is_last);
-  std::erase_if(more, is_last);
+  std::vector<PossibleChange> without_any;
+  if (!more.empty() && more.back().kind == RequestChangeKind::kNoLimits)
+    without_any.push_back(std::move(more.back())), more.pop_back();
   std::vector<Explored> relaxed = explore(std::move(more), facts);
   const bool enough = std::any_of(relaxed.begin(), relaxed.end(), [](const Explored& one) {
     const RequestChangeKind kind = one.change->kind;
     return (kind == RequestChangeKind::kMoreGpus || gives_up_one(kind)) && !one.planning->kinds().empty();
   });
   if (!enough)
-    for (Explored& one : explore(std::move(last), facts)) relaxed.push_back(std::move(one));
+    for (Explored& one : explore(std::move(without_any), facts)) relaxed.push_back(std::move(one));
   // Without a plan: after the changes that keep the result, before those that do not.
   const auto place =
       first != nullptr ? explored.end() : std::find_if(explored.begin(), explored.end(), [](const Explored& one) {
@@ -553,7 +543,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
                          std::make_move_iterator(result.plans.end()));
     result.plans.erase(cut, result.plans.end());
   }
-  result.effort.explain_seconds = watch.lap();
+  result.effort.explain_seconds = seconds_since_last();
   return result;
 }
 

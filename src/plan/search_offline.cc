@@ -1,6 +1,7 @@
 // Offline jobs have no latency limit: each replica runs the number of concurrent requests with the highest throughput.
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "capacity/replica.h"
 #include "plan/power_caps.h"
@@ -15,6 +16,9 @@ using model::Job;
 struct Capacity {
   double requests_per_second = 0;  // 0: it cannot run
   Job job;
+  perf::Interval interval = {};
+  perf::Basis basis = perf::Basis::kMeasured;
+  Watts power = {};  // of each GPU; zero: unknown
 };
 
 class OfflineSearch {
@@ -53,9 +57,10 @@ class OfflineSearch {
     }
   }
 
-  // One result for all machines with this GPU, because replicas stay inside a machine.
+  // One result for all machines with this GPU and its links, because replicas stay inside a machine.
   const Capacity& capacity_of(const MachineClass& machines, const Job& job) {
-    const std::pair key(static_cast<int>(job.precision), job.parallel.tensor);
+    const bool linked = job.parallel.tensor > 1 && machines.cluster.linked;
+    const std::tuple key(static_cast<int>(job.precision), job.parallel.tensor, linked);
     auto found = capacities_.find(key);
     if (found == capacities_.end()) {
       const Capacity made = request_.work.is_measured() ? measured(machines, job)
@@ -67,19 +72,13 @@ class OfflineSearch {
   }
 
   Capacity measured(const MachineClass& machines, const Job& job) {
-    const MeasuredRate* rate = rate_on(machines);
-    if (rate == nullptr || job.parallel.tensor != 1) return {0, job};
+    const std::vector<MeasuredRate>& rates = request_.work.measured;
+    const auto rate = std::ranges::find(rates, machines.gpu->name, &MeasuredRate::gpu);
+    if (rate == rates.end() || job.parallel.tensor != 1) return {0, job};
     if (!rate->fits)
       return none(machines, job, RejectionStage::kMemory, 1,
                   {.kind = Shortfall::Kind::kMemoryHeld, .have_bytes = machines.gpu->capacity()});
-    return {rate->units_per_second, job};
-  }
-
-  const MeasuredRate* rate_on(const MachineClass& machines) const {
-    const std::vector<MeasuredRate>& rates = request_.work.measured;
-    const auto found = std::find_if(rates.begin(), rates.end(),
-                                    [&](const MeasuredRate& rate) { return rate.gpu == machines.gpu->name; });
-    return found == rates.end() ? nullptr : &*found;
+    return {rate->units_per_second, job, rate->interval, perf::Basis::kMeasured, {}};
   }
 
   Capacity none(const MachineClass& machines, const Job& job, RejectionStage stage, double distance,
@@ -96,27 +95,23 @@ class OfflineSearch {
     return false;
   }
 
-  // The estimate at job.serve.concurrency requests in flight.
-  Result<perf::ServeEstimate> estimate(const MachineClass& machines, const Job& job) {
-    ++result_.effort.estimates;
-    return perf::estimate_serving(constants_, work_, job, machines.speed, machines.cluster,
-                                  capacity::load_of(request_.model, job, *machines.gpu));
-  }
-
   Capacity token_capacity(const MachineClass& machines, const Job& job) {
     Capacity best{0, job};
     if (!fits_weights(machines, job)) return best;
     for (std::int64_t together = 1; together <= 1024; together *= 2) {
       Job sized = job;
       sized.serve.concurrency = together;
-      const Result<perf::ServeEstimate> e = estimate(machines, sized);
+      const Result<perf::ServeEstimate> e =
+          perf::estimate_serving(constants_, work_, sized, machines.speed, machines.cluster,
+                                 capacity::load_of(request_.model, sized, *machines.gpu));
+      ++result_.effort.estimates;
       if (!e)
         return none(machines, job, RejectionStage::kFormat, 1,
                     {.kind = Shortfall::Kind::kFormat, .reason = e.error().message});
       const bool cache_is_full = e->max_concurrency < static_cast<double>(together);
       if (cache_is_full && best.requests_per_second > 0) break;
       if (e->requests_per_second <= best.requests_per_second * 1.001) break;
-      best = {e->requests_per_second, sized};
+      best = {e->requests_per_second, sized, e->tpot_interval, e->basis, e->power.mean};
     }
     return best;
   }
@@ -141,7 +136,7 @@ class OfflineSearch {
         return none(machines, job, RejectionStage::kFormat, 1,
                     {.kind = Shortfall::Kind::kFormat, .reason = e.error().message});
       const double rate = e->samples_per_second * job.parallel.tensor;
-      if (rate > best.requests_per_second) best = {rate, sized};
+      if (rate > best.requests_per_second) best = {rate, sized, e->interval, e->basis, e->power.mean};
     }
     return best;
   }
@@ -184,37 +179,16 @@ class OfflineSearch {
       option.gpus = option.replicas * best.job.parallel.tensor;
       option.units_per_second = best.requests_per_second * option.replicas;
       option.running = static_cast<double>(best.job.serve.concurrency);
-      std::tie(option.speed, option.basis) = evidence_of(machines, best.job);
-      option.gpu_power = power_on(machines, best.job);
+      option.speed = best.interval, option.basis = best.basis, option.gpu_power = best.power;
       result_.options.push_back(std::move(option));
     }
-  }
-
-  Watts power_on(const MachineClass& machines, const Job& job) {
-    if (request_.work.is_measured()) return {};
-    if (in_batches()) {
-      const auto e = perf::estimate_batch(constants_, work_, job, machines.speed);
-      return e ? e->power.mean : Watts{};
-    }
-    const auto e = estimate(machines, job);
-    return e ? e->power.mean : Watts{};
-  }
-
-  std::pair<perf::Interval, perf::Basis> evidence_of(const MachineClass& machines, const Job& job) {
-    if (const MeasuredRate* rate = rate_on(machines)) return {rate->interval, perf::Basis::kMeasured};
-    if (in_batches()) {
-      const auto e = perf::estimate_batch(constants_, work_, job, machines.speed);
-      return {e->interval, e->basis};
-    }
-    const auto e = estimate(machines, job);
-    return e ? std::pair(e->tpot_interval, e->basis) : std::pair(perf::Interval{}, machines.speed.basis);
   }
 
   const Request& request_;
   const std::vector<MachineClass>& classes_;
   const perf::Constants& constants_;
   const perf::ModelWork& work_;
-  std::map<std::pair<int, int>, Capacity> capacities_;  // of the current GPU, by format and split
+  std::map<std::tuple<int, int, bool>, Capacity> capacities_;  // of the current GPU, by format, split and links
   FoundOptions result_;
 };
 

@@ -9,6 +9,14 @@
 
 namespace rightsize::plan {
 
+// What all plannings of a request share.
+struct PlanningFacts {
+  const market::PriceBook& book;
+  const perf::Constants& constants;
+  const perf::ModelWork& work;
+  const std::shared_ptr<capacity::RunCache>& run_cache;
+};
+
 class ServingSearch {
  public:
   ServingSearch(const Request& request, const std::vector<MachineClass>& classes, const perf::Constants& constants,

@@ -219,10 +219,11 @@ RC_GTEST_PROP(ServingLayouts, LeavingSeparateWorkersOutNeverCostsLess, ()) {
   RC_ASSERT(open.plans.front().cost <= plain.plans.front().cost * (1 + 1e-9));
   if (!open.plans.front().job.serve.disaggregated) return;
   RC_ASSERT(open.plans.front().cost <= plain.plans.front().cost * 0.85);  // what they must save
+  RC_ASSERT(open.plans.front().ranked_cost <= plain.plans.front().ranked_cost * 0.85 * (1 + 1e-9));  // on average
 }
 
 // Each plan of a larger load also serves a smaller one, so the smaller load costs more only by what separate workers
-// must save before they are chosen.
+// must save before they are chosen, on average over the range of the speed.
 RC_GTEST_PROP(ServingLayouts, ASmallerLoadDoesNotCostMore, ()) {
   const int rate = *rc::gen::inRange(4, 40), less = *rc::gen::inRange(2, rate);
   const auto found = [&, isl = *rc::gen::inRange(256, 8000), ttft = *rc::gen::inRange(500, 4000),
@@ -238,7 +239,7 @@ RC_GTEST_PROP(ServingLayouts, ASmallerLoadDoesNotCostMore, ()) {
     request.plans_only = true, request.choices.separate = separate;
     return recommend(request, market::PriceBook(built_in_catalog()), built_in_constants());
   };
-  for (const auto& [separate, allowed] : {std::pair{true, 1 / 0.85}, std::pair{false, 1.0}}) {
+  for (const auto& [separate, allowed] : {std::pair{true, 1.3 / 0.85}, std::pair{false, 1.0}}) {
     const Recommendation more = found(rate, separate), fewer = found(less, separate);
     RC_CLASSIFY(!more.plans.empty());
     if (more.plans.empty()) continue;

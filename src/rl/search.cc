@@ -492,7 +492,19 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
   const bool risky = !result.plans.empty() && !keeps_deadline(result.plans.front().priced);
   for (auto c = candidates.begin(); risky && !result.safe && c != candidates.end(); ++c)
     if (keeps_deadline(*c) && c->price->may_lead() && !c->is_extrapolated()) result.safe = plan_of(*c);
-  if (!result.plans.empty() && !wanted.plans_only) add_changes(search, result);
+  if (result.plans.empty() || wanted.plans_only) return result;
+  const plan::PricedOption& first = result.plans.front().priced;
+  if (wanted.objective == plan::Objective::kCost && first.time.total() > plan::kLongWait) {
+    std::vector<std::pair<double, const plan::PricedOption*>> trades;
+    for (const plan::PricedOption& c : candidates) {
+      const Seconds waited = std::max(c.time.total(), plan::kLongWait);  // less is not worth more money
+      const double trade = plan::trade_of(c.cost / first.cost, waited / first.time.total());
+      if (trade < plan::kGoodTrade && c.price->may_lead() && !c.is_extrapolated()) trades.emplace_back(trade, &c);
+    }
+    std::stable_sort(trades.begin(), trades.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (auto c = trades.begin(); !result.sooner && c != trades.end(); ++c) result.sooner = plan_of(*c->second);
+  }
+  add_changes(search, result);
   return result;
 }
 

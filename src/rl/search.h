@@ -68,6 +68,7 @@ struct RlRecommendation {
   std::vector<RlPlan> held_back;   // over 10 % cheaper than the first, with a price that may not lead
   std::optional<RlPlan> cheapest;  // whatever its price or evidence, if it is not the first plan
   std::optional<RlPlan> safe;      // if the first plan may miss the deadline: the cheapest that keeps it when slow
+  std::optional<RlPlan> sooner;    // the best trade of money for time, for steps that take long
   plan::Obstacles obstacles;
   double considered = 0;  // layouts on machines
   // The data that the plans point into.

@@ -67,6 +67,30 @@ TEST(EstimateAndMemory, AComparisonChecksEveryGpu) {
   }
 }
 
+// Machines with the lower price win at a low load, those with the lower cost per token at a high one: the comparison
+// says so if they differ.
+TEST(Estimate, AComparisonNamesTheCheaperMachinesByLoad) {
+  int differ = 0;
+  for (const char* gpus : {"4xa100-80gb-sxm,2xh200-sxm", "2xh200-sxm,1xl4", "8xl4,1xh100-sxm", "1xl40s,1xh100-sxm"}) {
+    const std::string first(gpus, std::string_view(gpus).find(','));
+    const Checked<Outcome> compared = call("estimate", {"llama-3.1-8b", "--gpu", first, "--job", "serve",
+                                                        "--concurrency", "32", "--sweep", std::string("gpu=") + gpus});
+    ASSERT_TRUE(compared) << describe(compared.error());
+    const std::string text = std::get<report::Paragraph>(compared->report.blocks.front()).text;
+    const std::size_t at = text.find(" costs less, above that ");
+    if (at == text.npos) continue;
+    ++differ;
+    std::string cheapest;
+    double least = 1e300;
+    for (const Json& row : *compared->report.document.find("sweep")->items()) {
+      const double each = std::stod(row.find("usd_per_million_units")->dump());
+      if (each < least) least = each, cheapest = *row.find("value")->text();
+    }
+    EXPECT_EQ(text.substr(at).find(" costs less, above that " + cheapest + "."), 0) << text;
+  }
+  EXPECT_GT(differ, 0);
+}
+
 // --quiet shows only the first paragraph.
 TEST(Estimate, TheFirstParagraphHasTheSpeedEvenWithoutEnoughMemory) {
   const Checked<Outcome> outcome = call("estimate", {"llama-3.1-70b", "--gpu", "l4", "--job", "train"});

@@ -229,7 +229,12 @@ std::string amount_sentence(const SpeedInput& input, const SpeedEstimate& e, con
 // "h100-sxm is 2.1 times as fast as a100-80gb-sxm. Per 1M output tokens: h100-sxm $0.40 ($2,336/month), a100-80gb-sxm
 // $0.60 ($1,500/month). ": the fastest GPU of a sweep against each of the others, and what each costs, cheapest first.
 std::string comparison(const SpeedInput& input, const std::vector<SweepRow>& sweep) {
-  std::vector<std::pair<double, std::string>> speeds, costs;
+  struct Cost {
+    double per_million = 0, a_month = 0, units = 0;  // units per second
+    std::string name;
+  };
+  std::vector<std::pair<double, std::string>> speeds;
+  std::vector<Cost> costs;
   std::string small;
   for (const SweepRow& row : sweep) {
     if (row.setting == "gpu" && row.memory == memory::Verdict::kNo) small += row.value + " has too little memory. ";
@@ -242,13 +247,12 @@ std::string comparison(const SpeedInput& input, const std::vector<SweepRow>& swe
                   : e.batch->samples_per_second * gpus,
         catalog::split_gpu_count(row.value).count || gpus == 1 ? row.value : fmt::format("{} x {}", gpus, row.value));
     if (!row.usd_per_million) continue;
-    const double a_month = *row.usd_per_million / 1e6 * units_per_second(input, e) * gpus * in_seconds(kMonth);
-    costs.emplace_back(*row.usd_per_million,
-                       fmt::format("{} {} ({}/month)", speeds.back().second, format_usd(usd(*row.usd_per_million)),
-                                   format_usd(usd(a_month))));
+    const double units = units_per_second(input, e) * gpus;
+    costs.push_back(
+        {*row.usd_per_million, *row.usd_per_million / 1e6 * units * in_seconds(kMonth), units, speeds.back().second});
   }
   std::ranges::sort(speeds, std::greater{});
-  std::ranges::sort(costs);
+  std::ranges::sort(costs, {}, &Cost::per_million);
   std::vector<std::string> others;
   for (std::size_t i = 1; i < speeds.size() && speeds[i].first > 0; ++i)
     others.push_back(
@@ -257,10 +261,18 @@ std::string comparison(const SpeedInput& input, const std::vector<SweepRow>& swe
   const bool fit = std::ranges::all_of(sweep, [](const auto& row) { return row.memory == memory::Verdict::kFits; });
   if (fit) small = "Each has enough memory. ";
   const bool samples = input.work.image || !sweep.front().estimate || sweep.front().estimate->batch;
-  const auto second = [](const auto& cost) { return cost.second; };
   const char* unit = samples ? "samples" : input.job.kind == model::JobKind::kServe ? "output tokens" : "tokens";
-  return fmt::format("{} is {}. {}", speeds.front().second, fmt::join(others, ", "), small) +
-         (costs.size() < 2 ? "" : fmt::format("Per 1M {}: {}. ", unit, fmt::join(list_of(costs, second), ", ")));
+  std::string text = fmt::format("{} is {}. {}", speeds.front().second, fmt::join(others, ", "), small);
+  if (costs.size() < 2) return text;
+  const auto words = [](const Cost& c) {
+    return fmt::format("{} {} ({}/month)", c.name, format_usd(usd(c.per_million)), format_usd(usd(c.a_month)));
+  };
+  text += fmt::format("Per 1M {}: {}. ", unit, fmt::join(list_of(costs, words), ", "));
+  // Machines cost the same whether they are busy or not, so those with the lower price win below their capacity.
+  const Cost& lowest = *std::ranges::min_element(costs, {}, &Cost::a_month);
+  if (lowest.name == costs.front().name || input.job.kind != model::JobKind::kServe) return text;
+  return text + fmt::format("Up to {} {}/s {} costs less, above that {}. ", format_count(std::floor(lowest.units)),
+                            unit, lowest.name, costs.front().name);
 }
 
 void report_infeasible(report::Report& report, const SpeedInput& input, const Error& reason) {

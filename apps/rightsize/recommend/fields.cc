@@ -548,7 +548,7 @@ const report::Document<Recommended> kRecommendDocument("recommend", "What to ren
 
 report::Table plans_table(const RecommendAnswer& answer, std::string title, const std::vector<Plan>& plans) {
   const std::string percentile = fmt::format("p{} ", percentile_of(answer.request));
-  const bool tokens = !is_one_pass(answer.request), serving = answer.request.work.kind == WorkKind::kServing;
+  const bool tokens = !plan::is_one_pass(answer.request), serving = answer.request.work.kind == WorkKind::kServing;
   const std::string ttft = percentile + (tokens ? "TTFT" : "latency"), tpot = percentile + "TPOT";
   // If all plans have the same terms, the answer above already states them, and a narrow terminal has no space.
   const bool same_terms = std::all_of(plans.begin(), plans.end(), [&](const Plan& p) {

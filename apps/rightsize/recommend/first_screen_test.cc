@@ -6,8 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "plan/test_requests.h"
 #include "rightsize/recommend/report.h"
+#include "rightsize/recommend/risks.h"
 #include "rightsize/recommend/terms.h"
 
 namespace rightsize::app {
@@ -148,6 +150,42 @@ TEST(FirstScreen, SoonerPlansAreSoonerEvenIfAGuessIsSlow) {
     two.pareto = {guess, known};
     EXPECT_THAT(sooner_sentence(request, two), HasSubstr(speed * 1.5 < 0.7 ? "3 x " : "5 x "));
   }
+}
+
+// A plan at up to twice the cost is worth a line for long jobs if it takes much less time, and the line tells both.
+TEST(FirstScreen, MuchSoonerPlansAreAGoodTrade) {
+  const auto [request, found] = planned({{"model", "llama-3.2-1b"}, {"tokens", "10B"}, {"gpu", "h100-sxm"}});
+  plan::Recommendation two = found;
+  two.plans.resize(1, found.plans.front());
+  two.plans.front().time = {hours(100), {}, {}, {}};
+  Random random(2);
+  int shown = 0;
+  for (int i = 0; i < 200; ++i) {
+    plan::Plan other = two.plans.front();
+    const double cost = 1 + 1.5 * random.uniform(), time = 0.05 + random.uniform();
+    other.cost = other.cost * cost, other.time.work = other.time.work * time, other.gpus = 77;
+    two.pareto = {other};
+    two.plans.front().time.work = hours(i % 2 == 0 ? 100 : 6);
+    const std::string line = sooner_sentence(request, two);
+    const bool good = i % 2 == 0 && cost < 2 && time <= 0.5 && cost * cost * std::max(time, 0.08) < 0.75;
+    EXPECT_EQ(line.find("77 x") != line.npos,
+              good || (cost <= 1.05 && other.time.work < two.plans.front().time.work * 0.75))
+        << cost << " " << time << " " << line;
+    shown += good ? 1 : 0;
+  }
+  EXPECT_GT(shown, 10);
+}
+
+// Percentages are read aloud: an 8 %, an 11 %, an 18 %, an 80 %, but a 1.8 %, a 28 %.
+TEST(FirstScreen, ChancesHaveTheirArticle) {
+  for (const auto& [share, words] : {std::pair{0.088, "an 8.8 %"},
+                                     {0.11, "an 11 %"},
+                                     {0.18, "an 18 %"},
+                                     {0.85, "an 85 %"},
+                                     {0.018, "a 1.8 %"},
+                                     {0.28, "a 28 %"},
+                                     {0.5, "a 50 %"}})
+    EXPECT_EQ(percent_chance(share), words + std::string(" chance"));
 }
 
 // A doubtful price of terms that were asked for is stated once.

@@ -17,9 +17,15 @@ using plan::WorkKind;
 
 }  // namespace
 
+std::string percent_chance(double share) {
+  const std::string percent = format_percent(Ratio::fraction(share));
+  const std::string whole = percent.substr(0, percent.find_first_not_of("0123456789"));
+  const bool vowel = whole.starts_with('8') || whole == "11" || whole == "18";
+  return fmt::format("{} {} chance", vowel ? "an" : "a", percent);
+}
+
 std::string interruptions_in_words(double expected) {
-  if (expected < 0.95)
-    return fmt::format("a {} chance of an interruption", format_percent(Ratio::fraction(1 - std::exp(-expected))));
+  if (expected < 0.95) return percent_chance(1 - std::exp(-expected)) + " of an interruption";
   return expected < 1.5 ? "about one interruption" : fmt::format("about {} interruptions", format_number(expected, 2));
 }
 

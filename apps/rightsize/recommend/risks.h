@@ -7,6 +7,9 @@
 
 namespace rightsize::app {
 
+// "a 61 % chance", "an 8.8 % chance".
+std::string percent_chance(double share);
+
 // "a 5 % chance of an interruption", "about 27 interruptions".
 std::string interruptions_in_words(double expected);
 

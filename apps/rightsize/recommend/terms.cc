@@ -143,9 +143,9 @@ std::string rate_sentence(const plan::Request& request, const plan::Plan& plan) 
   std::string text =
       fmt::format("{} GPU{} serve{} up to {} requests/s ({} {}/s){}.", plan.gpus, one ? "" : "s", one ? "s" : "",
                   format_number(plan.requests_per_second, 3), format_count(std::round(plan.units_per_second)),
-                  is_one_pass(request) ? "texts" : "output tokens",
+                  plan::is_one_pass(request) ? "texts" : "output tokens",
                   limited ? " within your limits" : "; no limit on latency was given");
-  if (is_one_pass(request)) return text;
+  if (plan::is_one_pass(request)) return text;
   constexpr double kThinkSeconds = 60;  // between an answer and the next message
   return text +
          fmt::format(
@@ -346,7 +346,7 @@ std::string answer_sentence(const plan::Request& request, const plan::Recommenda
     text += rounded_cost(request, plan);
     if (request.model.image_size == 0 && plan.tpot > Seconds{})
       text += fmt::format(", {} per 1M {}", short_usd(usd(plan.usd_per_million_units())),
-                          is_one_pass(request) ? "texts" : "output tokens");
+                          plan::is_one_pass(request) ? "texts" : "output tokens");
   } else {
     text += fmt::format("done in {} for {}{}", format_duration(plan.elapsed()), rounded_cost(request, plan),
                         unit_cost(request, plan));

@@ -7,7 +7,9 @@
 #include "base/format.h"
 #include "plan/candidates.h"
 #include "plan/explain.h"
+#include "plan/layouts.h"
 #include "rightsize/recommend/energy_fields.h"
+#include "rightsize/recommend/risks.h"
 #include "rightsize/recommend/terms.h"
 #include "rightsize/recommend/words.h"
 
@@ -208,13 +210,11 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
                         rival->offer.gpu->name, compare(rival->cost / first.cost)) +
             beyond_table(found, *rival);
   if (rival != nullptr && decision != plan::Decision::kClear)
-    text += confidence < 0.8
-                ? fmt::format("; there is a {:.0f} % chance that this one {} the cheapest{}", 100 * confidence,
-                              rival->cost < first.cost ? "turns out" : "stays", among_whom(found))
-            : first.resizing > 0.2 ? fmt::format(
-                                         "; there is a {:.0f} % chance that this one needs more machines to meet "
-                                         "your limits",
-                                         100 * first.resizing)
+    text += confidence < 0.8       ? fmt::format("; there is {} that this one {} the cheapest{}",
+                                                 percent_chance(std::round(100 * confidence) / 100),
+                                           rival->cost < first.cost ? "turns out" : "stays", among_whom(found))
+            : first.resizing > 0.2 ? fmt::format("; there is {} that this one needs more machines to meet your limits",
+                                                 percent_chance(std::round(100 * first.resizing) / 100))
             : found.may_break_limits ? "; at the high end of its range this one breaks a limit"
             : first.has_old_price()
                 ? fmt::format("; the price of this one is {:.0f} days old, with one source", in_days(*first.price.age))
@@ -291,22 +291,32 @@ std::string sooner_sentence(const plan::Request& request, const Recommendation& 
   constexpr double kLittleMore = 1.05, kMuchSooner = 0.75;
   const Plan& first = found.plans.front();
   if (request.work.kind == WorkKind::kServing || request.objective != plan::Objective::kCost) return {};
-  const Plan* best = nullptr;
+  // A guess counts as slow.
+  const auto time_of = [](const Plan& p) { return p.elapsed() * (p.extrapolated ? p.speed.high : 1); };
+  const Plan *little = nullptr, *traded = nullptr;  // the soonest for little more, and the best trade of money for time
   Seconds least = first.elapsed() * kMuchSooner;
+  double best = plan::kGoodTrade;
   for (const std::vector<Plan>* list : {&found.plans, &found.pareto}) {
     for (const Plan& p : *list) {
-      const Seconds time = p.elapsed() * (p.extrapolated ? p.speed.high : 1);  // a guess counts as slow
-      if (p.cost > first.cost * kLittleMore || !p.price.may_lead() || time >= least) continue;
-      best = &p;
-      least = time;
+      if (!p.price.may_lead()) continue;
+      if (p.cost <= first.cost * kLittleMore && time_of(p) < least) little = &p, least = time_of(p);
+      const Seconds waited = std::max(time_of(p), plan::kLongWait);  // less is not worth more money
+      const double trade = plan::trade_of(p.cost / first.cost, waited / first.elapsed());
+      if (trade < best) traded = &p, best = trade;
     }
   }
-  if (best == nullptr) return {};
-  const double more = best->cost / first.cost;
-  const std::string why = more < kLess ? fmt::format(" (ranks lower: {})", why_lower(request, first, *best)) : "";
-  return fmt::format("Sooner: {}, {} for {}{}{}.", in_short(*best), format_duration(best->elapsed()),
-                     short_usd(best->cost), std::abs(more - 1) < 0.005 ? "" : ", " + compare(more),
-                     why.empty() ? doubt_of(*best) : why);
+  const bool worth = traded != nullptr && first.elapsed() > plan::kLongWait &&
+                     (little == nullptr || time_of(*traded) < least * kMuchSooner);
+  std::vector<std::string> lines;
+  for (const auto& [what, p] : {std::pair("Sooner", little), std::pair("Much sooner", worth ? traded : nullptr)}) {
+    if (p == nullptr) continue;
+    const double more = p->cost / first.cost;
+    const std::string why = more < kLess ? fmt::format(" (ranks lower: {})", why_lower(request, first, *p)) : "";
+    lines.push_back(fmt::format("{}: {}, {} for {}{}{}.", what, in_short(*p), format_duration(p->elapsed()),
+                                short_usd(p->cost), std::abs(more - 1) < 0.005 ? "" : ", " + compare(more),
+                                why.empty() ? doubt_of(*p) : why));
+  }
+  return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 std::string safer_sentence(const plan::Request& request, const Recommendation& found) {
@@ -430,7 +440,7 @@ std::string unlisted_words(const Recommendation& found) {
 }
 
 std::string change_words(const plan::Request& request, RequestChangeKind kind) {
-  if (kind == RequestChangeKind::kLongerTtft && is_one_pass(request))
+  if (kind == RequestChangeKind::kLongerTtft && plan::is_one_pass(request))
     return describe_change(RequestChangeKind::kLongerLatency).what;
   return describe_change(kind).what;
 }
@@ -495,16 +505,22 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
                              p.offer.price->purchase != first.offer.price->purchase;
     const std::string saved = energy ? format_number(p.energy_kwh()) + " kWh"
                                      : short_usd(p.cost) + (request.work.kind == WorkKind::kServing ? "/month" : "");
+    std::vector<std::string> notes{c->flags};
+    if (moves) notes.push_back("up to " + short_usd(p.cost_high));
+    if (p.offer.price->purchase == Purchase::kSpot && first.offer.price->purchase != Purchase::kSpot) {
+      const double expected = p.expected_interruptions(request.assumptions);
+      if (p.elapsed() > first.elapsed() * 1.1) notes.push_back("takes " + format_duration(p.elapsed()));
+      if (expected >= 1)
+        notes.push_back(interruptions_in_words(expected) + (request.work.kind == WorkKind::kServing ? " a month" : ""));
+    }
     // The answer above states the age of the first plan's price; a run with the change states its own.
     const bool stated = p.offer.machine->provider == first.offer.machine->provider && p.price.age == first.price.age;
-    const std::string doubt = stated || p.price.may_lead() ? std::string() : doubt_of_price(p);
-    const std::string failing = failing_together(request, p);
-    parts.push_back(fmt::format("{}{}{} {}, {:.0f} % less ({}{}{}{})", lever_words(request, c->kind),
+    for (const std::string& note : {stated ? std::string() : doubt_of_price(p), failing_together(request, p)})
+      if (!note.empty()) notes.push_back(note);
+    parts.push_back(fmt::format("{}{}{} {}, {:.0f} % less ({})", lever_words(request, c->kind),
                                 p.offer.gpu == first.offer.gpu ? "" : " on " + p.offer.gpu->name,
                                 other_terms ? ", " + terms_words(p.offer.price->purchase) : "", saved,
-                                100 * (1 - amount(p) / amount(first)), c->flags,
-                                moves ? "; up to " + short_usd(p.cost_high) : "", doubt.empty() ? "" : "; " + doubt,
-                                failing.empty() ? "" : "; " + failing));
+                                100 * (1 - amount(p) / amount(first)), fmt::join(notes, "; ")));
   }
   if (parts.empty()) return {};
   return fmt::format("To {}: {}.", energy ? "use less energy" : "pay less", fmt::join(parts, "; "));

@@ -32,7 +32,7 @@ std::string limits_of(const plan::Request& request) {
     text += fmt::format(" for at most {}{}", format_usd(*limits.budget),
                         request.work.kind == WorkKind::kServing ? "/month" : "");
   if (limits.ttft)
-    text += fmt::format(", p{} {} {}", percentile_of(request), is_one_pass(request) ? "latency" : "TTFT",
+    text += fmt::format(", p{} {} {}", percentile_of(request), plan::is_one_pass(request) ? "latency" : "TTFT",
                         format_duration(*limits.ttft));
   if (limits.tpot) text += fmt::format(", p{} TPOT {}", percentile_of(request), format_duration(*limits.tpot));
   if (limits.latency)
@@ -101,14 +101,6 @@ std::string picture_of(const plan::Request& request) {
                      image.steps.value_or(usual.steps));
 }
 
-// Encoders by the name that was typed: a reranker has the shape of an embedding model.
-std::string name_shown(const plan::Request& request) {
-  const std::string& given = request.model_given;
-  if (request.model.kind != model::ModelKind::kEncoder || given.empty() || given.ends_with(".json"))
-    return request.model.name;
-  return to_lower(given.substr(given.rfind('/') + 1));
-}
-
 // " (10.5/s in the busiest minute)", if that is clearly more than the mean.
 std::string busiest_minute_of(const plan::Request& request) {
   const sim::ArrivalList& all = request.work.trace->arrivals;
@@ -128,7 +120,8 @@ std::string lengths_of(const plan::Request& request) {
   if (answers_at_once(request) && request.work.documents > 1)
     return fmt::format(" of {} documents with {} tokens each", request.work.documents, count(request.job.sequence));
   if (answers_at_once(request)) return fmt::format(" of {} tokens", count(request.job.sequence));
-  if (!request.work.mix.empty()) return fmt::format(" of {} sizes", request.work.mix.size());
+  if (!request.work.mix.empty())
+    return fmt::format(" of {}", plural(static_cast<double>(request.work.mix.size()), "size"));
   if (request.work.sessions) {
     const std::optional<Seconds> wait = plan::waiting_in(request);
     return fmt::format("{}, {} tokens in and {} out on average",
@@ -139,7 +132,7 @@ std::string lengths_of(const plan::Request& request) {
     return fmt::format(" as recorded{}, {} tokens in and {} out on average", busiest_minute_of(request),
                        count(request.job.serve.isl), count(request.job.serve.osl));
   const plan::Work& work = request.work;
-  if (is_one_pass(request))
+  if (plan::is_one_pass(request))
     return ", one pass over " +
            tokens_shown(request.job.serve.isl, work.isl_variation, work.isl_varies_as_usual, " tokens");
   const std::int64_t images = request.job.image.tokens;
@@ -244,13 +237,6 @@ std::string_view unit_of(const plan::Request& request) {
 
 bool answers_at_once(const plan::Request& request) {
   return request.job.kind == model::JobKind::kServe && perf::serves_batches(perf::work_of(request.model));
-}
-
-bool is_one_pass(const plan::Request& request) {
-  if (answers_at_once(request)) return true;
-  const bool single = request.work.mix.empty() && !request.work.trace && !request.work.sessions;
-  return request.job.kind == model::JobKind::kServe && single && request.model.encoder_context == 0 &&
-         request.job.serve.osl <= 1;
 }
 
 std::string short_usd(Usd amount) {
@@ -475,7 +461,7 @@ int percentile_of(const plan::Request& request) {
 }
 
 std::string describe_request(const plan::Request& request) {
-  const std::string model = name_shown(request);
+  const std::string model = plan::model_shown(request);
   switch (request.work.kind) {
     case WorkKind::kTraining:
       return fmt::format("Train {}{} on {} {}{}{}", adapters_of(request), model, format_magnitude(request.work.amount),
@@ -542,7 +528,7 @@ std::string describe_margins(const plan::Request& request, const plan::Plan& pla
   if (limits.budget) text += fmt::format(" The budget leaves {}.", format_usd(*limits.budget - plan.cost));
   if (request.work.kind == WorkKind::kServing) {
     const std::string load = format_percent(Ratio::fraction(plan.load));
-    text += plan.tpot > Seconds{} && !is_one_pass(request)
+    text += plan.tpot > Seconds{} && !plan::is_one_pass(request)
                 ? fmt::format(" Simulated: p{0} TTFT {1}, p{0} TPOT {2}, at {3} of capacity.", percentile_of(request),
                               format_duration(plan.ttft), format_duration(plan.tpot), load)
                 : fmt::format(" Simulated: p{} latency {}, at {} of capacity.", percentile_of(request),

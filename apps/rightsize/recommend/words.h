@@ -11,9 +11,6 @@ namespace rightsize::app {
 // Whether the model answers without output tokens: encoders and image models.
 bool answers_at_once(const plan::Request& request);
 
-// Whether a response is one pass over the text: as above, or an embedding or score from a language model (--osl 1).
-bool is_one_pass(const plan::Request& request);
-
 // The unit of `units_per_second` in the request's plans.
 enum class WorkUnit { kTokens, kSamples, kRequests };
 WorkUnit work_unit(const plan::Request& request);

@@ -118,6 +118,35 @@ std::string held_back_lines(const rl::RlRecommendation& found) {
   return lines;
 }
 
+std::string lateness(const rl::RlJob& job) {
+  return job.async == 1  ? ", one step off-policy"
+         : job.async > 0 ? fmt::format(", {} steps off-policy", format_number(job.async))
+                         : "";
+}
+
+std::string beside_lines(const rl::RlRecommendation& found) {
+  const rl::RlPlan& first = found.plans.front();
+  std::string lines;
+  const auto add = [&](std::string_view what, Seconds time, Usd cost, std::string_view note) {
+    lines +=
+        fmt::format("\n{}, {} for {}, {:.0f} % {}{}.", what, format_duration(time), format_usd(cost),
+                    100 * std::abs(cost / first.priced.cost - 1), cost < first.priced.cost ? "less" : "more", note);
+  };
+  for (const auto& [what, plan] :
+       {std::pair("Safe even at the slow end of its speed", &found.safe), std::pair("Much sooner", &found.sooner)}) {
+    if (!*plan) continue;
+    const plan::PricedOption& p = (*plan)->priced;
+    add(fmt::format("{}: {} x {} from {}", what, (*plan)->job.layout.gpus(), p.offer->gpu->name,
+                    p.offer->machine->provider),
+        p.time.total(), p.cost, (*plan)->job.async > first.job.async ? lateness((*plan)->job) : "");
+  }
+  for (const rl::RlChange& change : found.changes)
+    if (change.kind == rl::RlChange::Kind::kColocated && first.job.async > 0)
+      add("On-policy, with training and generation on the same GPUs (--layout colocated)", change.time, change.cost,
+          "");
+  return lines;
+}
+
 std::string phases_words(const rl::RlEstimate& step) {
   std::vector<std::string> parts;
   for (const rl::Phase& phase : step.phases)

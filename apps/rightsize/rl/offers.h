@@ -28,6 +28,12 @@ std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan* f
 // "price 88 days old with one source"; empty if the price may lead.
 std::string doubt_of(const market::PriceOutlook& price);
 
+// ", one step off-policy"; empty: on-policy.
+std::string lateness(const rl::RlJob& job);
+// Plans besides the first: the cheapest that cannot miss the deadline within its speed range, one that is much sooner,
+// and the first one's machines on-policy.
+std::string beside_lines(const rl::RlRecommendation& found);
+
 // Cheaper plans with doubtful prices, a line for each, after a line break.
 std::string held_back_lines(const rl::RlRecommendation& found);
 

@@ -102,6 +102,25 @@ TEST(RlOffers, PlansHaveAtMostMaxGpus) {
   EXPECT_GT(refusals, 1);
 }
 
+// A plan that is much sooner takes at most half the time for at most twice the cost, and is found with that deadline.
+TEST(RlOffers, SoonerPlansMeetTheirDeadline) {
+  int seen = 0;
+  for (const char* steps : {"20", "500", "2000"}) {
+    FlagValues flags = {{"--job", "rl"}, {"--model", "qwen2.5-7b"}, {"--osl", "2000"}, {"--steps", steps}};
+    const Json found = rl_plans_for(flags);
+    const Json *sooner = found.find("sooner"), &first = found.find("plans")->items()->front();
+    if (sooner == nullptr) continue;
+    ++seen;
+    EXPECT_GT(amount_in(first, "hours"), 8);
+    EXPECT_LE(amount_in(*sooner, "hours"), amount_in(first, "hours") / 2);
+    EXPECT_LE(amount_in(*sooner, "usd_total"), amount_in(first, "usd_total") * 2);
+    flags["--deadline"] = fmt::format("{:.3f}h", amount_in(*sooner, "hours") * 1.001);
+    const Json within = rl_plans_for(flags);
+    EXPECT_LE(amount_in(within.find("plans")->items()->front(), "usd_total"), amount_in(*sooner, "usd_total") * 1.05);
+  }
+  EXPECT_GT(seen, 0);
+}
+
 // If nothing meets a limit, the limit that the answer names is enough, and a smaller budget is not.
 TEST(RlOffers, NamedLimitsAreEnough) {
   const FlagValues flags = {{"--job", "rl"}, {"--model", "qwen2.5-7b"}, {"--steps", "300"}, {"--max-gpus", "16"}};

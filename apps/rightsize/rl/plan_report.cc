@@ -207,6 +207,11 @@ std::vector<RlPlanView> views_of(const RlPlansView& v, const std::vector<RlPlan>
   for (const RlPlan& plan : plans) views.push_back({v.request, plan, static_cast<int>(views.size()) + 1});
   return views;
 }
+std::optional<RlPlanView> view_of(const RlPlansView& v, const std::optional<RlPlan>& plan) {
+  std::optional<RlPlanView> view;
+  if (plan) view.emplace(RlPlanView{v.request, *plan, 1});
+  return view;
+}
 std::vector<RlPlanView> all_views(const RlPlansView& v) { return views_of(v, v.found.plans); }
 
 // The other plans that cost at most 5 % more than the first.
@@ -247,12 +252,9 @@ const Fields<RlPlansView> kPlansFields = {
     {"verdict_text?", "the same in a sentence",
      [](const RlPlansView& v) { return v.found.plans.empty() ? std::string() : verdict_line(v); }},
     {"safe?", "the cheapest plan that keeps the deadline at the slow end of its speed, if the first may miss it",
-     kPlanFields,
-     [](const RlPlansView& v) {
-       std::optional<RlPlanView> safe;
-       if (v.found.safe) safe.emplace(RlPlanView{v.request, *v.found.safe, 1});
-       return safe;
-     }},
+     kPlanFields, [](const RlPlansView& v) { return view_of(v, v.found.safe); }},
+    {"sooner?", "takes at most half the time of the first, for at most twice the cost", kPlanFields,
+     [](const RlPlansView& v) { return view_of(v, v.found.sooner); }},
     {"held_back?", "over 10 % cheaper, with a price that may not rank first", kPlanFields,
      [](const RlPlansView& v) { return views_of(v, v.found.held_back); }},
     {"within?", "ranks of the plans that cost at most 5 % more than the first", close_plans},
@@ -272,9 +274,7 @@ const report::Document<RlPlansView> kPlansDocument("recommend-rl", "What to rent
 std::string where(const RlPlan& plan) {
   const rl::Layout& layout = plan.job.layout;
   if (!layout.split) return "training and generation share the GPUs";
-  const std::string late = plan.job.async == 1  ? ", one step off-policy"
-                           : plan.job.async > 0 ? fmt::format(", {} steps off-policy", format_number(plan.job.async))
-                                                : "";
+  const std::string late = lateness(plan.job);
   if (!plan.rollout) return fmt::format("{} GPUs train and {} generate{}", layout.train, layout.rollout, late);
   return fmt::format("they train, and {} {} of {} x {} ({}) generate{}", layout.rollout, plan.rollout->offer->gpu->name,
                      plan.rollout->machines, plan.rollout->offer->machine->instance,
@@ -329,16 +329,6 @@ std::string verdict_line(const RlPlansView& v) {
                         least->priced.offer->gpu->name, format_usd(least->priced.cost),
                         format_usd(least->priced.cost_high));
   return line + price();
-}
-
-// If the first plan can miss the deadline within its speed range: the cheapest plan that cannot.
-std::string safe_line(const RlPlansView& v) {
-  if (!v.found.safe) return {};
-  const RlPlan& safe = *v.found.safe;
-  return fmt::format("\nSafe even at the slow end of its speed: {} x {} from {}, {} for {}, {:.0f} % more.",
-                     safe.job.layout.gpus(), safe.priced.offer->gpu->name, safe.priced.offer->machine->provider,
-                     format_duration(safe.priced.time.total()), format_usd(safe.priced.cost),
-                     100 * (safe.priced.cost / v.found.plans.front().priced.cost - 1));
 }
 
 // What costs a tenth less for the same answers.
@@ -414,7 +404,7 @@ report::Report plans_report(const RlPlansView& v, bool explain) {
     return report;
   }
   report.say(headline(v));
-  report.say(verdict_line(v) + held_back_lines(v.found) + safe_line(v) + levers_line(v));
+  report.say(verdict_line(v) + held_back_lines(v.found) + beside_lines(v.found) + levers_line(v));
   const RlPlanView first{v.request, v.found.plans.front(), 1};
   std::string notes = fmt::format("Settings: {}. A step: {}. Idle share of the GPUs: {}.", settings_words(first.plan),
                                   phases_words(first.plan.step), format_percent(Ratio::fraction(first.plan.step.idle)));
