@@ -1,7 +1,8 @@
 """Every refusal ends with a command that runs and keeps what was typed.
 
 Generates wrong command lines from the flags that each command declares: misspelt flags, values of another type or out of range, flags
-of another job, flags given twice, unknown words and missing ones, and workload files with a wrong key or value. A command that is
+of another job, flags given twice, unknown words and missing ones, two random damages at once, and workload files with a wrong key or value.
+A command that is
 refused (exit code 1) must end with a line `try: rightsize ...`, and that command must exit 0. Every other word that was typed is in the
 suggestion, or a note says that it is left out. A suggestion never leaves out a file; there may be none for a file that is not a
 workload.
@@ -133,6 +134,32 @@ MISTAKES = ["frobnicate: 7", "max_load: banana", "budget: [", "isl: {}", "gpus: 
 FOLDER = tempfile.TemporaryDirectory()
 
 
+def doubled(words, at):
+    return [*words[:at], words[at][:4] + words[at][3:], *words[at + 1:]]
+
+
+# What goes wrong when a command is typed: a letter, a unit, upper case, an unknown flag or word, a flag's value joined to it.
+DAMAGES = (
+    lambda words: doubled(words, 0),
+    lambda words: doubled(words, max([at for at, word in enumerate(words) if word.startswith("--")], default=0)),
+    lambda words: [re.sub(r"^(\d+)(?:ms|s|h|d|/s)$", r"\1", word) for word in words],
+    lambda words: [word.upper() if word.startswith("--") else word for word in words],
+    lambda words: [*words, "--colour", "blue"],
+    lambda words: [*words, "pronto"],
+    lambda words: [*words[1:], words[0]],
+)
+
+
+def damaged():
+    draw = random.Random(SEED)
+    for command, rest in bases():
+        for _ in range(4):
+            words = [command, *rest]
+            for damage in draw.sample(DAMAGES, 2):
+                words = damage(words)
+            yield words
+
+
 def wrong_file():
     for i, workload in enumerate(WORKLOADS):
         for j, mistake in enumerate(MISTAKES):
@@ -152,10 +179,10 @@ FILES = {}  # the values in each file
 
 # The words of a line that its suggestion neither has nor names as left out.
 def lost(words, suggested, notes):
-    known = {part for word in suggested for part in (word, word.split("=", 1)[-1], word.split(" ")[0])}
+    known = {part.lower() for word in suggested for part in (word, word.split("=", 1)[-1], word.split(" ")[0])}
     typed = [value for word in words[1:] for value in FILES.get(word, [word])]
     return [word for word in typed
-            if word not in known and word.split("=", 1)[-1] not in known and f" {word.split('=', 1)[0]}" not in notes]
+            if word.lower() not in known and word.split("=", 1)[-1].lower() not in known and f" {word.split('=', 1)[0]}" not in notes]
 
 
 def check(words):
@@ -183,7 +210,7 @@ def check(words):
 def main():
     chosen = []
     for kind in (misspelt, wrong_type, out_of_range, twice, no_value, other_job, missing, unknown_words,
-                 wrong_file):
+                 damaged, wrong_file):
         cases = list(kind())
         random.Random(SEED).shuffle(cases)
         chosen += cases if ALL else cases[:SAMPLE]

@@ -135,31 +135,6 @@ Error unknown_flag(const std::string& flag, const CommandInfo& command) {
   return bad_input(fmt::format("unknown flag '{}'", flag)).with_hint(did_you_mean(flag, known)).with_hint(hint);
 }
 
-Error unknown_command(const std::string& typed) {
-  const WordKind kind = kind_of_word(typed);
-  std::string word = typed;  // with hyphens, as it must be typed
-  std::replace(word.begin(), word.end(), ' ', '-');
-  if (kind == WordKind::kGpu) {
-    return bad_input(fmt::format("'{}' is a GPU, not a command", word))
-        .with_hint(fmt::format("'rightsize gpus {0}' shows its data sheet, 'rightsize prices {0}' its prices", word));
-  }
-  if (kind == WordKind::kModel) {
-    return bad_input(fmt::format("'{}' is a model, not a command", word))
-        .with_hint(
-            fmt::format("'rightsize recommend {0} --tokens 1B' plans its training, 'rightsize recommend {0} --job "
-                        "serve --rate 5/s' a service",
-                        word))
-        .with_hint(
-            fmt::format("'rightsize memory {0}' shows its memory, 'rightsize estimate {0} h100' its speed", word));
-  }
-  if (const std::string instead = suggested_command(word); !instead.empty())
-    return bad_input(fmt::format("unknown command '{}'", word)).with_hint(instead);
-  return bad_input(fmt::format("unknown command '{}'", word))
-      .with_hint(did_you_mean(word, command_names()))
-      .with_hint(
-          "'rightsize --help' lists the commands; for example 'rightsize recommend --model llama-3.1-8b --tokens 1B'");
-}
-
 // Parses the words after the command's name, and reports all mistakes at once.
 Checked<void> parse(DeclaredCommand& declared, const std::vector<std::string>& words) {
   Checked<std::vector<std::string>> unknown = declared.flags.parse(words);
@@ -249,7 +224,13 @@ std::optional<int> run_manual(const std::vector<std::string>& words) {
   }
   const Command* command = find_command(meant_command({asked}, command_names()).words.front());
   if (command == nullptr && !job_of(asked).empty()) command = find_command("recommend");  // help rl
-  if (command == nullptr) return print_error({unknown_command(asked)});
+  if (command == nullptr && words.size() > 2) return print(overview_text(describe_all(), help_width()));
+  if (command == nullptr) {
+    const std::vector<std::string> near = suggest(asked, command_names());
+    const int code = print_error({unknown_command(asked)});
+    std::cerr << fmt::format("try: rightsize help{}\n", near.empty() ? "" : " " + near.front());
+    return code;
+  }
   const CommandInfo info = DeclaredCommand(*command).describe();
   if (!readable) return print(manual_page(info));
   const bool all = std::find(words.begin(), words.end(), "--all") != words.end();
@@ -297,8 +278,38 @@ std::optional<Errors> try_out(const std::vector<std::string>& words, int& runs, 
   return answered ? std::nullopt : std::optional(Errors{});
 }
 
+// Another command that takes every flag of a line: `estimate llama-3.1-8b --budget 500` asks for a plan.
+std::optional<std::vector<std::string>> for_another_command(const std::vector<std::string>& words,
+                                                            const std::deque<FlagInfo>& declared, const Trial& trial) {
+  std::vector<std::string> foreign;
+  for (const std::string& word : words) {
+    const std::string flag = word.substr(0, word.find('='));
+    if (flag.starts_with("--") && find_flag(declared, flag) == nullptr && !commands_with(flag).empty())
+      foreign.push_back(flag);
+  }
+  for (const Command& command : kCommands) {
+    if (foreign.empty() || command.name == words.front()) continue;
+    std::vector<std::string> line = words;
+    line.front() = command.name;
+    DeclaredCommand other(command);
+    const std::deque<FlagInfo> known = other.describe().flags;
+    Typed meant = meant_work(meant_flags({line}, known), known);
+    // Every flag counts here, but what an answer ignores was not understood.
+    const bool ignored = std::ranges::any_of(meant.notes, [](const std::string& text) {
+      return text.find("ignored") != text.npos || text.find("does not depend") != text.npos;
+    });
+    const bool takes =
+        std::ranges::all_of(foreign, [&](const auto& flag) { return find_flag(known, flag) != nullptr; });
+    if (takes && !ignored && parse(other, {meant.words.begin() + 1, meant.words.end()}) && only_reads(line) &&
+        !trial(line))
+      return line;
+  }
+  return std::nullopt;
+}
+
 // Ends a refusal with a command that runs: what was typed with as few changes as possible, or the command's help.
-int refuse(const Errors& errors, const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
+int refuse(const Errors& errors, const std::vector<std::string>& words, const std::deque<FlagInfo>& declared,
+           const std::vector<std::string>& typed) {
   const int code = print_error(errors);
   if (errors.front().code == ErrorCode::kBug) return code;
   const TrialTime time(kSecondsOfTrials);
@@ -315,6 +326,7 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
     const std::vector<std::string> reader = command_for_file(word);
     if (!reader.empty() && reader.front() != words.front() && !trial(reader)) nearest = reader;
   }
+  if (!nearest) nearest = for_another_command(typed, declared, trial);
   if (!nearest) nearest = repaired(words, declared, trial);
   for (const std::vector<std::string>& list : names_like(errors)) {
     if (!nearest && !trial(list)) nearest = list;
@@ -336,6 +348,7 @@ int run_command(const Command& command, Typed typed) {
   DeclaredCommand declared(command);
   const std::deque<FlagInfo> known = declared.describe().flags;
   const bool all = std::find(typed.words.begin(), typed.words.end(), "--all") != typed.words.end();
+  const std::vector<std::string> said = typed.words;
   const Typed meant = meant_work(meant_flags(std::move(typed), known), known);
   if (meant.plain) setenv("NO_COLOR", "1", 1);
   const NotesOnce once;
@@ -353,15 +366,15 @@ int run_command(const Command& command, Typed typed) {
   if (!meant.unread.empty())
     return refuse({bad_input(fmt::format("the word '{}' in the question is not understood", meant.unread))
                        .with_hint("the command below answers the question without it")},
-                  without_assumed, known);
-  if (!parsed) return refuse(parsed.error(), without_assumed, known);
+                  without_assumed, known, said);
+  if (!parsed) return refuse(parsed.error(), without_assumed, known, said);
   const Result<report::Format> format = report::parse_format(declared.common.format);
-  if (!format) return refuse({format.error()}, without_assumed, known);
+  if (!format) return refuse({format.error()}, without_assumed, known, said);
   Checked<Outcome> outcome = [&] {
     const ProgressWatch watch;
     return declared.run();
   }();
-  if (!outcome) return refuse(outcome.error(), without_assumed, known);
+  if (!outcome) return refuse(outcome.error(), without_assumed, known, said);
   if (cancelled()) {
     note("interrupted: the output covers the work done so far");
     outcome->exit_code = kInterrupted;
@@ -375,53 +388,45 @@ int run_command(const Command& command, Typed typed) {
   return written == kDone ? outcome->exit_code : written;
 }
 
-// Refuses an unknown first word. Suggests a command with a similar name, or one for the thing the word names.
+// Refuses a line without a command, and suggests one that runs.
 int refuse_command(const std::vector<std::string>& words, bool sentence) {
-  const Error unknown = sentence ? bad_input("the question is not understood") : unknown_command(words.front());
-  const int code = print_error({unknown});
+  const bool flag = words.front().starts_with('-');
+  const int code = print_error({sentence ? bad_input("the question is not understood")
+                                : flag   ? bad_input(fmt::format("'{}' needs a command", words.front()))
+                                         : unknown_command(words.front())});
   const TrialTime time(kSecondsOfTrials);
   int runs = 0;
   const Trial trial = [&](const auto& tried) { return runs < kMostRuns ? try_out(tried, runs) : Errors{}; };
-  std::vector<std::vector<std::string>> candidates;
-  for (const std::string& name : suggest(words.front(), command_names())) {
-    candidates.push_back(words);
-    candidates.back().front() = name;
-    const std::deque<FlagInfo> known = DeclaredCommand(*find_command(name)).describe().flags;
-    if (const auto whole = repaired(candidates.back(), known, trial)) candidates.push_back(*whole);
-    candidates.push_back({name});
+  for (const std::vector<std::string>& line : lines_without_command(words)) {
+    if (!only_reads(line)) continue;
+    const std::deque<FlagInfo> known = DeclaredCommand(*find_command(line.front())).describe().flags;
+    const auto nearest = trial(line) ? repaired(line, known, trial) : line;
+    if (nearest) return std::cerr << "try: " << as_typed(*nearest) << '\n', code;
   }
-  const WordKind kind = kind_of_word(words.front());
-  if (kind == WordKind::kGpu) candidates = {{"gpus", words.front()}};
-  if (kind == WordKind::kModel) {
-    candidates.insert(candidates.begin(), {"recommend", words.front(), "--job", "serve", "--rate", "1/s"});
-    candidates.insert(candidates.begin(), words);
-    candidates.front().insert(candidates.front().begin(), "recommend");
-  }
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const WordKind named = kind_of_word(words[i]);
-    if (named == WordKind::kModel) candidates.push_back({"recommend", words[i]});
-    if (named == WordKind::kGpu) candidates.push_back({"prices", words[i]});
-  }
-  const auto found =
-      std::ranges::find_if(candidates, [&](const auto& line) { return only_reads(line) && !trial(line); });
-  std::cerr << "try: " << as_typed(found == candidates.end() ? std::vector<std::string>{"--help"} : *found) << '\n';
+  std::cerr << "try: rightsize --help\n";
   return code;
 }
 
 int run(int argc, char** argv) {
-  Typed typed = meant_command({argv + 1, argv + argc}, names_and_topics());
+  std::vector<std::string> words{argv + 1, argv + argc};
+  Typed typed = meant_command(words, names_and_topics());
   if (const auto done = run_manual(typed.words)) return *done;
   const std::string first = typed.words.empty() ? "" : typed.words.front();
   if (const Command* command = find_command(first)) return run_command(*command, std::move(typed));
   if (first == "--version" || first == "-V") return print(version_line());
   if (first == "--help" || first == "-h") return print(overview_text(describe_all(), help_width()));
-  if (first.empty()) {
-    std::cerr << overview_text(describe_all(), help_width());
-    return exit_code(bad_input(""));
+  if (first.empty()) return std::cerr << overview_text(describe_all(), help_width()), exit_code(bad_input(""));
+  // A misspelt command that only reads is answered.
+  const std::vector<std::string> near = suggest(first, command_names());
+  constexpr std::size_t kShortest = 5;
+  if (near.size() == 1 && first == words.front() && first.size() >= kShortest && edit_distance(first, near[0]) == 1) {
+    words.front() = near[0];
+    typed = meant_command(words, names_and_topics());
+    typed.renamed.push_back(fmt::format("'{}' is {}", first, near[0]));
+    if (only_reads(typed.words)) return run_command(*find_command(near[0]), std::move(typed));
+    typed.words = {first};
   }
-  if (!first.starts_with('-')) return refuse_command(typed.words, std::string_view(argv[1]).starts_with(first + " "));
-  return print_error({bad_input(fmt::format("unknown flag '{}'", first))
-                          .with_hint("the command comes first: 'rightsize --help' lists the commands")});
+  return refuse_command(typed.words, std::string_view(argv[1]).starts_with(first + " "));
 }
 
 // The error for an exception that nothing else caught. Running out of memory or threads is not a bug of the program.

@@ -246,14 +246,20 @@ bool is_superchip(const Gpu& gpu) { return gpu.name.starts_with("gh") || gpu.nam
 
 CountedGpu split_gpu_count(std::string_view text) {
   text = trim(text);
-  if (const std::size_t colon = text.rfind(':'); colon != std::string_view::npos && colon > 0) {
-    if (const auto count = as_count(trim(text.substr(colon + 1))))
-      return {std::string(trim(text.substr(0, colon))), count};
+  constexpr std::string_view kSigns = "xX*:";
+  const auto parts = [&](std::size_t at) { return std::pair(trim(text.substr(0, at)), trim(text.substr(at + 1))); };
+  if (const std::size_t x = text.find_first_of(kSigns.substr(0, 3));
+      x != std::string_view::npos && x + 1 < text.size()) {
+    const auto [count, name] = parts(x);  // "8xH100"; "4090x2" is two of them
+    const auto many = as_count(count), other = as_count(name);
+    if (many && !(other && *other < *many)) return {std::string(name), many};
   }
-  const std::size_t x = text.find_first_of("xX*");
-  if (x != std::string_view::npos && x + 1 < text.size()) {
-    if (const auto count = as_count(trim(text.substr(0, x)))) return {std::string(trim(text.substr(x + 1))), count};
-  }
+  // "H100:8", "h100*8", "h100x8": not the "x" of an RTX.
+  const std::size_t sign = text.find_last_of(kSigns);
+  if (sign == std::string_view::npos || sign == 0) return {std::string(text), std::nullopt};
+  const auto [name, count] = parts(sign);
+  const bool ends = text[sign] == ':' || text[sign] == '*' || (name.back() >= '0' && name.back() <= '9');
+  if (const auto many = as_count(count); many && ends && !name.empty()) return {std::string(name), many};
   return {std::string(text), std::nullopt};
 }
 

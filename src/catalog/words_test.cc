@@ -128,6 +128,13 @@ TEST(GpuWords, NumbersOfGpus) {
   EXPECT_EQ(split_gpu_count("rtx-4090").count, std::nullopt);
   EXPECT_EQ(split_gpu_count("mi300x").name, "mi300x");
   EXPECT_EQ(split_gpu_count("h100:many").name, "h100:many");
+  for (const char* four : {"h100x4", "h100*4", "h100:4", "4xh100", "4*h100", "4 x h100", "h100 x4"}) {
+    EXPECT_EQ(split_gpu_count(four).name, "h100") << four;
+    EXPECT_EQ(split_gpu_count(four).count, 4) << four;
+  }
+  EXPECT_EQ(split_gpu_count("4090x2").count, 2);
+  EXPECT_EQ(split_gpu_count("2x4090").name, "4090");
+  EXPECT_EQ(split_gpu_count("rtx4000").count, std::nullopt);
 }
 
 TEST(GpuWords, TheUsualMemberOfAFamily) {

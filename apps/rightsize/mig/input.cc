@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -236,7 +237,12 @@ std::string slices_in(std::string_view sentence) {
 
 std::string workloads_of(const std::vector<std::string>& models) {
   std::map<std::string, int> counts;
-  for (const std::string& model : models) ++counts[model];
+  for (const std::string& model : models) {  // "3x bert-base" and "3 bert-base" are three
+    static const std::regex kMany("([0-9]{1,3})(?: *x *| +)(.+)");
+    std::smatch parts;
+    const bool many = std::regex_match(model, parts, kMany);
+    counts[many ? parts[2].str() : model] += many ? std::atoi(parts[1].str().c_str()) : 1;
+  }
   std::string text = "workloads:\n";
   for (const auto& [model, count] : counts)
     text += fmt::format("- {{name: '{}', model: '{}', replicas: {}}}\n", as_name(model.substr(model.rfind('/') + 1)),

@@ -60,10 +60,12 @@ std::optional<WorkFlag> read_work_flag(std::string_view flag) {
       if (!work.per) return std::nullopt;
       break;
     }
-    if (word == "audio" || word == "speech") {
+    if (lists_word("audio speech call calls podcast podcasts recording recordings meeting meetings", word) &&
+        (word == "audio" || word == "speech" ||
+         (i + 1 < words.size() && lists_word("hours hour minutes mins", words[i + 1])))) {
       audio = true;
-    } else if (audio && (word == "hours" || word == "hour")) {
-      hours = true;
+    } else if (audio && lists_word("hours hour minutes mins", word)) {
+      hours = true, work.minutes = word.starts_with('m');
     } else if (word.ends_with("ly") && time_named(word)) {
       work.per = time_named(word);
     } else if (const Thing thing = thing_of(word); thing != Thing::kNone) {

@@ -18,6 +18,7 @@ Thing thing_of(std::string_view noun);
 struct WorkFlag {
   Thing thing = Thing::kNone;
   std::optional<Seconds> per;  // of --requests-per-day: a day
+  bool minutes = false;        // of --audio-minutes
 };
 std::optional<WorkFlag> read_work_flag(std::string_view flag);
 

@@ -79,7 +79,10 @@ Sentence::Sentence(const std::vector<std::string>& typed, bool quoted) {
     const std::string inside = gpus_of_instance(word);  // an instance type stands for its GPUs
     if (!inside.empty()) {
       gpus.push_back(word);
-      counts.push_back(count = catalog::split_gpu_count(inside).count.value_or(1));
+      const bool many = !words.empty() && is_digits(words.back());  // "10 p4d.24xlarge"
+      const double machines = many ? std::atof(words.back().c_str()) : 1;
+      if (many) words.pop_back();
+      counts.push_back(count = machines * catalog::split_gpu_count(inside).count.value_or(1));
     }
     const catalog::CountedGpu counted = catalog::split_gpu_count(singular_gpu(word));
     // "5000 rows" is not an RTX 5000.

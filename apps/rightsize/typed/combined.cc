@@ -51,6 +51,7 @@ class Combiner {
     if (has("--item-time")) put_speed();
     if (has("--frames")) put_seconds();
     if (has("--status") && has("--since")) drop_group();
+    if (has("--against")) put_revision();
     if (has("--measured") && has("--profile")) put_recording();
     if (has("--list-layouts")) put_layout();
     if (has("--match") && has("--prometheus")) put_matcher();
@@ -452,6 +453,26 @@ class Combiner {
       put(flag, file);
       say(fmt::format("{} is {} {}", file, flag, file));
     }
+  }
+
+  // `diff HEAD~1 HEAD`: revisions of git, compared with the files that are here.
+  void put_revision() {
+    std::vector<std::string>& words = typed_.words;
+    std::error_code ignored;
+    const auto is_revision = [&](const std::string& word) {
+      return !is_flag_word(word) && word != "-" && !std::filesystem::exists(word, ignored) && !word.ends_with("yaml") &&
+             !word.ends_with(".tf") && word.find("://") == word.npos;
+    };
+    const std::vector<std::string> bare(words.begin() + 1, std::ranges::find_if(words, is_flag_word));
+    const auto revisions = std::ranges::count_if(bare, is_revision);
+    if (!std::filesystem::exists(".git", ignored) || (revisions == 0 && value_of(words, "--against").empty())) return;
+    std::erase_if(words,
+                  [&](const auto& word) { return &word != words.data() && holds(bare, word) && is_revision(word); });
+    const auto first = std::ranges::find_if(bare, is_revision);
+    if (first != bare.end()) put("--against", *first), say(fmt::format("{} is --against {}", *first, *first));
+    if (std::ranges::count(bare, "HEAD") < revisions - 1)
+      typed_.notes.emplace_back("the files that are here are compared, not those of another revision");
+    if (static_cast<std::ptrdiff_t>(bare.size()) == revisions) words.insert(words.begin() + 1, ".");
   }
 
   // The share of the peak is an answer here, not a setting.

@@ -51,6 +51,10 @@ std::pair<std::string, std::string> split_unit(std::string_view typed) {
   return {name, found};
 }
 
+bool is_accepted(const FlagInfo& flag, const std::string& value) {
+  return flag.name == "--gpus" || settings::read_list(*flag.setting, value).has_value();  // --gpus takes 8xh100 too
+}
+
 namespace {
 
 // The names of our flags and their aliases are compared with every key of a file. Entries stay where they are, so that
@@ -86,14 +90,41 @@ std::string by_meaning(const std::string& typed, const std::string& value, const
       const bool takes_value = !flag->values.empty() && name.size() == meant.size();
       return takes_value && !settings::read_list(*flag->setting, meant_value(flag->name, value));
     });
+    if (found.contains("--gpu") && found.contains("--gpus"))
+      return is_digits(value) && value.size() < 4 ? "--gpus" : "--gpu";
     for (const char* length : {"--isl", "--osl"})  // RL also has a number of answers
       if (found.size() > 1 && found.contains(length)) return length;
     if (found.size() == 1) return *found.begin();
   }
-  return {};
+  // A part of the words of one flag that takes this value: --kv q8 is --kv-precision.
+  const Words wanted = meanings(typed, true);
+  std::set<std::string> found;
+  for (const FlagInfo& flag : declared) {
+    const Words& ours = meanings_of_ours(flag.name);
+    const bool part = flag.name.starts_with("--") && std::ranges::includes(ours, wanted);
+    if (part && (flag.values.empty() ? value.empty() : is_accepted(flag, meant_value(flag.name, value))) &&
+        !is_digits(value))
+      found.insert(flag.name);
+  }
+  return found.size() == 1 && !wanted.empty() && !value.empty() ? *found.begin() : std::string();
 }
 
 }  // namespace
+
+std::vector<std::string> flags_spelled_like(const std::string& typed, const std::optional<std::string>& value,
+                                            const std::deque<FlagInfo>& declared) {
+  std::vector<std::string> known;
+  for (const FlagInfo& flag : declared) {
+    const bool accepts = flag.values.empty() ? !value : value && is_accepted(flag, *value);
+    if (accepts && flag.name.starts_with("--")) known.push_back(flag.name);
+  }
+  const int errors = std::min<int>(2, static_cast<int>(fold_name(typed).size() + 1) / 4);
+  std::vector<std::string> near = suggest(typed, known);
+  std::erase_if(near, [&](const std::string& name) {
+    return !name.starts_with(typed) && edit_distance(fold_name(name), fold_name(typed)) > errors;
+  });
+  return near;
+}
 
 std::string flag_by_words(const std::string& typed, const std::string& value, const std::deque<FlagInfo>& declared,
                           bool serving) {
@@ -118,6 +149,7 @@ std::string flag_by_words(const std::string& typed, const std::string& value, co
   if (!meant.starts_with("--") || meant.find('=') != meant.npos) return meant.find('*') != meant.npos ? meant : "";
   const settings::Setting& row = *find_flag(declared, meant)->setting;
   const bool period = row.kind == settings::Kind::kUsd && unit.starts_with('/');  // a budget over time
+  if (meant == "--dataset-tokens" && !unit.empty()) return meant + "=*" + unit;
   if (!settings::is_number(row.kind) || (!period && !settings::read_list(row, value + unit))) return {};
   return unit.empty() ? meant : meant + "=*" + unit;
 }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "rightsize/flags.h"
 
@@ -15,6 +17,12 @@ namespace rightsize::app {
 // `value`.
 std::string flag_by_words(const std::string& typed, const std::string& value, const std::deque<FlagInfo>& declared,
                           bool serving);
+
+bool is_accepted(const FlagInfo& flag, const std::string& value);
+// Declared flags within a typing error of this name that accept the value, nearest first; a switch accepts none.
+// --power-cost is not a misspelt --power-cap, nor --dp a misspelt --tp.
+std::vector<std::string> flags_spelled_like(const std::string& typed, const std::optional<std::string>& value,
+                                            const std::deque<FlagInfo>& declared);
 
 // A flag's or a column's name without its unit, and the unit: --latency-ms is --latency and ms, --rate-per-s is --rate
 // and /s. No unit: empty.

@@ -1,12 +1,16 @@
 #include "rightsize/typed/foreign_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <span>
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/format.h"
@@ -517,6 +521,26 @@ std::vector<std::string> flags_in_file(const std::string& path, const std::deque
   return flags;
 }
 
+namespace {
+
+// Standard input as a file that may be read again: of a pipe, it becomes a copy. Empty for terminals and devices.
+std::string standard_input() {
+  static const bool kKept = [] {
+    struct stat input {};
+    if (fstat(STDIN_FILENO, &input) != 0 || S_ISREG(input.st_mode)) return S_ISREG(input.st_mode);
+    const int copy = S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode) ? memfd_create("input", MFD_CLOEXEC) : -1;
+    std::array<char, 65536> part{};
+    ssize_t size = 0;
+    while (copy >= 0 && (size = read(STDIN_FILENO, part.data(), part.size())) > 0)
+      if (write(copy, part.data(), static_cast<std::size_t>(size)) != size) break;
+    return copy >= 0 && lseek(copy, 0, SEEK_SET) == 0 && dup2(copy, STDIN_FILENO) == STDIN_FILENO && close(copy) == 0;
+  }();
+  if (kKept) lseek(STDIN_FILENO, 0, SEEK_SET);
+  return kKept ? "/dev/stdin" : std::string();
+}
+
+}  // namespace
+
 void put_foreign_files(Typed& typed, const std::deque<FlagInfo>& declared) {
   const std::string command = typed.words.front();
   if (!lists_word("recommend checklist estimate memory batch autoscale init", command)) return;
@@ -527,7 +551,7 @@ void put_foreign_files(Typed& typed, const std::deque<FlagInfo>& declared) {
     const bool joined = is_flag_word(word);
     const std::size_t equals = word.find('=');
     if (joined && equals == std::string::npos) continue;
-    const std::string path = joined ? word.substr(equals + 1) : word;
+    const std::string name = joined ? word.substr(equals + 1) : word, path = name == "-" ? standard_input() : name;
     const std::string before = joined                             ? word.substr(0, equals)
                                : is_flag_word(typed.words[i - 1]) ? typed.words[i - 1]
                                                                   : "";
@@ -535,6 +559,7 @@ void put_foreign_files(Typed& typed, const std::deque<FlagInfo>& declared) {
     if (owner != nullptr && !lists_word("--from --zero --dataset-tokens", owner->name)) continue;
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored)) continue;
+    const std::string label = name == "-" ? "standard input" : name;
     const std::optional<DataFile> data = read_data_file(path);
     const Entries entries = data ? Entries() : read_with_named(path, 1);
     const bool config = !data && is_model_config(entries);
@@ -551,13 +576,13 @@ void put_foreign_files(Typed& typed, const std::deque<FlagInfo>& declared) {
       flags.push_back("--model=" + path);
     } else if (data) {
       flags = flags_of_data(*data, given, typed, declared);
-      typed.notes.push_back(fmt::format("{}: {} samples, about {} tokens (assumed: 4 characters per token{})", path,
+      typed.notes.push_back(fmt::format("{}: {} samples, about {} tokens (assumed: 4 characters per token{})", label,
                                         format_count(data->samples), format_count(data->tokens),
                                         data->answer_is_limit ? "; answers as long as max_tokens" : ""));
     } else {
-      flags = flags_of_workload(path, entries, typed, declared);
+      flags = flags_of_workload(label, entries, typed, declared);
     }
-    put_flags(path, flags, given, typed);
+    put_flags(label, flags, given, typed);
   }
 }
 

@@ -107,8 +107,11 @@ std::vector<std::string> job_words(const QuestionKind& kind, const Sentence& sai
     const std::string next = i + 1 < words.size() ? words[i + 1] : "";
     const bool of_number =
         i > 0 && is_digits(words[i - 1]) && (bare_word(word) == "s" || (bare_word(word) == "to" && is_digits(next)));
-    if (word.empty() || pronoun || (is_question(bare_word(word)) && !counted && !of_number && !is_in_name(words, i)))
-      continue;
+    const Thing thing = thing_of(bare_word(word));  // "with 10 users"
+    const bool of_load = (kind.needs & kSpeed) && i > 0 && is_digits(words[i - 1]) &&
+                         (thing == Thing::kUser || thing == Thing::kRequest);
+    const bool question = is_question(bare_word(word)) && !counted && !of_number && !of_load && !is_in_name(words, i);
+    if (word.empty() || pronoun || question || (i == 0 && word == kind.command)) continue;
     if (is_digits(word) && i + 1 < words.size() && lists_word("gb gib", bare_word(words[i + 1]))) word += words[++i];
     kept.push_back(std::move(word));
   }

@@ -14,6 +14,7 @@
 #include "base/url.h"
 #include "presets/hub_names.h"
 #include "rightsize/call.h"
+#include "rightsize/typed/flag_words.h"
 #include "rightsize/typed/foreign_file.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/typed.h"
@@ -77,6 +78,11 @@ std::vector<std::string> values_near(const settings::Setting& row, std::string t
     return found;
   }
   if (row.kind == settings::Kind::kYesNo || row.kind == settings::Kind::kSwitch) return {"yes"};
+  if (row.kind == settings::Kind::kDuration && is_digits(typed)) {  // 24 hours, 7 days, or the unit of the example
+    const bool day = row.example.ends_with('d') && std::fmod(std::atof(typed.c_str()), 12) == 0;
+    const std::size_t unit = row.example.find_first_not_of("0123456789.");
+    if (unit != row.example.npos) return {typed + (day ? "h" : std::string(row.example.substr(unit)))};
+  }
   if (settings::is_number(row.kind)) {
     // The end of the range that was exceeded, otherwise the readable part of the number, after a sign or a currency.
     std::string digits = typed.substr(std::min(typed.find_first_of("0123456789"), typed.size()));
@@ -101,11 +107,6 @@ std::vector<std::string> values_near(const settings::Setting& row, std::string t
   if (!row.preset.empty()) found.emplace_back(row.preset);
   if (!row.example.empty()) found.emplace_back(row.example);
   return found;
-}
-
-bool is_accepted(const FlagInfo& flag, const std::string& value) {
-  if (flag.name == "--gpus") return true;  // also 8xh100
-  return settings::read_list(*flag.setting, value).has_value();
 }
 
 // Example values for missing settings.
@@ -148,8 +149,6 @@ class Repair {
  private:
   // Makes every flag known and unique, and every value acceptable. `choice`: which of the nearest values to take.
   WordParts accepted(const WordParts& typed, std::size_t choice) const {
-    std::vector<std::string> known;
-    for (const FlagInfo& flag : declared_) known.push_back(flag.name);
     WordParts parts;
     for (WordPart part : typed) {
       if (part.flag.empty()) {
@@ -158,7 +157,7 @@ class Repair {
       }
       const FlagInfo* flag = find_flag(declared_, part.flag);
       if (flag == nullptr) {
-        const std::vector<std::string> near = misspelt(part, known);
+        const std::vector<std::string> near = flags_spelled_like(part.flag, part.value, declared_);
         if (choice >= near.size()) continue;
         flag = find_flag(declared_, near[choice]);
       }
@@ -176,24 +175,12 @@ class Repair {
     return parts;
   }
 
-  // Flags within a typing error that accept the value: --power-cost is not a misspelt --power-cap.
-  std::vector<std::string> misspelt(const WordPart& part, const std::vector<std::string>& known) const {
-    std::vector<std::string> near = suggest(part.flag, known);
-    std::erase_if(near, [&](const std::string& name) {
-      const int errors = std::min<int>(2, static_cast<int>(fold_name(part.flag).size()) / 4);  // --dp is not --tp
-      const FlagInfo& flag = *find_flag(declared_, name);
-      const bool accepts = flag.values.empty() ? !part.value : part.value && is_accepted(flag, *part.value);
-      return !accepts ||
-             (!name.starts_with(part.flag) && edit_distance(fold_name(name), fold_name(part.flag)) > errors);
-    });
-    return near;
-  }
-
-  // A value that was typed and is accepted is never replaced by an example.
+  // A value that was typed, is accepted and was not refused is never replaced by an example.
   std::string typed_or(std::string_view name, std::string_view example) const {
     const FlagInfo& flag = *find_flag(declared_, name);
     const auto typed = std::ranges::find_if(typed_, [&](const WordPart& part) {
-      return part.flag == flag.name && part.value && is_accepted(flag, *part.value);
+      const bool refused = part.value && part.value->size() > 2 && mentions(refused_, {"", part.value});
+      return part.flag == flag.name && part.value && !refused && is_accepted(flag, *part.value);
     });
     return typed == typed_.end() ? std::string(example) : *typed->value;
   }
@@ -225,14 +212,15 @@ class Repair {
         while (value.ends_with(':') || value.ends_with('.')) value.pop_back();
       }
       const bool given = std::ranges::any_of(base, [&](const WordPart& part) { return part.flag == flag->name; });
-      if (given && flag->name == "--job") continue;  // another job is another question
+      // Another job is another question, and a price in a hint is an example.
+      if (given && lists_word("--job --price", flag->name)) continue;
       const double all = cost + (given ? kReplaced : 0);
       if (flag->values.empty())
         edits.push_back({WordEdit::Kind::kSet, {flag->name, std::nullopt}, all});
       else if (std::error_code ignored; !value.empty() && std::filesystem::exists(value, ignored))
         continue;  // a file that was not typed
       else if (!value.empty() && is_accepted(*flag, value))
-        edits.push_back({WordEdit::Kind::kSet, {flag->name, value}, all});
+        edits.push_back({WordEdit::Kind::kSet, {flag->name, given ? value : typed_or(flag->name, value)}, all});
       else if (!flag->setting->example.empty() && !given)
         edits.push_back(
             {WordEdit::Kind::kSet, {flag->name, typed_or(flag->name, flag->setting->example)}, all + kExample});
@@ -390,7 +378,7 @@ class Repair {
   void read_errors(const Errors& errors) {
     messages_.clear(), hints_.clear(), files_.clear();
     for (const Error& error : errors) {
-      messages_ += error.message + "\n";
+      messages_ += error.message + "\n", refused_ += error.message + " " + error.place.file + "\n";
       for (const std::string& hint : error.hints) hints_ += hint + "\n";
       if (!error.place.file.empty()) files_.push_back(error.place.file);
     }
@@ -443,6 +431,7 @@ class Repair {
   const Trial trial_;
   WordParts typed_;
   std::string messages_, hints_;    // of the last trial
+  std::string refused_;             // the messages of all trials
   std::vector<std::string> files_;  // in which it found mistakes
   std::set<std::vector<std::string>> tried_;
   static constexpr std::size_t kMostTrials = 60, kLastTrials = 20;

@@ -13,6 +13,7 @@
 #include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/combined.h"
+#include "rightsize/typed/flag_words.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/said_words.h"
 
@@ -90,7 +91,7 @@ class SaidReader : WordReader {
   bool take_flag() {
     const std::string name = in_[at_].substr(0, in_[at_].find('='));
     const std::optional<std::string> value = value_here();
-    if (take_job(name, value)) return true;
+    if (take_job(name, value) || take_misspelt(name, value)) return true;
     if (!value) return false;
     // --requests 2M --every day
     if (lists_word("--every --per --each", name) && has("--volume") && !has(name)) {
@@ -100,6 +101,14 @@ class SaidReader : WordReader {
     if (value->find('=') != std::string::npos && read_limit_name(name.substr(std::min<std::size_t>(2, name.size()))) &&
         take_limits(name.substr(2) + "-" + *value))
       return skip_value(), true;
+    if (const std::size_t per = name.find("-per-"); per != name.npos && is_digits(*value) && find(name) == nullptr) {
+      const FlagInfo* time = has("--item-time") ? find("--item-time") : find("--per-item");
+      const auto [rest, unit] = split_unit(name.substr(0, per));
+      const Thing thing = thing_of(name.substr(per + 5));
+      if (time != nullptr && rest == "-" && !unit.empty() && (thing == Thing::kItem || thing == Thing::kImage))
+        return out_.rest.renamed.push_back(fmt::format("{} is {}", name, time->name)),
+               keep(fmt::format("{}={}{}", time->name, *value, unit)), skip_value(), true;
+    }
     if (take_number(name, *value) || take_size(name, *value) || take_length(name, *value) || take_limit(name, *value) ||
         take_amount(name, *value))
       return true;
@@ -109,6 +118,20 @@ class SaidReader : WordReader {
     if (is_switch || in_[at_].find('=') != std::string::npos) return false;
     keep(in_[at_]);
     keep(in_[++at_]);
+    return true;
+  }
+
+  // "--modle": the only flag within a typing error that accepts the value.
+  bool take_misspelt(const std::string& name, const std::optional<std::string>& value) {
+    if (find(name) != nullptr || !name.starts_with("--") || read_work_flag(name) || read_limit_name(name.substr(2)))
+      return false;
+    const std::vector<std::string> near = flags_spelled_like(name, value, declared_);
+    if (near.size() != 1 ||
+        std::ranges::any_of(names_of("list"), [&](const NameRow& row) { return lists_word(row.names, name); }))
+      return false;
+    out_.rest.renamed.push_back(fmt::format("{} is {}", name, near.front()));
+    in_[at_].replace(0, name.size(), near.front());
+    if (!take_flag()) keep(in_[at_]);
     return true;
   }
 
@@ -144,9 +167,16 @@ class SaidReader : WordReader {
         {"nodes", &Said::nodes, false}, {"GPUs of a node", &Said::per_node, false}, {"copies", &Said::copies, false},
         {"turns", &Said::turns, true},  {"in flight", &Said::concurrency, true},    {"think", &Said::think, true},
     };
-    const auto row =
-        std::ranges::find_if(kNumbers, [&](const auto& one) { return lists_word(listed(one.list), name); });
-    if (row == std::end(kNumbers) || !(row->traffic ? plans_ || has("--arrivals") : has("--gpus") && !has(name)))
+    const std::vector<std::string_view> parts = split_list(name, '-');
+    const auto says = [&](auto&& test) { return std::ranges::any_of(parts, test); };
+    const bool in_flight =  // --parallel-requests
+        says([](std::string_view part) { return lists_word("parallel concurrent simultaneous inflight", part); }) &&
+        says([](std::string_view part) { return thing_of(part) == Thing::kRequest; });
+    const auto row = std::ranges::find_if(kNumbers, [&](const auto& one) {
+      return lists_word(listed(one.list), name) || (in_flight && one.to == &Said::concurrency);
+    });
+    if (row == std::end(kNumbers) ||
+        !(row->traffic ? plans_ || has("--arrivals") || in_flight : has("--gpus") && !has(name)))
       return false;
     const std::optional<Amount> amount = parse_amount(value);
     const Result<Seconds> time = parse_duration(value);
@@ -189,7 +219,8 @@ class SaidReader : WordReader {
   bool take_limit(const std::string& name, const std::string& value) {
     if (!has("--slo") && !has("--ttft-slo") && !has("--job")) return false;
     if (name == "--slo" && has("--slo") && is_plain_slo(value)) return false;
-    const bool slo = name == "--slo" || name == "--slos" || name == "--sla";
+    const bool slo = lists_word("--slo --slos --sla", name) ||
+                     (find(name) == nullptr && value.find_first_of(" =<:") != value.npos && read_limits(value));
     std::optional<std::vector<LatencyLimit>> limits;
     if (slo) {
       limits = read_limits(value);
@@ -208,10 +239,18 @@ class SaidReader : WordReader {
 
   bool take_amount(const std::string& name, const std::string& value) {
     const FlagInfo* declared = find(name);
+    // --rps 3..25, --rate 2-10/s: from the lowest to the highest.
+    const std::size_t dots = value.find(".."), dash = dots != value.npos ? dots : value.find('-');
+    if (lists_word("--rate --arrivals", name) && dash != value.npos && dash > 0) {
+      const auto low = parse_amount(value.substr(0, dash)),
+                 high = parse_amount(value.substr(dash + 1 + (dots == dash)));
+      if (low && high && !low->per && low->thing.empty() && put_range(*low, *high, value)) return skip_value(), true;
+    }
     const bool is_rate = name == "--rate" || name == "--arrivals" || name == "--volume";
     // The command's own flags keep their meaning, except that plans accept rates for every amount of work.
     constexpr std::array kWork = {"--tokens", "--items", "--rate", "--images", "--audio-hours", "--prompts"};
-    if (declared != nullptr && (!plans_ || !holds(kWork, name))) return false;
+    const bool repeated = name == "--items" && has("--volume") && parse_amount(value).value_or(Amount{}).per;
+    if (declared != nullptr && !repeated && (!plans_ || !holds(kWork, name))) return false;
     if (declared != nullptr && name == "--prompts" && says_rl(in_)) return false;
     std::optional<WorkFlag> work = is_rate             ? WorkFlag{Thing::kRequest, {}}
                                    : name == "--items" ? WorkFlag{Thing::kItem, {}}
@@ -230,7 +269,7 @@ class SaidReader : WordReader {
     if (!work || !amount || !(amount->count > 0)) return false;
     if (name == "--images" && !is_image_work(*amount)) return false;
     SaidAmount said{name, value, work->thing, *amount, is_rate};
-    if (minutes) said.amount.count /= 60;
+    if (minutes || work->minutes) said.amount.count /= 60;
     if (!said.amount.per) said.amount.per = work->per;
     if (is_rate && !said.amount.per) said.amount.per = seconds(1);
     said.is_rate = is_rate || work->per == seconds(1);

@@ -188,10 +188,13 @@ bool WordReader::take_money(const std::string& typed) {
     at_ = i + lists_word("tokens token", lower_at(i + 1));
     return true;
   }
-  if (lists_word("per a", lower_at(at + 1)) && continues_amount(lower_at(at + 2)))
+  if (lists_word("per a an", lower_at(at + 1)) && continues_amount(lower_at(at + 2)))
     text += "/" + lower_at(at + 2), at += 2;
-  else if (lists_word("monthly month", lower_at(at + 1)))
-    text += "/month", at += 1;
+  else if (const std::string time = lower_at(at + 1); lists_word("hour hourly day daily month monthly", time))
+    text += "/" + time.substr(0, time.starts_with("da") ? 3
+                                 : time.ends_with("ly") ? time.size() - 2
+                                                        : time.size()),
+        ++at;
   const std::optional<Amount> money = parse_amount(std::string_view(text).substr(1));
   if (!money) return false;
   // "under $1/hour": rented GPUs are priced by the hour.
@@ -349,8 +352,15 @@ bool WordReader::take_range(const std::string& word) {
   if (!lists_word("from between", to_lower(word)) || !lists_word("to and", lower_at(at_ + 2)) || !low || !high ||
       !high->per || low->per || thing_of(high->thing) == Thing::kToken)
     return false;
-  const double least = low->count / in_seconds(*high->per), most = high->count / in_seconds(*high->per);
-  const double mean = (least + most) / 2;
+  if (!put_range(*low, *high, in_[at_ + 3] + " " + in_[at_ + 4])) return false;
+  at_ += 4;
+  while (lists_word("daily peak each every per day", lower_at(at_ + 1))) ++at_;
+  return true;
+}
+
+bool WordReader::put_range(const Amount& low, const Amount& high, const std::string& typed) {
+  const double unit = in_seconds(high.per.value_or(seconds(1)));
+  const double least = low.count / unit, most = high.count / unit, mean = (least + most) / 2;
   if (out_.command == "autoscale" && most > least) {
     keep(fmt::format("--arrivals=diurnal:{:.4g},{:.4g}", mean, most / mean));
     out_.rest.notes.push_back(
@@ -358,13 +368,11 @@ bool WordReader::take_range(const std::string& word) {
                     "peak / mean)",
                     least, most, mean, most / mean));
   } else if (plans_) {
-    out_.amounts.push_back({"", in_[at_ + 3] + " " + in_[at_ + 4], Thing::kRequest, *high, true});
+    out_.amounts.push_back({"", typed, Thing::kRequest, {most, seconds(1), ""}, true});
     out_.rest.notes.push_back(fmt::format("planned for the peak, {:.4g} requests/s", most));
   } else {
     return false;
   }
-  at_ += 4;
-  while (lists_word("daily peak each every per day", lower_at(at_ + 1))) ++at_;
   return true;
 }
 

@@ -111,7 +111,7 @@ bool WordReader::take_bare() {
   }
   if (lists_word("policy actor", to_lower(word)) && has("--algorithm")) return true;
   // An instance type keeps its provider; a family next to its provider adds nothing.
-  if (has("--instance") && out_.command != "prices" && machine_named(word) != nullptr) {
+  if (has("--instance") && machine_named(word) != nullptr) {
     keep("--instance=" + word);
     return true;
   }

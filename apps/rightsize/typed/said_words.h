@@ -44,6 +44,7 @@ class WordReader {
   bool take_asked_rate();                       // "tokens per second" without a number asks for a speed
   bool take_pair(const std::string& word);      // a flag without its dashes: `estimate llama-3.1-8b l4 batch 4`
   bool take_range(const std::string& word);     // "from 2 to 30 rps": traffic that changes over the day
+  bool put_range(const Amount& low, const Amount& high, const std::string& typed);
   bool take_audio(const std::string& word);     // "5000 hours of audio"
   bool take_data_set(const std::string& word);  // "on imagenet": a number of samples
   bool skip_word(const std::string& word);      // without a meaning next to a model: `estimate throughput llama-3.1-8b`

@@ -32,7 +32,8 @@ std::vector<std::string> split_words(const std::string& text) {
 
 // A condition of a search, as vast.ai writes it, as a flag: gpu_name=RTX_4090, num_gpus>=4, dph<0.5. Empty for others.
 std::string flag_of_condition(const std::string& word) {
-  static const std::regex kCondition("(?:Name=)?([a-z_-]*[a-z_])(?:,Values)?([=<>])=?(.+)");  // also aws --filters
+  static const std::regex kCondition(
+      "(?:Name=)?([a-z_][a-z_-]*[a-z_])(?:,Values)?([=<>])=?(.+)");  // also aws --filters
   std::smatch parts;
   if (!std::regex_match(word, parts, kCondition)) return {};
   const char* limit = parts[2] == "<" ? "max-" : parts[2] == ">" ? "min-" : "";
@@ -151,6 +152,20 @@ std::string digits_of(std::string_view word) {
                                    "seven", "eight", "nine",  "ten",  "eleven", "twelve"};
   const auto found = std::find(kNumbers.begin(), kNumbers.end(), to_lower(word));
   return found == kNumbers.end() ? std::string() : std::to_string(found - kNumbers.begin() + 1);
+}
+
+std::vector<std::string> plain_text(std::vector<std::string> words) {
+  constexpr std::pair<std::string_view, std::string_view> kPlain[] = {
+      {"\u201c", ""},  {"\u201d", ""},  {"\u2018", "'"},  {"\u2019", "'"},  {"\u00a0", " "},
+      {"\u00d7", "x"}, {"\u2212", "-"}, {"\u2264", "<="}, {"\u2265", ">="}, {"\u2026", ""}};
+  static const std::regex kShell("(^| )[^ ]*sh(?=[.,][0-9])"), kDash("(^| )(\u2013|\u2014)(?=[A-Za-z])");
+  for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
+    for (const auto& [typed, plain] : kPlain)
+      for (std::size_t at = word->find(typed); at != std::string::npos; at = word->find(typed))
+        word->replace(at, typed.size(), plain);
+    *word = std::regex_replace(std::regex_replace(*word, kDash, "$1--"), kShell, "$1$$0");
+  }
+  return words;
 }
 
 std::vector<std::string> split_sentences(std::vector<std::string> words) {

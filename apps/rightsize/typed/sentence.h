@@ -11,6 +11,10 @@
 
 namespace rightsize::app {
 
+// What editors and shells make of plain text, as it was meant: dashes and quotes of text processors, and "/bin/sh.90"
+// or "-bash.90", which a shell makes of $0.90 in double quotes.
+std::vector<std::string> plain_text(std::vector<std::string> words);
+
 // Splits sentences in quotes, drops punctuation between words, and writes numbers as digits: "within a week" is "within
 // 1 week". Files, models of several words and values of flags stay as they are.
 std::vector<std::string> split_sentences(std::vector<std::string> words);

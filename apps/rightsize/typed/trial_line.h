@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace rightsize::app {
 
 // Whether a command line only reads and prints.
@@ -12,5 +14,12 @@ bool only_reads(const std::vector<std::string>& words);
 // What to add so that a command answers sooner, with the same mistakes in its input: plans without a search for better
 // ones. `words` begin with the command and have our names of flags.
 std::vector<std::string> quick_flags(const std::vector<std::string>& words);
+
+// The lines that a line without a command may mean, the likeliest first: by a name like its first word, by a file, and
+// by the models, GPUs and jobs that it names.
+std::vector<std::vector<std::string>> lines_without_command(const std::vector<std::string>& words);
+
+// The error for a first word that is not a command: it may name a model, a GPU or another tool's command.
+Error unknown_command(const std::string& typed);
 
 }  // namespace rightsize::app

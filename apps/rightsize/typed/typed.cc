@@ -38,10 +38,14 @@ std::string our_command(std::string_view typed, std::span<const std::string> com
 }
 
 // Moves flags that precede the command after it.
-void put_command_first(std::vector<std::string>& words) {
+void put_command_first(std::vector<std::string>& words, std::span<const std::string> commands) {
   std::size_t first = 0;
   while (first < words.size() && words[first].starts_with('-'))
     first += holds(std::array{"-o", "--output", "--format"}, words[first]) ? 2 : 1;
+  if (first > 0 && (first >= words.size() || our_command(words[first], commands).empty())) {
+    const auto named = std::ranges::find_if(words, [&](const auto& word) { return holds(commands, word); });
+    first = static_cast<std::size_t>(named - words.begin());
+  }
   if (first >= words.size()) return;
   const auto command = words.begin() + static_cast<std::ptrdiff_t>(first);
   std::rotate(words.begin(), command, command + 1);
@@ -106,9 +110,11 @@ void name_command(Typed& typed, const std::string& asked) {
     }
   } else {
     const std::string first = singular_gpu(words.front());
-    const bool begins = kind_of_word(first) != WordKind::kOther || is_size(first) || is_digits(first) || is_link(first);
+    const bool begins = kind_of_word(first) != WordKind::kOther || is_size(first) || is_digits(first) ||
+                        is_link(first) || is_flag_word(first);
     const bool work = std::ranges::any_of(words, [](const std::string& word) {
-      return !is_flag_word(word) && (is_size(word) || model::is_known_name(word) || !job_of(word).empty());
+      const std::string value = word.substr(word.starts_with("--model=") ? 8 : 0);
+      return !is_flag_word(value) && (is_size(value) || model::is_known_name(value) || !job_of(value).empty());
     });
     if (!begins || !work) return;
     meant = words;
@@ -132,6 +138,7 @@ void assume_question(Typed& typed) {
 }  // namespace
 
 Typed meant_command(std::vector<std::string> words, std::span<const std::string> commands) {
+  words = plain_text(std::move(words));
   const std::string asked = fmt::format("{}", fmt::join(words, " "));
   bool question = false;
   if (!words.empty() && lists_word("profile fleet service diff decisions rollout cache", words.front())) {
@@ -149,7 +156,7 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   question |= typed.words.size() > typed_words;  // a sentence in quotes
   convert_money(typed);
   std::vector<std::string>& all = typed.words;
-  put_command_first(all);
+  put_command_first(all, commands);
   if (all.size() > 1 && all.front() == "rightsize" && !all[1].starts_with('-')) all.erase(all.begin());
   if (all.empty()) return typed;
   // `sky show-gpus H100`; `vllm serve X --gpu h100`, pasted: whether it fits.
@@ -224,8 +231,8 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     return !reader.empty() && lists_word("profile fleet service bill", reader.front());
   });
   constexpr std::size_t kSentence = 4;
-  if (measured || (all.size() >= kSentence && !all.front().starts_with('-') &&
-                   our_command(all.front(), commands).empty() && job_of(all.front()).empty()))
+  if (measured ||
+      (all.size() >= kSentence && our_command(all.front(), commands).empty() && job_of(all.front()).empty()))
     name_command(typed, asked);
   const std::string written = all.front();
   const std::string meant =

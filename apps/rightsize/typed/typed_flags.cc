@@ -12,10 +12,12 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "presets/presets.h"
+#include "rightsize/input/file_kind.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/combined.h"
 #include "rightsize/typed/flag_words.h"
+#include "rightsize/typed/foreign_keys.h"
 #include "rightsize/typed/limits.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
@@ -78,14 +80,16 @@ class Rewriter {
     const bool runs_others = !in_.empty() && in_.front() == "profile";
     for (at_ = 0; at_ < in_.size(); ++at_) {
       const std::string& word = in_[at_];
-      if (word == "--" || (runs_others && at_ > 0 && !word.starts_with('-'))) {
+      std::error_code ignored;
+      const bool program = runs_others && at_ > 0 && !word.starts_with('-') && command_for_file(word).empty();
+      if (word == "--" || program) {
         out_.words.insert(out_.words.end(), in_.begin() + static_cast<std::ptrdiff_t>(at_), in_.end());
         break;
       }
       if (at_ > 0 && word.size() > 1 && word.front() == '-')
         take_flag(word);
       else
-        out_.words.push_back(word);
+        out_.words.push_back(at_ == 0 ? word : named_beside_file(word));
     }
     add_method();
     if (of_engine_ && serving_ && find_flag(declared_, "--job") != nullptr && value_of(out_.words, "--job").empty())
@@ -101,6 +105,16 @@ class Rewriter {
     if (!has("--lora-rank") && !has("--lora-targets")) return;
     out_.notes.emplace_back("adapters are trained: --method lora");
     out_.words.insert(out_.words.begin() + 1, "--method=lora");
+  }
+
+  // In a command whose bare words are files, the name of a model or a GPU is its flag: `cache chat.jsonl llama-3.1-8b`.
+  std::string named_beside_file(const std::string& word) const {
+    const bool files = lists_word("bill cache calibrate commit exporter fleet mig portfolio service", in_.front());
+    std::error_code ignored;
+    if (!files || std::filesystem::exists(word, ignored)) return word;
+    const WordKind kind = kind_of_word(word);
+    const char* flag = kind == WordKind::kGpu ? "--gpu" : kind == WordKind::kModel ? "--model" : "";
+    return find_flag(declared_, flag) == nullptr ? word : fmt::format("{}={}", flag, word);
   }
 
   std::string next() const { return at_ + 1 < in_.size() ? in_[at_ + 1] : std::string(); }
@@ -144,6 +158,7 @@ class Rewriter {
     if (meant.empty()) meant = meant_choice(tidy, declared_);
     if (meant.empty()) meant = by_words(tidy, said);
     if (meant.empty()) meant = file_flag(said);
+    if (meant.empty() && !value && take_joined(tidy)) return;
     if (meant.empty()) meant = flag_of_name(tidy, said);
     // --filter moe, --only moe: a switch of the command.
     if (const FlagInfo* named = meant.empty() && !said.empty() ? find_flag(declared_, "--" + to_lower(said)) : nullptr;
@@ -159,6 +174,13 @@ class Rewriter {
       out_.notes.push_back(fmt::format("the tables are sorted by {} already", said));
       return void(at_ += !value);
     }
+    if (meant.empty() && tidy.size() > 2) {  // the key of a file of the same tool
+      const Meaning key = meaning_of(tidy.substr(2), said, declared_, serving_);
+      if (key.kind == Meaning::Kind::kFlag && find_flag(declared_, key.flag.substr(0, key.flag.find('=')))) {
+        meant = key.flag.substr(0, key.flag.find('='));
+        if (key.flag == meant || key.flag.substr(meant.size() + 1) != said) meant = key.flag;
+      }
+    }
     if (meant.empty() && is_argument(tidy)) return;  // --old FILE: the file alone
     // An existing file in a command that takes files: diff --plan tfplan.json.
     if (std::error_code ignored; meant.empty() && takes_files() && std::filesystem::is_regular_file(said, ignored)) {
@@ -171,6 +193,9 @@ class Rewriter {
       return;
     }
     if (meant.empty()) return out_.words.push_back(word);
+    // A file of workloads, or their models.
+    if (std::error_code ignored; meant == "--models" && std::filesystem::is_regular_file(said, ignored))
+      meant = "argument";
     if (put_members(tidy, said, meant)) return void(at_ += !value);
     if (meant == "argument" || meant == "default") return;  // -f FILE: the file alone; --all-regions: as without it
     if (meant == "ignored") {
@@ -189,7 +214,8 @@ class Rewriter {
       out_.renamed.push_back(fmt::format("{} is {}", name, file));
       return put(*find_flag(declared_, file), tidy, value, "");
     }
-    if (flag.name == "--dataset-tokens") return put_data(flag, name, value);
+    if (flag.name == "--dataset-tokens")
+      return put_data(flag, name, rest.empty() ? value : std::optional(take_value(value) + rest.substr(1)));
     if (flag.name != "--format") out_.renamed.push_back(fmt::format("{} is {}", name, flag.name));
     put(flag, tidy, value, rest);
   }
@@ -245,10 +271,28 @@ class Rewriter {
     push(*find_flag(declared_, meant), text);
   }
 
+  // --tp8, --zero2: a flag with its number; --h100: a GPU.
+  bool take_joined(const std::string& typed) {
+    const std::size_t digits = typed.find_last_not_of("0123456789") + 1;
+    const std::string name = typed.substr(0, digits), number = typed.substr(digits);
+    if (name.size() == typed.size() || name.size() < 3) return false;
+    const bool gpu = kind_of_word(typed.substr(2)) == WordKind::kGpu;
+    const std::string meant = gpu                                     ? "--gpu"
+                              : find_flag(declared_, name) != nullptr ? name
+                                                                      : meant_flag(name, declared_, serving_);
+    const FlagInfo* flag = find_flag(declared_, meant);
+    if (flag == nullptr || flag->values.empty() || (!gpu && !is_accepted(*flag, number))) return false;
+    out_.renamed.push_back(fmt::format("{} is {} {}", typed, meant, gpu ? typed.substr(2) : number));
+    push(*flag, gpu ? typed.substr(2) : number);
+    return true;
+  }
+
   // For an unknown flag with an existing file, as in --traffic rps.csv: the command's flag that takes a file.
   std::string file_flag(const std::string& value) const {
     std::error_code ignored;
-    if (value.find('.') == std::string::npos || !std::filesystem::is_regular_file(value, ignored)) return {};
+    const bool folder = value.find('/') != std::string::npos && std::filesystem::is_directory(value, ignored);
+    if (!folder && (value.find('.') == std::string::npos || !std::filesystem::is_regular_file(value, ignored)))
+      return {};
     for (const char* flag : {"--from", "--trace", "--usage"}) {
       if (find_flag(declared_, flag) != nullptr) return flag;
     }
@@ -338,7 +382,13 @@ class Rewriter {
       out_.notes.push_back(fmt::format("zone {}: all zones of {} are shown", text, regions_of(text)));
       text = regions_of(text);
     }
+    // --price a100:1.80
+    if (const std::size_t colon = text.find(':'); flag.name == "--price" && text.find('=') == text.npos &&
+                                                  colon != text.npos && parse_number(text.substr(colon + 1)))
+      text[colon] = '=';
     if (flag.name == "--max-watts" && (text.ends_with('W') || text.ends_with('w'))) text.pop_back();
+    if (flag.name == "--gpu" && find_flag(declared_, "--instance") != nullptr && machine_named(text) != nullptr)
+      return push(*find_flag(declared_, "--instance"), text);
     // A node label: nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB.
     if (const std::size_t label = text.find("gpu.product="); label != std::string::npos) text.erase(0, label + 12);
     // Slurm: --gres gpu:a100:4.

@@ -138,6 +138,10 @@ std::string meant_choice(std::string_view flag, const std::deque<FlagInfo>& decl
     if (is_kind(what)) return "--exclude";
     if (is_vendor_or_provider(what)) return "--exclude=" + std::string(what);
   }
+  for (const std::string_view ok : {"-ok", "-allowed", "-too"})  // --spot-ok: beside the usual terms
+    if (flag.ends_with(ok) && catalog::read_purchase(flag.substr(0, flag.size() - ok.size())) &&
+        find_flag(declared, "--purchase") != nullptr)
+      return "--purchase=on-demand," + std::string(flag.substr(0, flag.size() - ok.size()));
   std::string_view only = flag;
   if (flag.ends_with("-only"))
     only.remove_suffix(5);

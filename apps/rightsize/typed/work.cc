@@ -431,8 +431,10 @@ void WorkWriter::put_work(const SaidAmount& said, const std::string& flag, doubl
 }
 
 void WorkWriter::put_training(const SaidAmount& said) {
+  // "300M tokens, 2 epochs": the data set; --tokens is the total.
   const bool tokens = said.thing == Thing::kToken, epochs = !given("--epochs").empty();
-  const std::string flag = fmt::format("--{}{}", epochs && !tokens ? "dataset-" : "", tokens ? "tokens" : "samples");
+  const bool set = epochs && !(tokens && said.flag == "--tokens");
+  const std::string flag = fmt::format("--{}{}", set ? "dataset-" : "", tokens ? "tokens" : "samples");
   put_work(said, flag, said.amount.count);
   if (!tokens && !said.amount.per) said_as(said, fmt::format("{} {}", flag, whole(said.amount.count)));
 }

@@ -158,8 +158,8 @@ void WorkWriter::put_other() {
       put(name, whole(said.amount.count));
       said_as(said, name + " " + whole(said.amount.count));
     } else if (has("--job")) {
-      out_.notes.push_back(
-          fmt::format("'{}' does not depend on {}; 'recommend' plans for it", said_.command, said.text()));
+      out_.notes.push_back(fmt::format("'{}' does not depend on {}{}; 'recommend' plans for it", said_.command,
+                                       said.text(), said_.epochs ? fmt::format(" or {:g} epochs", *said_.epochs) : ""));
     } else {
       out_.words.push_back(said.text());
     }
