@@ -16,7 +16,7 @@ os.environ.pop("RIGHTSIZE_NEAR", None)  # the looser comparison of the sanitizer
 HERE = pathlib.Path(__file__).resolve().parent
 SCREENS = {f"{path.stem}: {case['NAME']}": "\n".join(case.get("STDOUT", []) + case.get("STDERR", []))
            for path in sorted((HERE / "cli").glob("*.case")) for case in run_cases.parse(path) if "STDOUT" in case or "STDERR" in case}
-WORDS = re.compile(r"(?<!\S)[a-z]{4,}(?=[ ,.;]|$)", re.M)
+WORDS = re.compile(r"(?<!\S)[a-z]{4,}(?=[ ,;]|\.(?!\w)|$)", re.M)
 NUMBERS = re.compile(r"(?<![\w.,/:=-])\$?(\d[\d,]*(?:\.\d+)?)(?= |$|[,.;)]|/h|/month)")
 
 

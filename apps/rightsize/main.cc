@@ -401,31 +401,22 @@ int refuse_command(const std::vector<std::string>& words, bool sentence) {
     if (!only_reads(line)) continue;
     const std::deque<FlagInfo> known = DeclaredCommand(*find_command(line.front())).describe().flags;
     const auto nearest = trial(line) ? repaired(line, known, trial) : line;
-    if (nearest) return std::cerr << "try: " << as_typed(*nearest) << '\n', code;
+    if (!nearest) continue;
+    for (const std::string& note : changes(line, *nearest, known)) std::cerr << "note: " << note << '\n';
+    return std::cerr << "try: " << as_typed(*nearest) << '\n', code;
   }
   std::cerr << "try: rightsize --help\n";
   return code;
 }
 
 int run(int argc, char** argv) {
-  std::vector<std::string> words{argv + 1, argv + argc};
-  Typed typed = meant_command(words, names_and_topics());
+  Typed typed = meant_command({argv + 1, argv + argc}, names_and_topics());
   if (const auto done = run_manual(typed.words)) return *done;
   const std::string first = typed.words.empty() ? "" : typed.words.front();
   if (const Command* command = find_command(first)) return run_command(*command, std::move(typed));
   if (first == "--version" || first == "-V") return print(version_line());
   if (first == "--help" || first == "-h") return print(overview_text(describe_all(), help_width()));
   if (first.empty()) return std::cerr << overview_text(describe_all(), help_width()), exit_code(bad_input(""));
-  // A misspelt command that only reads is answered.
-  const std::vector<std::string> near = suggest(first, command_names());
-  constexpr std::size_t kShortest = 5;
-  if (near.size() == 1 && first == words.front() && first.size() >= kShortest && edit_distance(first, near[0]) == 1) {
-    words.front() = near[0];
-    typed = meant_command(words, names_and_topics());
-    typed.renamed.push_back(fmt::format("'{}' is {}", first, near[0]));
-    if (only_reads(typed.words)) return run_command(*find_command(near[0]), std::move(typed));
-    typed.words = {first};
-  }
   return refuse_command(typed.words, std::string_view(argv[1]).starts_with(first + " "));
 }
 

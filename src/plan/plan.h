@@ -392,8 +392,9 @@ struct Recommendation {
   const Plan* fallback() const;
 };
 
-// How much longer and dearer a plan is than another, as one figure: below 1, each halving of the time costs less than
-// 41 % more. Plans at twice the cost or more are no trade. Worth showing for jobs that take longer than a working day.
+// How much longer and more expensive a plan is than another, as one figure: below 1, each halving of the time costs
+// less than 41 % more. Plans at twice the cost or more are no trade. Worth showing for jobs that take longer than a
+// working day.
 inline constexpr double kGoodTrade = 0.75;
 inline constexpr Seconds kLongWait = hours(8);
 inline double trade_of(double cost, double time) { return cost < 2 && time <= 0.5 ? cost * cost * time : 1e9; }

@@ -84,7 +84,7 @@ TEST(Estimate, AComparisonNamesTheCheaperMachinesByLoad) {
     double least = 1e300;
     for (const Json& row : *compared->report.document.find("sweep")->items()) {
       const double each = std::stod(row.find("usd_per_million_units")->dump());
-      if (each < least) least = each, cheapest = *row.find("value")->text();
+      if (each < least) least = each, cheapest = *row.find("gpu")->text();
     }
     EXPECT_EQ(text.substr(at).find(" costs less, above that " + cheapest + "."), 0) << text;
   }

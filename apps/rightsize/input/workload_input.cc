@@ -82,7 +82,9 @@ std::vector<model::Setting> by_our_names(const std::vector<model::Setting>& sett
     const bool follows = equals == word.size() && i + 1 < meant.words.size() && !meant.words[i + 1].starts_with("--");
     if (follows) value = meant.words[++i];
     const auto known = typed_as.find(flag);
-    const Place place = known == typed_as.end() ? foreign : known->second->place;
+    // A setting under another name keeps its value, as a rule.
+    const auto same = std::ranges::find(settings, value, &model::Setting::value);
+    const Place place = known != typed_as.end() ? known->second->place : same != settings.end() ? same->place : foreign;
     WorkloadFlags one;
     FlagSet flags;
     add_workload_flags(flags, one);

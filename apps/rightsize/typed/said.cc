@@ -91,7 +91,7 @@ class SaidReader : WordReader {
   bool take_flag() {
     const std::string name = in_[at_].substr(0, in_[at_].find('='));
     const std::optional<std::string> value = value_here();
-    if (take_job(name, value) || take_misspelt(name, value)) return true;
+    if (take_job(name, value)) return true;
     if (!value) return false;
     // --requests 2M --every day
     if (lists_word("--every --per --each", name) && has("--volume") && !has(name)) {
@@ -118,20 +118,6 @@ class SaidReader : WordReader {
     if (is_switch || in_[at_].find('=') != std::string::npos) return false;
     keep(in_[at_]);
     keep(in_[++at_]);
-    return true;
-  }
-
-  // "--modle": the only flag within a typing error that accepts the value.
-  bool take_misspelt(const std::string& name, const std::optional<std::string>& value) {
-    if (find(name) != nullptr || !name.starts_with("--") || read_work_flag(name) || read_limit_name(name.substr(2)))
-      return false;
-    const std::vector<std::string> near = flags_spelled_like(name, value, declared_);
-    if (near.size() != 1 ||
-        std::ranges::any_of(names_of("list"), [&](const NameRow& row) { return lists_word(row.names, name); }))
-      return false;
-    out_.rest.renamed.push_back(fmt::format("{} is {}", name, near.front()));
-    in_[at_].replace(0, name.size(), near.front());
-    if (!take_flag()) keep(in_[at_]);
     return true;
   }
 
@@ -256,7 +242,8 @@ class SaidReader : WordReader {
                                    : name == "--items" ? WorkFlag{Thing::kItem, {}}
                                                        : read_work_flag(name);
     const std::optional<Amount> amount = parse_amount(value);
-    if (!work && plans_ && amount && is_noun(name) && (amount->per || amount->count >= kMany))
+    if (!work && plans_ && amount && is_noun(name) && (amount->per || amount->count >= kMany) &&
+        flags_spelled_like(name, value, declared_).empty())
       work = WorkFlag{Thing::kItem, {}};
     // --traffic 5rps: the value has the unit.
     if (!work && !declared && amount && amount->per && thing_of(amount->thing) != Thing::kNone)

@@ -174,7 +174,9 @@ class Rewriter {
       out_.notes.push_back(fmt::format("the tables are sorted by {} already", said));
       return void(at_ += !value);
     }
-    if (meant.empty() && tidy.size() > 2) {  // the key of a file of the same tool
+    const bool later =
+        std::ranges::any_of(names_of("list"), [&](const auto& row) { return lists_word(row.names, tidy); });
+    if (meant.empty() && tidy.size() > 2 && !later) {  // the key of a file of the same tool
       const Meaning key = meaning_of(tidy.substr(2), said, declared_, serving_);
       if (key.kind == Meaning::Kind::kFlag && find_flag(declared_, key.flag.substr(0, key.flag.find('=')))) {
         meant = key.flag.substr(0, key.flag.find('='));
