@@ -116,6 +116,8 @@ class SaidReader : WordReader {
     const FlagInfo* flag = find(name);
     const bool is_switch = flag != nullptr && flag->values.empty();
     if (is_switch || in_[at_].find('=') != std::string::npos) return false;
+    const bool misspelt = flag == nullptr && !flags_spelled_like(name, value, declared_).empty();
+    if (misspelt) return keep(name + "=" + in_[++at_]), true;  // `--tokns 1B` names no model of this size
     keep(in_[at_]);
     keep(in_[++at_]);
     return true;

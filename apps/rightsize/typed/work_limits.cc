@@ -346,7 +346,10 @@ void WorkWriter::assume_work() {
   }
   const bool offline = (is_offline_job() || !given("--deadline").empty()) && said_.limits.empty();
   if (said_.job == "transcribe") return assume("--audio-hours", "1000", "no amount of audio was given");
-  if (given("--job").empty() && said_.job.empty()) put("--job", "serve");
+  if (given("--job").empty() && said_.job.empty()) {
+    put("--job", "serve");
+    out_.assumed.push_back(out_.words.back());
+  }
   if (offline) return assume("--items", "1M", "no amount of work was given");
   if (!given("--gpus").empty()) return;  // the most that these serve
   assume("--rate", "1/s", "no traffic was given; for training, add --job train --tokens 1B");
