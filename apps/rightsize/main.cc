@@ -246,7 +246,7 @@ std::vector<std::string> names_and_topics() {
 // Trying suggestions must not delay a refusal. Their number limits that, so that they do not depend on the machine; the
 // processor time ends only what takes far longer than usual.
 constexpr int kMostRuns = 16;
-constexpr double kSecondsOfTrials = 20;
+constexpr double kSecondsOfTrials = 9;
 
 // Empty if a command line has an answer, otherwise its errors. Tried without notes on standard error, with --plans-only
 // or --dry-run if possible. A command that acts is only parsed, where that is what failed (`parse_only`). `runs` counts

@@ -21,7 +21,7 @@ double processor_seconds() {
 
 struct TrialTime::Watch {
   explicit Watch(double seconds)
-      : end(processor_seconds() + seconds * std::max(1.0, std::thread::hardware_concurrency() / 2.0)) {
+      : end(processor_seconds() + seconds * std::clamp(std::thread::hardware_concurrency() / 2.0, 1.0, 2.0)) {
     try {
       thread = std::thread([this] { wait(); });
     } catch (const std::system_error&) {  // no more threads: a trial that runs too long is the last one

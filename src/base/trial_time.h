@@ -7,9 +7,9 @@
 
 namespace rightsize {
 
-// Cancels the work of this thread once the process has used `seconds` more of processor time on two processors.
-// Processor time makes suggestions independent of the load of the machine. More processors may use more of it, because
-// they also compute what may not be needed.
+// Cancels the work of this thread once the process has used `seconds` more of processor time.
+// Processor time makes suggestions independent of the load of the machine. Many processors may use twice as much,
+// because they also compute what may not be needed.
 class TrialTime {
  public:
   explicit TrialTime(double seconds);

@@ -107,12 +107,12 @@ TEST(Parts, StorageHoldsItemsAndResults) {
 // The machines of an offline job are started one by one: an interruption of one does not restart the others.
 TEST(Parts, MachinesAreIndependent) {
   const Offline a = offline({{"job", "serve"},
-                           {"model", "whisper-large-v3-turbo"},
-                           {"items", "48M"},
-                           {"deadline", "3d"},
-                           {"purchase", "spot"},
-                           {"providers", "aws"},
-                           {"gpu", "l4,l40s,a10g"}});
+                             {"model", "whisper-large-v3-turbo"},
+                             {"items", "48M"},
+                             {"deadline", "3d"},
+                             {"purchase", "spot"},
+                             {"providers", "aws"},
+                             {"gpu", "l4,l40s,a10g"}});
   bool several = false;
   for (const Plan& plan : a.plans) {
     if (plan.machines == 1) continue;

@@ -213,8 +213,9 @@ std::string reservations_about(const std::vector<FleetAction>& actions) {
   std::set<std::string> reasons;
   for (const FleetAction& action : actions) {
     if (action.counted) continue;
-    reasons.insert(action.kind == fleet::ActionKind::kWatch  ? "only a longer recording or its owner would show it"
-                   : action.kind == fleet::ActionKind::kStop ? "the hours of work are irregular, nothing can scale it or its machine stays in use"
+    reasons.insert(action.kind == fleet::ActionKind::kWatch ? "only a longer recording or its owner would show it"
+                   : action.kind == fleet::ActionKind::kStop
+                       ? "the hours of work are irregular, nothing can scale it or its machine stays in use"
                    : action.kind == fleet::ActionKind::kCommit ? "a year needs whole machines that were busy for a week"
                    : action.kind == fleet::ActionKind::kQuantize ? "the owner of a model must quantize it"
                                                                  : "work would slow down or move to another provider");

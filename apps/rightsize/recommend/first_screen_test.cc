@@ -161,11 +161,11 @@ TEST(FirstScreen, MuchSoonerPlansAreAGoodTrade) {
   Random random(2);
   int shown = 0;
   for (int i = 0; i < 200; ++i) {
+    two.plans.front().time.work = hours(i % 2 == 0 ? 100 : 6);
     plan::Plan other = two.plans.front();
     const double cost = 1 + 1.5 * random.uniform(), time = 0.05 + random.uniform();
     other.cost = other.cost * cost, other.time.work = other.time.work * time, other.gpus = 77;
     two.pareto = {other};
-    two.plans.front().time.work = hours(i % 2 == 0 ? 100 : 6);
     const std::string line = sooner_sentence(request, two);
     const bool good = i % 2 == 0 && cost < 2 && time <= 0.5 && cost * cost * std::max(time, 0.08) < 0.75;
     EXPECT_EQ(line.find("77 x") != line.npos,
