@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/cancel.h"
 #include "base/random.h"
 #include "sim/closed_users.h"
 #include "sim/continuous_engine.h"
@@ -148,9 +149,11 @@ class ContinuousRun : public Run {
   // With users who wait, the next event is an arrival, or a step that may end with an answer.
   std::size_t feed(std::size_t wanted) override {
     if (!users_) return Run::feed(wanted);
+    constexpr std::size_t kEvents = 16;  // a step of a full cache can take milliseconds
+    std::size_t events = 0;
     for (std::size_t got = 0; got < wanted;) {
       const SimTime event = next_event(), arrival = users_->next();
-      if (event == kNever && arrival == kNever) return got;
+      if ((event == kNever && arrival == kNever) || (++events % kEvents == 0 && cancelled())) return got;
       if (event <= arrival) {
         handle(event);
       } else {
