@@ -1,7 +1,9 @@
 #include "base/suggest.h"
 
 #include <algorithm>
-#include <cctype>
+#include <cstdlib>
+
+#include "base/text.h"
 
 namespace rightsize {
 
@@ -27,7 +29,7 @@ std::string fold_name(std::string_view name) {
   folded.reserve(name.size());
   for (char c : name) {
     if (c == '-' || c == '_' || c == ' ' || c == '.') continue;
-    folded += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    folded += to_lower(c);
   }
   return folded;
 }
@@ -47,9 +49,11 @@ std::vector<std::string> suggest(std::string_view typed, std::span<const std::st
     std::string have = fold_name(candidate);
     if (have.starts_with(want)) {
       near.push_back({0, &candidate});
-    } else if (int distance = edit_distance(want, have); distance <= limit) {
-      near.push_back({distance, &candidate});
+      continue;
     }
+    // The difference of the lengths is a lower bound of the distance.
+    if (std::abs(static_cast<int>(want.size()) - static_cast<int>(have.size())) > limit) continue;
+    if (const int distance = edit_distance(want, have); distance <= limit) near.push_back({distance, &candidate});
   }
   std::stable_sort(near.begin(), near.end(), [](const Scored& a, const Scored& b) { return a.distance < b.distance; });
 

@@ -24,7 +24,7 @@ std::vector<std::string_view> split_list(std::string_view text, char separator) 
 
 std::string to_lower(std::string_view text) {
   std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : lower) c = to_lower(c);
   return lower;
 }
 

@@ -17,6 +17,8 @@ std::vector<std::string_view> split_list(std::string_view text, char separator);
 template <std::same_as<std::string> Temporary>
 std::vector<std::string_view> split_list(Temporary&& text, char separator) = delete;
 
+// ASCII only, whatever the locale.
+constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 std::string to_lower(std::string_view text);
 
 // Terminal columns of UTF-8 text: code points without colour codes. Double-width characters are not supported.

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <system_error>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,7 @@
 #include "base/json_reader.h"
 #include "base/list_of.h"
 #include "base/located_json.h"
+#include "base/memo.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "families/read_model.h"
@@ -66,13 +68,6 @@ std::string comparable(std::string_view name) {
   return kept;
 }
 
-// Whether the name or an alias of a built-in model, after `fold`, is `wanted`.
-bool answers_to(const JsonMember& entry, const std::string& wanted, std::string (*fold)(std::string_view)) {
-  const std::vector<JsonValue>& aliases = items_at(entry.value, "aliases");
-  return fold(entry.name) == wanted ||
-         std::ranges::any_of(aliases, [&](const JsonValue& alias) { return fold(alias.text) == wanted; });
-}
-
 // Turns the address of a Hub page into its model id, and a tag of Ollama ("llama3.1:8b") into a name.
 std::string as_name(std::string_view text) {
   for (std::string_view prefix : {"https://", "http://", "www.", "huggingface.co/", "hf.co/", "hf://", "hf:"}) {
@@ -96,19 +91,30 @@ std::string shape_name(std::string_view name) {
   return comparable(kept);
 }
 
+using Fold = std::string (*)(std::string_view);
+
+// The first built-in model whose name or alias, after folding, is `wanted`; nullptr if there is none.
+template <Fold fold>
+const JsonMember* preset_named(const std::string& wanted) {
+  static const std::unordered_map<std::string, const JsonMember*> kIndex = [] {
+    std::unordered_map<std::string, const JsonMember*> index;
+    for (const JsonMember& entry : preset_members()) {
+      index.try_emplace(fold(entry.name), &entry);
+      for (const JsonValue& alias : items_at(entry.value, "aliases")) index.try_emplace(fold(alias.text), &entry);
+    }
+    return index;
+  }();
+  const auto found = kIndex.find(wanted);
+  return found == kIndex.end() ? nullptr : found->second;
+}
+
 const JsonMember* preset_called(std::string_view text) {
   const std::string name = as_name(text);
-  const std::string wanted = comparable(name);
-  for (const JsonMember& entry : preset_members()) {
-    if (answers_to(entry, wanted, comparable)) return &entry;
-  }
+  if (const JsonMember* entry = preset_named<comparable>(comparable(name))) return entry;
   std::error_code ignored;
   if (std::filesystem::exists(text, ignored)) return nullptr;
   const std::string shape = shape_name(name);
-  for (const JsonMember& entry : preset_members()) {
-    if (!shape.empty() && answers_to(entry, shape, shape_name)) return &entry;
-  }
-  return nullptr;
+  return shape.empty() ? nullptr : preset_named<shape_name>(shape);
 }
 
 // A built-in model, and the weight format given by the name.
@@ -368,7 +374,7 @@ std::string hub_id(std::string_view typed) {
       }
       if (first == nullptr) first = &alias.text;
     }
-    if (first != nullptr && answers_to(entry, wanted, comparable))
+    if (first != nullptr && preset_named<comparable>(wanted) == &entry)
       return is_tuned(id) && !is_tuned(*first) ? std::string() : *first;
   }
   if (is_hub_id(id)) return id;
@@ -398,7 +404,10 @@ std::string note_on_name(std::string_view name) {
 }
 
 bool is_known_name(std::string_view name) {
-  return parse_scaled_name(name) || find_preset(name).entry != nullptr || size_of_unknown(name);
+  static Memo<bool> known;  // sentences ask for the same names many times
+  return known.get(name, [](std::string_view one) {
+    return parse_scaled_name(one) || find_preset(one).entry != nullptr || size_of_unknown(one);
+  });
 }
 
 Checked<ModelShape> find_model(std::string_view name_or_path, const ReadOptions& options) {

@@ -1,12 +1,11 @@
 // What a word names, according to the built-in facts.
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <mutex>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "base/memo.h"
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "catalog/hardware.h"
@@ -43,16 +42,10 @@ bool is_other_chip(std::string_view gpu) {
 }
 
 WordKind kind_of_word(std::string_view word) {
-  static std::map<std::string, WordKind, std::less<>> known;  // sentences ask for the same words many times
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (const auto found = known.find(word); found != known.end()) return found->second;
-  const WordKind kind = !gpus_named(word).empty()    ? WordKind::kGpu
-                        : model::is_known_name(word) ? WordKind::kModel
-                                                     : WordKind::kOther;
-  constexpr std::size_t kMost = 10'000;
-  if (known.size() < kMost) known.emplace(word, kind);
-  return kind;
+  static Memo<WordKind> known;
+  return known.get(word, [](std::string_view one) {
+    return !gpus_named(one).empty() ? WordKind::kGpu : model::is_known_name(one) ? WordKind::kModel : WordKind::kOther;
+  });
 }
 
 const catalog::Machine* machine_named(std::string_view word) {
@@ -122,7 +115,9 @@ std::string singular_gpu(const std::string& word) {
 }
 
 bool is_vendor_or_provider(std::string_view word) {
-  return word_facts() && catalog::match_names(word, *word_facts()).has_value();
+  static Memo<bool> known;
+  return word_facts() &&
+         known.get(word, [](std::string_view one) { return catalog::match_names(one, *word_facts()).has_value(); });
 }
 
 std::string meant_choice(std::string_view flag, const std::deque<FlagInfo>& declared) {
