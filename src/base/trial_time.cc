@@ -1,6 +1,5 @@
 #include "base/trial_time.h"
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <ctime>
@@ -20,8 +19,7 @@ double processor_seconds() {
 }  // namespace
 
 struct TrialTime::Watch {
-  explicit Watch(double seconds)
-      : end(processor_seconds() + seconds * std::clamp(std::thread::hardware_concurrency() / 2.0, 1.0, 2.0)) {
+  explicit Watch(double seconds) : end(processor_seconds() + seconds) {
     try {
       thread = std::thread([this] { wait(); });
     } catch (const std::system_error&) {  // no more threads: a trial that runs too long is the last one

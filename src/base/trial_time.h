@@ -8,8 +8,7 @@
 namespace rightsize {
 
 // Cancels the work of this thread once the process has used `seconds` more of processor time.
-// Processor time makes suggestions independent of the load of the machine. Many processors may use twice as much,
-// because they also compute what may not be needed.
+// Processor time makes suggestions independent of the load of the machine.
 class TrialTime {
  public:
   explicit TrialTime(double seconds);
