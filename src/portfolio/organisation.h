@@ -76,6 +76,7 @@ struct Workload {
   std::string apart;                // workloads with the same word run in different pools
   std::vector<std::string> blocks;  // the only blocks in which it may run; empty: all
   std::optional<int> now;           // the option in use
+  std::string left_out;             // a cheaper recommended plan without enough evidence, in words
   std::vector<int> dropped;         // positions of options that break `regions` or `blocks`, ascending
   Place place;
 

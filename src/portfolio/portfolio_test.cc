@@ -1,4 +1,5 @@
 // Random organisations: compares the optimum, its bound and shadow prices with exhaustive search.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -13,6 +14,7 @@
 #include "perf/test_constants.h"
 #include "plan/plan.h"
 #include "plan/read_request.h"
+#include "plan/widen.h"
 #include "portfolio/descent.h"
 #include "portfolio/moves.h"
 #include "portfolio/optimum.h"
@@ -431,6 +433,37 @@ TEST(Portfolio, IsNeverWorseThanTheRecommendations) {
   const Result<Optimum> optimum = find_optimum(CostModel(organisation), {});
   ASSERT_TRUE(optimum);
   EXPECT_LE(optimum->usd, recommended + 0.01);
+}
+
+// A cheaper plan on a GPU without a benchmark is named, not chosen, as in the recommendation.
+TEST(Portfolio, ChoosesOnlyWhatARecommendationWouldPutFirst) {
+  const market::PriceBook book(built_in_catalog());
+  const perf::Constants constants = *perf::load_constants("");
+  const std::vector<std::vector<model::Setting>> work = {
+      {{"model", "llama-2-7b", {}}, {"tokens", "1B", {}}, {"deadline", "7d", {}}},
+      {{"model", "llama-3.1-8b", {}}, {"rate", "5/s", {}}, {"ttft-slo", "1s", {}}},
+      {{"model", "qwen2.5-32b", {}}, {"tokens", "200M", {}}, {"method", "lora", {}}},
+      {{"model", "bert-large", {}}, {"job", "serve", {}}, {"rate", "300/s", {}}, {"latency-slo", "100ms", {}}},
+  };
+  int left_out = 0;
+  for (const std::vector<model::Setting>& settings : work) {
+    plan::Request request = *plan::read_request(settings, built_in_catalog());
+    const plan::Recommendation found = plan::recommend_widely(request, book, constants);
+    std::string text = "workloads:\n  - name: w\n";
+    for (const model::Setting& setting : settings) text += fmt::format("    {}: {}\n", setting.name, setting.value);
+    Organisation organisation = *read_organisation("work.yaml", text, built_in_catalog());
+    ASSERT_TRUE(add_work_options(organisation, book, constants));
+    const Workload& workload = organisation.workloads.front();
+    ASSERT_FALSE(workload.options.empty());
+    for (const Option& option : workload.options) {
+      const auto plan = std::ranges::find_if(
+          found.plans, [&](const plan::Plan& p) { return std::abs(in_usd(p.cost) - option.usd) < 1e-6; });
+      if (plan == found.plans.end()) continue;  // the text shows more plans than the portfolio considers, or fewer
+      EXPECT_TRUE(plan == found.plans.begin() || found.is_sound(*plan)) << settings[0].value << ": " << option.where;
+    }
+    left_out += workload.left_out.empty() ? 0 : 1;
+  }
+  EXPECT_GT(left_out, 0);
 }
 
 // A job that runs every day costs as much as its runs, and a service does not run "every day".

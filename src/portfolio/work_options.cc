@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/cancel.h"
+#include "base/format.h"
 #include "base/parse_units.h"
 #include "plan/read_request.h"
 #include "plan/widen.h"
@@ -60,10 +61,19 @@ class OptionMaker {
     return request;
   }
 
-  // Recommended plans, rented for this workload alone.
+  // Recommended plans, rented for this workload alone. A plan that costs less than the first one but ranks behind it,
+  // because it has no benchmark or a doubtful price, is named and not chosen.
   void add_bought(Request request, Workload& w) {
-    for (const Plan& plan : plan::recommend_widely(request, book_, constants_).plans) {
+    const plan::Recommendation found = plan::recommend_widely(request, book_, constants_);
+    for (const Plan& plan : found.plans) {
       const catalog::Price& price = *plan.offer.price;
+      if (&plan != found.best() && !found.is_sound(plan)) {
+        if (plan.cost < found.best()->cost && w.left_out.empty())
+          w.left_out = fmt::format("{}x {} at {} for {}/month, {}", plan.gpus, plan.offer.gpu->name,
+                                   plan.offer.machine->provider, format_usd(plan.cost * w.runs),
+                                   plan.extrapolated ? "no benchmark" : "old price of one source");
+        continue;
+      }
       Option option;
       option.where = fmt::format("{} {} {}", plan.offer.machine->provider, plan.offer.machine->instance, price.region);
       option.region = price.region;

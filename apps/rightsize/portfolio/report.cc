@@ -63,6 +63,8 @@ const Fields<WorkloadRow> kWorkloadFields = {
     {"usd_per_month", "$/month", "its share of the cost; the shares add up to the whole", &WorkloadRow::usd, dollars},
     {"alone_usd_per_month", "extra alone", "its cheapest option if nothing else ran, on top of reservations",
      &WorkloadRow::alone, dollars},
+    {"left_out?", "a cheaper recommended plan that has no benchmark or a doubtful price, and is therefore no option",
+     [](const WorkloadRow& r) { return when(!r.workload->left_out.empty(), r.workload->left_out); }},
     {"moves?", "whether it moves from the option in use",
      [](const WorkloadRow& r) {
        return r.workload->now ? std::optional(*r.workload->now != r.position) : std::nullopt;
@@ -520,6 +522,14 @@ report::Report portfolio_report(const PlannedPortfolio& planned) {
   if (small) columns.emplace_back("p95_seconds");
   for (const char* name : {"usd_per_month", "alone_usd_per_month"}) columns.emplace_back(name);
   report.show("Workloads", table_of(kWorkloadFields, view.workloads, columns));
+  std::vector<std::string> left_out;
+  for (const WorkloadRow& row : view.workloads) {
+    if (!row.workload->left_out.empty())
+      left_out.push_back(fmt::format("{} on {}", row.workload->name, row.workload->left_out));
+  }
+  if (!left_out.empty())
+    report.say(fmt::format("Cheaper, but left out until tested: {}. 'rightsize recommend' shows the test.",
+                           fmt::join(left_out, "; ")));
   report.show("Machines",
               table_of(kMachineFields, view.machines,
                        {"pool", report::spare("gpu"), "block", "hours", "used_gpus", "cut_gpus", "reserved_gpus",
