@@ -65,6 +65,11 @@ Checked<Outcome> run_commit(const CommitFlags& typed) {
     decide(plan, demand, futures, flags.step.value_or(plan.machine_gpus));
     draw(book, plan);
   }
+  std::set<std::string> with_terms;
+  for (const CommitPlan& plan : plans) {
+    if (plan.has_term()) with_terms.insert(plan.provider);
+  }
+  for (CommitPlan& plan : plans) plan.has_terms = with_terms.contains(plan.provider);
   // As in recommendations, an unconfirmed price, or one more than a year old, never comes first.
   std::ranges::stable_sort(plans, [](const CommitPlan& a, const CommitPlan& b) {
     return std::pair(!a.may_lead, a.new_money()) < std::pair(!b.may_lead, b.new_money());

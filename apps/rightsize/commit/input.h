@@ -46,6 +46,7 @@ struct CommitPlan {
   std::vector<market::Payment> one_year, three_years;  // the ways to pay for them
   std::vector<std::string> sources;                    // of each price, for the report
   bool may_lead = true;                                // the on-demand price is recent and confirmed
+  bool has_terms = false;                              // the provider has a commitment price, also for other machines
   market::CommitmentMix mix;
   market::MixCost cost;                         // with the mix
   int years = market::kPlanYears;               // years that the costs cover
@@ -53,6 +54,7 @@ struct CommitPlan {
   std::optional<market::Offer> on_demand = {};  // the offer with that price
   std::vector<market::Draw> draws = {};         // draws on existing commitments
 
+  bool has_term() const { return prices.one_year || prices.three_years; }
   double expected() const { return cost_over(cost); }
   double cost_over(const market::MixCost& mixed) const { return years == 1 ? mixed.first_year : mixed.total; }
   double new_money() const { return expected() - in_usd(market::sum_of(draws)); }

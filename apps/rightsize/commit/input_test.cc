@@ -74,6 +74,28 @@ TEST(CommitInput, ADiscountAppliesToTheOnDemandPrice) {
   EXPECT_FALSE(candidates(wrong, book, gpu));
 }
 
+// The report names a provider as without commitment price only if 'prices' lists none of it.
+TEST(CommitReport, NoCommitmentPriceMeansThatPricesListsNone) {
+  for (const char* gpu : {"h100-sxm", "a100-80gb-sxm", "l40s", "l4"}) {
+    for (const char* base : {"8", "0,peak=32,share=0.6", "4,peak=64,share=0.1"}) {
+      const Checked<Outcome> answer = call("commit", {"--gpu", gpu, "--base", base, "--purchase", "1y,3y,on-demand"});
+      ASSERT_TRUE(answer) << describe(answer.error());
+      std::string text = report::render(answer->report, report::Format::kText);
+      std::replace(text.begin(), text.end(), '\n', ' ');
+      const std::size_t begin = text.find("No commitment price on file: ");
+      if (begin == std::string::npos) continue;
+      const std::string names = text.substr(begin, text.find("Prices: ", begin) - begin);
+      for (const catalog::Price& price : built_in_catalog().prices) {
+        const bool term =
+            price.purchase == catalog::Purchase::kOneYear || price.purchase == catalog::Purchase::kThreeYears;
+        const catalog::Machine* machine = built_in_catalog().find_machine(price.provider, price.instance);
+        if (!term || machine == nullptr || machine->gpu != gpu) continue;
+        EXPECT_EQ(names.find(" " + price.provider), std::string::npos) << gpu << " " << base << ": " << names;
+      }
+    }
+  }
+}
+
 // Without a price on file, the answer is the break-even discount, and a plan at that discount agrees with it.
 TEST(CommitReport, AMissingPriceIsNoVerdict) {
   for (const int share : {20, 30, 65}) {

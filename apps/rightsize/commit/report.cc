@@ -178,8 +178,6 @@ void add_futures(CommitView& view, const market::Demand& demand, std::vector<Fut
   }
 }
 
-bool has_term(const CommitPlan& plan) { return plan.prices.one_year || plan.prices.three_years; }
-
 // The smallest discount from on-demand at which the best mix commits to this many GPUs.
 double break_even_discount(const CommitPlan& plan, const market::Demand& demand, const std::vector<Future>& futures,
                            bool three_years, double gpus) {
@@ -218,7 +216,7 @@ std::string without_price(const std::vector<CommitPlan>& plans, const CommitFlag
   const bool three = asked && !asked->empty() && std::ranges::count(*asked, catalog::Purchase::kThreeYears) > 0 &&
                      std::ranges::count(*asked, catalog::Purchase::kOneYear) == 0;
   const char* term = three ? "3-year" : "1-year";
-  const bool others = std::ranges::any_of(plans, has_term);
+  const bool others = std::ranges::any_of(plans, &CommitPlan::has_terms);
   const std::string of = best.provider == kOwnPrices ? "" : " from " + best.provider;
   std::string text =
       fmt::format("{}o {} price{} is on file. {}: {} over {}.",
@@ -295,7 +293,7 @@ std::string passed_over(const std::vector<CommitPlan>& plans) {
 std::string not_on_file(const std::vector<CommitPlan>& plans, const catalog::Catalog& catalog) {
   std::vector<std::string> names;
   for (const CommitPlan& plan : plans) {
-    if (has_term(plan) || plan.provider == kOwnPrices) continue;
+    if (plan.has_terms || plan.provider == kOwnPrices) continue;
     const catalog::ProviderFacts* facts = catalog.find_provider(plan.provider);
     const bool said = facts != nullptr && !facts->commitment.empty();
     names.push_back(plan.provider + (said ? fmt::format(" ({})", facts->commitment) : ""));
@@ -319,7 +317,7 @@ report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitF
   const auto show = [&](std::string title, report::Table table) {
     if (!table.rows.empty()) report.show(std::move(title), std::move(table));
   };
-  report.say(has_term(best) ? conclusion(best, demand) : without_price(plans, flags, demand, futures));
+  report.say(best.has_terms ? conclusion(best, demand) : without_price(plans, flags, demand, futures));
   report.say(passed_over(plans));
   report.say(usage_line(best, usage, demand));
   report.say(draws_line(best));
