@@ -318,8 +318,12 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   const bool only_cluster =
       result.cluster && !a.jobs && std::ranges::all_of(a.gpus, [](const GpuRow& g) { return g.use.from_job_log; });
   say(only_cluster ? cluster_headline(*result.cluster) : from_jobs ? jobs_headline(a) : headline(a));
-  if (const auto& rate = result.currency) {
-    const auto whole = [&](double usd) { return format_count(std::round(usd / rate->usd)); };
+  if (const auto& rate = result.currency; rate && rate->currency != catalog::kDollars) {
+    constexpr double kWhole = 100;  // from here on without decimals
+    const auto whole = [&](double usd) {
+      const double amount = usd / rate->usd;
+      return amount < kWhole ? format_number(amount) : format_count(std::round(amount));
+    };
     const std::string wasted = a.totals.measured ? fmt::format(", {} of it wasted", whole(in_usd(a.totals.waste))) : "";
     const double saving = in_usd_per_month(a.totals.saving);
     say(fmt::format("In {}: {} spent{}{}; 1 {} is {:.5g} USD ({}, {}).", rate->currency, whole(in_usd(a.totals.spend)),

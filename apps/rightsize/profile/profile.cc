@@ -1,6 +1,9 @@
 // rightsize profile: how a workload uses a GPU, and how to improve it.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/profile/report.h"
@@ -15,6 +18,17 @@ bool is_recording(const ProfileFlags& flags) {
   if (flags.command.size() != 1 || !flags.replay.empty()) return false;
   const fs::file_status status = fs::status(flags.command.front(), ignored);
   return fs::is_regular_file(status) && (status.permissions() & fs::perms::owner_exec) == fs::perms::none;
+}
+
+// The GPU that the source names, else that of --gpu, which must not contradict the source.
+Result<const catalog::Gpu*> gpu_of(const telemetry::Device& device, const catalog::Gpu* gpu, const std::string& typed,
+                                   const catalog::Catalog& catalog) {
+  const catalog::Gpu* named = diagnose::identify(catalog, device);
+  if (gpu == nullptr || named == nullptr || named == gpu) return named != nullptr ? named : gpu;
+  const auto meant = catalog.match_gpus(typed);
+  if (meant && std::ranges::count(*meant, named) > 0) return named;
+  return fail(bad_input(fmt::format("the source names {}, and --gpu names {}", named->name, gpu->name))
+                  .with_hint("leave out --gpu; the table of other GPUs compares them"));
 }
 
 Checked<Outcome> run_profile(ProfileFlags flags) {
@@ -35,11 +49,13 @@ Checked<Outcome> run_profile(ProfileFlags flags) {
   const std::vector<diagnose::Observed>& seen = sinks.observer.gpus();
   std::vector<diagnose::GpuProfile> gpus;
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    if (watched.used[i]) gpus.push_back(diagnose::understand(seen[i], facts.catalog, gpu, !flags.command.empty()));
+    if (!watched.used[i]) continue;
+    RIGHTSIZE_TRY(const catalog::Gpu* one, gpu_of(seen[i].device, gpu, flags.job.gpu, facts.catalog));
+    gpus.push_back(diagnose::understand(seen[i], facts.catalog, one, !flags.command.empty()));
   }
   std::vector<fleet::GpuUse> use = sinks.use.finish();
   for (fleet::GpuUse& one : use) {
-    if (gpu != nullptr) one.device.name = gpu->name;
+    if (gpu != nullptr && diagnose::identify(facts.catalog, one.device) == nullptr) one.device.name = gpu->name;
   }
   const perf::SpeedTable speeds(facts.catalog, facts.constants);
   const fleet::DevicePrices prices(facts.catalog, own);
