@@ -1,6 +1,7 @@
 #include "rightsize/batch/input.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "base/text.h"
 #include "capacity/sessions.h"
 #include "catalog/words.h"
+#include "presets/model_job.h"
 #include "presets/presets.h"
 #include "rightsize/input/named_gpu.h"
 
@@ -192,25 +194,31 @@ std::uint64_t BatchInput::left_out() const {
   return all > requests ? all - requests : 0;
 }
 
-// Lengths vary around a given mean as in public traces.
+// Lengths vary around a given mean as in public traces. The model decides those that are not given.
 Result<sim::RequestShape> lengths_of(const BatchFlags& flags) {
-  const model::ServeSettings otherwise;
-  capacity::Length isl{static_cast<double>(otherwise.isl), {}}, osl{static_cast<double>(otherwise.osl), {}};
+  std::optional<capacity::Length> isl, osl;
   if (!flags.isl.empty()) {
     RIGHTSIZE_TRY(isl, capacity::parse_length(flags.isl));
   }
   if (!flags.osl.empty()) {
     RIGHTSIZE_TRY(osl, capacity::parse_length(flags.osl));
   }
+  model::Job usual_job;
+  if (isl) usual_job.serve.isl = std::llround(isl->mean);
+  if (osl) usual_job.serve.osl = std::llround(osl->mean);
+  if (const auto model = model::find_model(flags.model); !flags.model.empty() && model)
+    model::fill_lengths(*model, isl.has_value(), osl.has_value(), usual_job);
+  if (!isl) isl = {static_cast<double>(usual_job.serve.isl), {}};
+  if (!osl) osl = {static_cast<double>(usual_job.serve.osl), {}};
   const bool varied = flags.lengths == "varied";
-  if (!varied && (isl.variation.value_or(0) > 0 || osl.variation.value_or(0) > 0))
+  if (!varied && (isl->variation.value_or(0) > 0 || osl->variation.value_or(0) > 0))
     return fail(bad_input("the variation of lengths is given twice").with_hint("use --lengths, or --isl 1k,p95=8k"));
   const capacity::UsualVariation usual = varied ? capacity::usual_variation() : capacity::UsualVariation{};
-  return sim::RequestShape{.size = isl.mean,
-                           .output = osl.mean,
+  return sim::RequestShape{.size = isl->mean,
+                           .output = osl->mean,
                            .exponential = flags.lengths == "exponential",
-                           .size_variation = isl.variation.value_or(usual.prompt),
-                           .output_variation = osl.variation.value_or(usual.answer)};
+                           .size_variation = isl->variation.value_or(usual.prompt),
+                           .output_variation = osl->variation.value_or(usual.answer)};
 }
 
 // Without --policy, the model decides `input.continuous`.
@@ -343,7 +351,7 @@ void declare(FlagSet& command, BatchFlags& f) {
   command.add("isl", f.isl)
       ->meaning("prompt tokens on average, 1024,fixed or 1k,p95=8k; or tokens of a sample")
       ->or_words("1024; of a sample the model's");
-  command.add("osl", f.osl)->meaning("output tokens, written like --isl")->or_words("256");
+  command.add("osl", f.osl)->meaning("output tokens, written like --isl")->or_words("256; of speech models 100");
   command.add("lengths", f.lengths);
   command.add("no-chunked-prefill", f.no_chunked_prefill);
   command.add("emit", f.input.emit)->meaning("files to write: triton, vllm, trtllm, kserve, kubernetes");

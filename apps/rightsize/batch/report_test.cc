@@ -7,6 +7,23 @@
 namespace rightsize::app {
 namespace {
 
+// Lengths that are not given are those of the other commands: of speech, a short text.
+TEST(BatchInput, TheModelDecidesLengthsThatAreNotGiven) {
+  struct Usual {
+    const char *model, *isl, *osl;
+  };
+  for (const Usual& usual : {Usual{"whisper-small", "4", "100"}, {"llama-3.2-1b", "1024", "256"}}) {
+    std::vector<std::string> words = {"--model",   usual.model, "--gpu", "h100-sxm",   "--arrivals",
+                                      "poisson:1", "--lengths", "fixed", "--requests", "2000"};
+    const Checked<Outcome> left_open = call("batch", words);
+    words.insert(words.end(), {"--isl", usual.isl, "--osl", usual.osl});
+    const Checked<Outcome> given = call("batch", words);
+    ASSERT_TRUE(left_open && given);
+    EXPECT_EQ(left_open->report.document.find("latency_ms")->dump(), given->report.document.find("latency_ms")->dump())
+        << usual.model;
+  }
+}
+
 // The recommended setting is a row of the table, also if it mixes two types of replicas.
 TEST(BatchReport, TheBestSettingIsARowOfTheTable) {
   for (const char* rate : {"3", "5", "9"}) {
