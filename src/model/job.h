@@ -34,6 +34,10 @@ enum class Precision {
   kNf4,   // serve and the base of QLoRA: bitsandbytes blocks of 64, doubly quantized scales
   kFp4,   // train: NVFP4 matrix products over kMixedBf16. serve: NVFP4 / MXFP4 blocks with 8-bit scales
 };
+// Whether the arithmetic is bf16, which some GPUs lack.
+constexpr bool is_bf16(Precision precision) {
+  return precision == Precision::kBf16 || precision == Precision::kAmpBf16 || precision == Precision::kMixedBf16;
+}
 
 enum class Optimizer { kAdamW, kAdamW8bit, kAdamWPaged8bit, kSgd, kSgdMomentum, kAdafactor, kLion, kMuon };
 enum class StateFormat { kFp32, kBf16, kInt8 };

@@ -22,11 +22,8 @@ struct Core {
 
 // The Trainer of transformers falls back to fp16 with loss scaling; other frameworks do not.
 bool lacks_bf16(const Request& request, const Job& job, const perf::GpuSpeed& gpu) {
-  using model::Precision;
-  const bool wants = job.precision == Precision::kBf16 || job.precision == Precision::kAmpBf16 ||
-                     job.precision == Precision::kMixedBf16;
   const bool falls_back = job.stack == model::Stack::kHf && request.choices.precisions.empty();
-  return wants && !gpu.has_bf16 && !falls_back;
+  return model::is_bf16(job.precision) && !gpu.has_bf16 && !falls_back;
 }
 
 // Steps so large that fixed costs per step are negligible.

@@ -59,12 +59,38 @@ TEST(EstimateAndMemory, AComparisonChecksEveryGpu) {
     ASSERT_TRUE(compared) << describe(compared.error());
     for (const Json& row : *compared->report.document.find("sweep")->items()) {
       const std::string gpu = *row.find("gpu")->text(), gpus = row.find("gpus")->dump();
-      const Checked<Outcome> need = call("memory", {model, "--job", "train", "--gpu", gpu, "--gpus", gpus});
+      std::vector<std::string> words = {model, "--job", "train", "--gpu", gpu, "--gpus", gpus};
+      if (row.find("recompute") != nullptr) words.insert(words.end(), {"--recompute", "full"});
+      const Checked<Outcome> need = call("memory", words);
       ASSERT_TRUE(need) << describe(need.error());
       EXPECT_EQ(*row.find("memory")->text(), verdict_of(*need)) << model << " on " << gpus << " x " << gpu;
       EXPECT_NE(row.find("usd_per_million_units"), nullptr);
     }
   }
+}
+
+// Recomputation is cheaper than a second GPU.
+TEST(EstimateAndMemory, OneGpuIsEnoughIfRecomputationFitsIt) {
+  int enough = 0;
+  std::mt19937 random(3);
+  for (const char* model : {"mistral-7b", "llama-3.1-8b", "qwen2.5-1.5b", "gpt2-xl"}) {
+    for (const char* gpu : {"a100-40gb-sxm", "a100-80gb-sxm", "l40s", "rtx-4090"}) {
+      const std::string seq = std::to_string(1024 << random() % 5);
+      const std::vector<std::string> job = {model, "--job", "train", "--method", "lora", "--seq", seq, "--gpu", gpu};
+      std::vector<std::string> small = job;
+      small.insert(small.end(), {"--recompute", "full"});
+      const Checked<Outcome> need = call("memory", small);
+      if (!need || verdict_of(*need) != "fits") continue;
+      std::vector<std::string> compared = job;
+      compared.insert(compared.end(), {"--sweep", std::string("gpu=") + gpu});
+      const Checked<Outcome> speed = call("estimate", compared);
+      ASSERT_TRUE(speed) << describe(speed.error());
+      EXPECT_EQ(speed->report.document.find("sweep")->items()->front().find("gpus")->dump(), "1")
+          << model << " on " << gpu << " with " << seq;
+      ++enough;
+    }
+  }
+  EXPECT_GT(enough, 5);
 }
 
 // Machines with the lower price win at a low load, those with the lower cost per token at a high one: the comparison

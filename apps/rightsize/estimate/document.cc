@@ -76,6 +76,8 @@ const Fields<SweepRow> kSweepFields = {
      [](const SweepRow& row) { return row.estimate ? std::string() : row.estimate.error().message; }},
     {kPoint, &SweepRow::estimate},
     {"gpus?", "GPUs", "number of GPUs", &SweepRow::gpus},
+    {"recompute?", "recompute", "full: the backward pass recomputes activations, to save memory",
+     [](const SweepRow& row) { return when(row.recomputes, std::string("full")); }},
     {"memory?", "memory", "whether the GPUs hold the job", &SweepRow::memory, one_of({"fits", "tight", "no"})},
     {"usd_per_million_units?", "$ per 1M", "cost of a million tokens (output tokens when serving), samples or images",
      &SweepRow::usd_per_million, [](double dollars) { return format_usd(usd(dollars)); }},

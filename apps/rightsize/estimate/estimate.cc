@@ -118,6 +118,7 @@ std::optional<market::GpuQuote> on_demand_price(const market::PriceBook& book, c
 SweepRow compared_row(const perf::Constants& constants, const market::PriceBook& book, const std::string& value,
                       const SpeedInput& input) {
   SweepRow row{"gpu", value, estimate_speed(constants, input), input.job.parallel.gpus, memory_verdict(input)};
+  row.recomputes = input.job.kind == model::JobKind::kTrain && input.job.train.recompute == model::Recompute::kFull;
   const auto price = on_demand_price(book, input);
   const double units = row.estimate ? units_per_second(input, *row.estimate) : 0;
   if (price && units > 0) row.usd_per_million = in_usd_per_gpu_hour(price->rate) / 3600 / units * 1e6;

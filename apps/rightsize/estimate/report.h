@@ -21,6 +21,7 @@ struct SweepRow {
   std::optional<int> gpus = {};
   std::optional<memory::Verdict> memory = {};
   std::optional<double> usd_per_million = {};  // tokens, samples or images
+  bool recomputes = false;                     // all activations
 };
 
 // A run over a number of tokens: trained, or generated when serving.

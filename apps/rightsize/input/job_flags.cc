@@ -152,6 +152,14 @@ bool shard_if_too_large(const JobFlags& flags, const model::ModelShape& model, c
   constexpr int kMostGpus = 1024;
   const int most_zero = job.stack == model::Stack::kMegatron ? 1 : 3;  // Megatron shards the optimizer only
   const bool may_recompute = !flags.settings.contains("recompute") && model.layers > 0;
+  if (may_recompute && job.parallel.gpus == 1) {
+    model::Job smaller = job;
+    smaller.train.recompute = model::Recompute::kFull;
+    if (memory::check_job(model, smaller).empty() && verdict(smaller) == memory::Verdict::kFits) {
+      job = smaller;
+      return true;
+    }
+  }
   for (int gpus = add ? 2 : job.parallel.gpus; gpus <= (add ? kMostGpus : job.parallel.gpus); gpus *= 2) {
     for (int try_number = 0; try_number < (may_recompute ? 2 : 1) * most_zero; ++try_number) {
       model::Job sharded = job;
@@ -179,6 +187,8 @@ void note_lengths(const JobFlags& flags) {
 
 std::string sharded_words(const model::ModelShape& model, const catalog::Gpu& gpu, const model::Job& job) {
   const bool again = job.train.recompute == model::Recompute::kFull;
+  if (job.parallel.gpus == 1)
+    return fmt::format("{} fits one {} only if it recomputes activations (--recompute full)", model.name, gpu.name);
   return fmt::format("a copy of {} does not fit one {}: sharded over {} GPUs (--gpus {} --zero {}{})", model.name,
                      gpu.name, job.parallel.gpus, job.parallel.gpus, job.parallel.zero,
                      again ? " --recompute full" : "");

@@ -49,11 +49,12 @@ bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, c
                         bool may_add_gpus = false);
 
 // The same for training: a job that does not fit is sharded with the lowest sufficient ZeRO stage, with recomputation
-// if needed. It uses the given GPUs or, with `may_add_gpus` and without --gpus, the fewest that hold it.
+// if needed. It uses the given GPUs or, with `may_add_gpus` and without --gpus, one GPU if recomputation is enough, else
+// the fewest that hold it.
 bool shard_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu, model::Job& job,
                         bool may_add_gpus = false);
 
-// The note about the sharding.
+// The note about what was changed.
 std::string sharded_words(const model::ModelShape& model, const catalog::Gpu& gpu, const model::Job& job);
 
 // In lengths such as 4k, k means 1,000, as in vLLM. Prints a note if the user may have meant 1,024.

@@ -44,10 +44,19 @@ Result<std::vector<const Gpu*>> candidates(const catalog::Catalog& catalog, cons
   return gpus;
 }
 
-// If a number format was assumed, adds the figures for the other likely format.
+// If a number format was assumed, adds the figures for the other likely format; also if the GPU does not have it.
 void note_formats(const JobFlags& flags, const ModelAndJob& input, const memory::MemoryNeed& need, const Gpu* gpu) {
   model::Job other = input.job;
   const bool trains = input.job.kind == model::JobKind::kTrain, given = flags.settings.contains("precision");
+  if (gpu != nullptr && model::is_bf16(other.precision) && !gpu->peak(catalog::NumberFormat::kBf16).supported) {
+    other.precision = trains ? model::Precision::kAmpFp16 : model::Precision::kFp16;
+    const bool possible = memory::check_job(input.model, other).empty();
+    note(fmt::format("{} has no bf16 arithmetic; {}", gpu->name,
+                     !possible ? "fp16 with loss scaling is needed"
+                               : fmt::format("--precision {} needs {}", model::name_of(other.precision),
+                                             format_bytes(memory::estimate_memory(input.model, other, gpu).device))));
+    other = input.job;
+  }
   if (trains && !given && input.job.precision == model::Precision::kBf16 &&
       input.job.train.method == model::Method::kFull) {
     other.precision = input.job.parallel.zero > 0 ? model::Precision::kMixedBf16 : model::Precision::kAmpBf16;

@@ -101,9 +101,7 @@ Seconds scaler_wait(const Job& job, Seconds host_optimizer) {
 }
 
 void note_hardware(const Job& job, const GpuSpeed& gpu, const Cluster& cluster, Notes& notes) {
-  const bool wants_bf16 = job.precision == Precision::kBf16 || job.precision == Precision::kAmpBf16 ||
-                          job.precision == Precision::kMixedBf16;
-  if (wants_bf16 && !gpu.has_bf16) notes.push_back({NoteKind::kHalfInsteadOfBf16, 0});
+  if (model::is_bf16(job.precision) && !gpu.has_bf16) notes.push_back({NoteKind::kHalfInsteadOfBf16, 0});
   const bool lacks =
       (job.precision == Precision::kFp8 && !gpu.has_fp8) || (job.precision == Precision::kFp4 && !gpu.has_fp4);
   if (lacks && job.kind == JobKind::kServe) notes.push_back({NoteKind::kWeightOnly, 0});
