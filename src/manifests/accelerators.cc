@@ -48,7 +48,7 @@ Counts counts_of(std::string_view key) {
     if (meaning != Counts::kUnits) what = meaning;
     counted = true;
   };
-  for (const char* word : {"numberof", "num", "desired", "initial", "target", "total", "static"})
+  for (const char* word : {"numberof", "num", "desired", "initial", "target", "total", "static", "fixed"})
     drop(word, true, Counts::kUnits);
   for (const char* word : {"minimum", "min", "least"}) drop(word, true, Counts::kLeast);
   for (const char* word : {"maximum", "max", "most"}) drop(word, true, Counts::kMost);

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "base/parse_units.h"
 #include "base/text.h"
 #include "catalog/place.h"
 #include "manifests/accelerators.h"
+#include "manifests/hcl_functions.h"
 #include "manifests/readers.h"
 
 namespace rightsize::manifests {
@@ -21,13 +21,15 @@ constexpr std::string_view kTypeKeys[] = {"instance_type",  "instance_type_name"
                                           "sku_name",       "node_type",
                                           "vm_type",        "shape",
                                           "plan",           "flavor_name",
-                                          "node_shape",     "type"};
+                                          "node_shape",     "type",
+                                          "node_type_id",   "instance_type_id"};
 // Counts whose names do not say what they count (counts_of); with those that have priority over other counts.
-constexpr std::string_view kCountKeys[] = {"desired_size",    "desired_capacity", "node_count",
-                                           "target_capacity", "target_size",      "desired_count"};
+constexpr std::string_view kCountKeys[] = {"desired_size", "desired_capacity", "node_count", "target_capacity",
+                                           "target_size",  "desired_count",    "capacity"};
 constexpr std::string_view kMostKeys[] = {"max_size", "max_count", "max_capacity", "node_count_dynamic_max",
                                           "autoscaling_total_max_nodes"};
-constexpr std::string_view kLeastKeys[] = {"min_size", "min_count", "min_capacity", "autoscaling_total_min_nodes"};
+constexpr std::string_view kLeastKeys[] = {"min_size", "min_count", "min_capacity", "autoscaling_total_min_nodes",
+                                           "min_idle_instances"};
 
 using Kind = HclValue::Kind;
 
@@ -74,6 +76,7 @@ class BlockReader {
       base.name = each.name;
       base.region = each.region;
       base.whole_machines = true;
+      base.job = each.kind == "Google Batch job" || plain(each.kind).ends_with("jobdefinition");
       Way way = {&each.block};
       visit(way, base);
       read_manifests(each);
@@ -199,7 +202,7 @@ class BlockReader {
       if (way.size() > 1 || !inner.is_block || name.find("pool") != std::string::npos) below.part = part_of(base, name);
       // Pools of a list have no key, but a name.
       const HclValue* named = inner.find("name");
-      const bool listed = name.ends_with("pools") || name.ends_with("groups");
+      const bool listed = name.ends_with("pools") || name.ends_with("groups") || name.ends_with("profiles");
       if (listed && !inner.is_block && named != nullptr && named->kind == Kind::kString) below.part = named->text;
       way.push_back(&inner);
       visit(way, below);
@@ -208,9 +211,9 @@ class BlockReader {
   }
   // The name of a node group within a module; blocks such as node_config are part of the group around them.
   static std::string part_of(const GpuRequest& base, const std::string& name) {
-    const bool plain =
-        is_any(name, {"node_config", "content", "scheduling", "managed_node_groups", "eks_managed_node_groups",
-                      "node_groups", "guest_accelerator", "linux_node_config"});
+    const bool plain = is_any(
+        name, {"node_config", "content", "scheduling", "managed_node_groups", "eks_managed_node_groups", "node_groups",
+               "guest_accelerator", "linux_node_config", "properties", "agent_pool_profiles", "hardware_profile"});
     return plain ? base.part : name;
   }
 
@@ -223,12 +226,6 @@ class BlockReader {
   std::optional<HclValue> known(const HclValue& node, std::string_view key) const {
     const HclValue* value = node.find(key);
     return value == nullptr ? std::nullopt : settled(*value);
-  }
-
-  std::string shown(const HclValue& value) const {
-    if (value.kind == Kind::kExpression || !value.text.empty()) return value.text;
-    if (value.kind == Kind::kNumber) return fmt::format("{:g}", value.number);
-    return value.kind == Kind::kBool ? (value.boolean ? "true" : "false") : "a list or an object";
   }
 
   // Text values of an attribute, one or a list; unknown values go to `open`.
@@ -244,14 +241,8 @@ class BlockReader {
     }
   }
 
-  std::optional<double> number(std::string_view name, const HclValue& value, GpuRequest& request) const {
-    const std::optional<HclValue> known = settled(value);
-    if (known && known->kind == Kind::kNumber && known->number >= 0) return known->number;
-    if (known && known->kind == Kind::kString) {
-      if (const Result<double> read = parse_number(known->text); read && *read >= 0) return *read;
-    }
-    request.unresolved.push_back(fmt::format("{} = {}", name, shown(value)));
-    return std::nullopt;
+  static std::optional<double> number(std::string_view name, const HclValue& value, GpuRequest& request) {
+    return count_of(&value, name, request);
   }
 
   // A machine type or an accelerator directly in this block is a request.
@@ -266,6 +257,11 @@ class BlockReader {
       if (request.line == 0) request.line = value->line;
     }
     std::erase_if(types, [](const std::string& type) { return type.empty(); });
+    // Azure's scale sets: sku { name, capacity }; Nebius: platform and preset.
+    const HclValue *platform = here.find("platform"), *preset = here.find("preset"), *name = here.find("name");
+    if (platform != nullptr && preset != nullptr) types.push_back(platform->text + "_" + preset->text);
+    if (name != nullptr && here.find("capacity") != nullptr) types.push_back(name->text);
+    if (request.line == 0 && !types.empty()) request.line = (preset != nullptr ? *preset : *name).line;
     read_tpu(here, types, request);
     const bool accelerated = read_accelerators(here, request) || (types.empty() && read_requirement(here, request));
     const bool gpu_machine = std::any_of(types.begin(), types.end(), [](const std::string& type) {
@@ -301,7 +297,7 @@ class BlockReader {
   }
 
   static bool is_machine(const std::vector<std::string>& open) {
-    return !open.empty() && starts_with_any(open.front(), {"instance_type", "machine_type", "vm_size"});
+    return !open.empty() && starts_with_any(open.front(), {"instance_type", "machine_type", "vm_size", "node_type_id"});
   }
 
   static bool sounds_like_gpu(std::string_view text) {
@@ -403,22 +399,44 @@ class BlockReader {
       // `count` of a resource multiplies; that of a pool within is its number of machines.
       const HclValue* count = i > 0 ? way[i]->find("count") : nullptr;
       found = count_in(*way[i], request, true);
-      if (!found && count != nullptr) request.units = number("count", *count, request), found = true;
+      if (count != nullptr && count->kind != Kind::kNull)
+        request.units = number("count", *count, request), found = true;
     }
     const HclValue& top = *way.front();
     if (request.kind == "google_container_node_pool" || request.kind == "google_container_cluster")
       count_zones(way, request);
     if (!found && is_template(request.kind)) count_users(request);
-    // AWS Batch counts processors and itself decides the number of machines.
-    for (const char* key :
-         {"min_vcpus", "desired_vcpus", "max_vcpus", "minv_cpus", "desiredv_cpus", "maxv_cpus"}) {  // MaxvCpus
-      const HclValue* value = found ? nullptr : way.back()->find(key);
-      if (value == nullptr) continue;
-      request.units = std::nullopt;
-      request.unresolved.push_back(fmt::format("{} = {}", key, shown(*value)));
-    }
+    count_processors(*way.back(), request);
+    add_driver(*way.back(), request);
     if (const HclValue* count = top.find("count")) times(number("count", *count, request), request);
     if (const HclValue* each = top.find("for_each")) times(elements(*each, request), request);
+  }
+
+  // AWS Batch counts processors (max_vcpus, MaxvCpus) and itself decides the number of machines.
+  static void count_processors(const HclValue& node, GpuRequest& request) {
+    for (const auto& [key, value] : node.members) {
+      const std::string name = plain(key);
+      if (name == "maxvcpus") request.most_vcpus = number(key, value, request);
+      if (name != "minvcpus" && name != "desiredvcpus") continue;
+      request.units = request.units && number_of(value) == 0 ? std::optional(0.0) : std::nullopt;
+      if (!request.units) request.unresolved.push_back(fmt::format("{} = {}", key, shown_value(value)));
+    }
+  }
+
+  // The cluster of Databricks has a driver besides its workers, of the same type unless another is given.
+  void add_driver(const HclValue& node, GpuRequest& request) {
+    const HclValue *workers = node.find("node_type_id"), *driver = node.find("driver_node_type_id");
+    if (workers == nullptr || node.find("min_idle_instances") != nullptr) return;
+    const bool same = driver == nullptr || driver->text == workers->text;
+    if (same && request.units) *request.units += 1;
+    if (same && request.most_units) *request.most_units += 1;
+    if (same || gpu_machine_provider(driver->text).empty()) return;
+    GpuRequest& one = found_.requests.emplace_back(request);
+    one.part = "driver";
+    one.line = driver->line;
+    one.machines = {one.resource = driver->text};
+    one.units = 1;
+    one.most_units = std::nullopt;
   }
 
   bool count_in(const HclValue& node, GpuRequest& request, bool inner) {
@@ -448,7 +466,7 @@ class BlockReader {
     if (!inner) return counted;
     each_inner(node, [&](const std::string& name, const HclValue& below) {
       if (is_any(name, {"scaling_config", "autoscaling", "scaling", "autoscaling_policy", "scale_settings",
-                        "auto_scaling"})) {
+                        "auto_scaling", "autoscale"})) {
         // The least number of an autoscaler does not replace the number to start with.
         const std::optional<double> start = counted ? request.units : std::nullopt;
         counted = count_in(below, request, false) || counted;
@@ -496,7 +514,7 @@ class BlockReader {
   std::optional<double> elements(const HclValue& value, GpuRequest& request) const {
     if (value.kind == Kind::kList) return static_cast<double>(value.items.size());
     if (value.kind == Kind::kObject) return static_cast<double>(value.members.size());
-    request.unresolved.push_back(fmt::format("for_each = {}", shown(value)));
+    request.unresolved.push_back(fmt::format("for_each = {}", shown_value(value)));
     return std::nullopt;
   }
 
@@ -533,16 +551,19 @@ class BlockReader {
       if (says_spot(*node)) return true;
       bool beside = false;
       each_inner(*node, [&](const std::string& name, const HclValue& inner) {
-        if (name == "scheduling" || name == "instance_market_options") beside = beside || says_spot(inner);
+        if (name == "scheduling" || name == "instance_market_options" || name.ends_with("_attributes"))
+          beside = beside || says_spot(inner);
       });
       if (beside) return true;
     }
     return false;
   }
   bool says_spot(const HclValue& node) const {
-    for (const char* key : {"capacity_type", "priority", "provisioning_model", "market_type", "spot", "preemptible"}) {
+    for (const char* key : {"capacity_type", "priority", "provisioning_model", "market_type", "spot", "preemptible",
+                            "scale_set_priority", "availability"}) {
       const std::optional<HclValue> value = known(node, key);
-      if (value && ((value->kind == Kind::kBool && value->boolean) || to_lower(value->text) == "spot")) return true;
+      if (value && ((value->kind == Kind::kBool && value->boolean) || to_lower(value->text).starts_with("spot")))
+        return true;
     }
     if (node.find("spot_price") != nullptr) return true;
     return !node.labels.empty() && node.labels[0] == "aws_spot_instance_request";

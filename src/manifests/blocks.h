@@ -20,14 +20,22 @@ struct ConfigBlock {
   std::string region = {};                // of its provider, where the block itself names none
 };
 
+// "InstanceTypes" -> "instance_types", "machineSpec" -> "machine_spec"
+std::string snake_case(std::string_view name);
+HclValue snake_keys(HclValue value);
+
+// A file of Azure's Bicep as one of Terraform: variables, locals, resources and modules, whose folders are files.
+Result<HclValue> parse_bicep(const std::string& file, std::string_view text);
+
 // Whether an attribute of this name may hold a machine type.
 bool is_machine_key(std::string_view name);
 
 // One request for each block or object inside that names a machine type with GPUs or an accelerator.
 Found read_blocks(const std::vector<ConfigBlock>& blocks);
 
-// The blocks of a CloudFormation template, of `terraform show -json`, or of a cluster file that names machine types
-// (ray up, ParallelCluster, Vertex AI). None if the document names no machine type.
+// The blocks of a template of CloudFormation or Azure, of `terraform show -json`, or of a cluster file that names
+// machine types (ray up, ParallelCluster, Vertex AI, Databricks, Google Batch). None if the document names no machine
+// type.
 std::vector<ConfigBlock> blocks_of(const YamlText& document);
 
 }  // namespace rightsize::manifests

@@ -1,6 +1,7 @@
 // CloudFormation, Terraform's plans and cluster files of other tools, as blocks.
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <functional>
 #include <map>
 
@@ -16,18 +17,6 @@ namespace {
 
 using Kind = HclValue::Kind;
 
-// "InstanceTypes" -> "instance_types", "machineSpec" -> "machine_spec"
-std::string snake_case(std::string_view name) {
-  std::string snake;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool upper = std::isupper(static_cast<unsigned char>(name[i])) != 0;
-    const bool after_lower = i > 0 && std::islower(static_cast<unsigned char>(name[i - 1])) != 0;
-    if (upper && after_lower) snake += '_';
-    snake += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
-  }
-  return snake;
-}
-
 HclValue expression(std::string text) {
   HclValue made;
   made.kind = Kind::kExpression;
@@ -39,8 +28,9 @@ HclValue expression(std::string text) {
 class Conversion {
  public:
   using Refer = std::function<std::optional<HclValue>(const std::string&)>;
-  Conversion(const YamlText& document, Refer refer, bool snake)
-      : doc_(document), refer_(std::move(refer)), snake_(snake) {}
+  // `maps`: the Mappings of CloudFormation, for Fn::FindInMap.
+  Conversion(const YamlText& document, Refer refer, bool snake, const YamlValue* maps = nullptr)
+      : doc_(document), refer_(std::move(refer)), snake_(snake), maps_(maps) {}
 
   HclValue of(const YamlValue& value, int depth = 0) const {
     HclValue made = converted(value, depth);
@@ -65,8 +55,12 @@ class Conversion {
     if (value.mapping.size() == 1 && refer_) {
       const auto& [key, inner] = value.mapping.front();
       if (key.scalar == "Ref") return of(inner, depth + 1);
+      if (key.scalar == "Fn::FindInMap") return mapped(inner, depth);
       if (key.scalar.starts_with("Fn::")) return expression(key.scalar);
     }
+    // !FindInMap [Map, key, key]: tags are not kept.
+    if (maps_ != nullptr && value.list.size() == 3 && maps_->find(value.list[0].scalar) != nullptr)
+      return mapped(value, depth);
     made.kind = is_list(&value) ? Kind::kList : Kind::kObject;
     for (const YamlValue& item : value.list) made.items.push_back(of(item, depth + 1));
     for (const auto& [key, inner] : value.mapping) {
@@ -76,10 +70,19 @@ class Conversion {
     }
     return made;
   }
+  HclValue mapped(const YamlValue& keys, int depth) const {
+    const YamlValue* found = maps_;
+    for (const YamlValue& key : keys.list) {
+      const HclValue known = of(key, depth + 1);
+      found = found == nullptr || known.kind == Kind::kExpression ? nullptr : found->find(known.text);
+    }
+    return found == nullptr ? expression("Fn::FindInMap") : of(*found, depth + 1);
+  }
 
   const YamlText& doc_;
   Refer refer_;
   bool snake_;
+  const YamlValue* maps_;
 };
 
 // Resources: {Name: {Type: AWS::EC2::Instance, Properties: {...}}}, Parameters: {Name: {Default: ...}}.
@@ -98,7 +101,7 @@ std::vector<ConfigBlock> cloud_formation(const YamlText& doc) {
     const YamlValue* otherwise = parameter->find("Default");
     return is_scalar(otherwise) ? hcl_string(doc.text(otherwise)) : expression("Parameters." + text);
   };
-  const Conversion convert(doc, refer, true);
+  const Conversion convert(doc, refer, true, doc.root().find("Mappings"));
   std::vector<ConfigBlock> blocks;
   for (const auto& [name, resource] : resources->mapping) {
     const YamlValue* properties = resource.find("Properties");
@@ -219,6 +222,67 @@ std::vector<ConfigBlock> terraform_plan(const YamlText& doc, const YamlValue& va
   return blocks;
 }
 
+// "[parameters('size')]" as the name alone; other expressions with double quotes.
+std::optional<HclValue> azure_expression(std::string text) {
+  if (!text.starts_with('[') || !text.ends_with(']') || text.starts_with("[[")) return std::nullopt;
+  text = text.substr(1, text.size() - 2);
+  for (const std::string_view call : {"parameters('", "variables('"}) {
+    for (std::size_t at = text.find(call); at != std::string::npos; at = text.find(call, at)) {
+      text.erase(at, call.size());
+      if (const std::size_t close = text.find("')", at); close != std::string::npos) text.erase(close, 2);
+    }
+  }
+  std::ranges::replace(text, '\'', '"');
+  return expression(std::move(text));
+}
+
+// Azure's templates: {parameters: {name: {defaultValue: ...}}, variables: {...}, resources: [...]}.
+std::vector<ConfigBlock> azure_template(const YamlText& doc, const YamlValue& resources) {
+  HclScope scope;
+  scope.use_bare_names();
+  const Conversion as_is(doc, azure_expression, false), convert(doc, azure_expression, true);
+  for (const char* part : {"parameters", "variables"}) {
+    const YamlValue* named = doc.root().find(part);
+    for (const auto& [name, given] : is_mapping(named) ? named->mapping : decltype(named->mapping)()) {
+      const YamlValue* value = part[0] == 'p' ? given.find("defaultValue") : &given;
+      if (value != nullptr) scope.give(doc.text(&name), as_is.of(*value));
+    }
+  }
+  std::vector<ConfigBlock> blocks;
+  const auto add = [&](const YamlValue& resource) {
+    HclValue block = convert.of(resource);
+    block.is_block = true;
+    HclValue copies = hcl_number(1);
+    if (const HclValue* copy = block.find("copy"); copy != nullptr && copy->find("count") != nullptr)
+      copies = *copy->find("count");
+    if (const HclValue* condition = block.find("condition"))
+      copies = expression(fmt::format("({}) ? ({}) : 0", condition->text, copies.text));
+    block.members.emplace_back("count", std::move(copies));
+    block = scope.expanded(block);
+    const HclValue* name = block.find("name");
+    blocks.push_back({block, doc.file(), doc.text(resource.find("type")), name == nullptr ? "" : name->text});
+  };
+  for (const YamlValue& resource : resources.list) add(resource);
+  for (const auto& [name, resource] : resources.mapping) add(resource);
+  return blocks;
+}
+
+// Google Batch runs a task on a machine, or several.
+bool count_tasks(HclValue& job) {
+  const HclValue* groups = job.find("task_groups");
+  const auto policy = std::ranges::find(job.members, "allocation_policy", [](const auto& m) { return m.first; });
+  if (groups == nullptr || groups->items.empty() || policy == job.members.end()) return false;
+  const auto number = [&](const char* name) {
+    const HclValue* given = groups->items[0].find(name);
+    return given == nullptr ? std::nullopt : number_of(*given);
+  };
+  const double tasks = number("task_count").value_or(1),
+               at_once = std::min(tasks, number("parallelism").value_or(tasks));
+  policy->second.members.emplace_back("count",
+                                      hcl_number(std::ceil(at_once / number("task_count_per_node").value_or(1))));
+  return true;
+}
+
 bool names_machine(const HclValue& value, int depth = 0) {
   if (depth > 60) return false;
   for (const auto& [name, member] : value.members) {
@@ -240,6 +304,26 @@ bool names_machine(const HclValue& value, int depth = 0) {
 
 }  // namespace
 
+std::string snake_case(std::string_view name) {
+  std::string snake;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool upper = std::isupper(static_cast<unsigned char>(name[i])) != 0;
+    const bool after_lower = i > 0 && std::islower(static_cast<unsigned char>(name[i - 1])) != 0;
+    if (upper && after_lower) snake += '_';
+    snake += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+  }
+  return snake;
+}
+
+HclValue snake_keys(HclValue value) {
+  for (HclValue& item : value.items) item = snake_keys(std::move(item));
+  for (auto& [name, member] : value.members) {
+    name = snake_case(name);
+    member = snake_keys(std::move(member));
+  }
+  return value;
+}
+
 std::vector<ConfigBlock> blocks_of(const YamlText& document) {
   const YamlValue& root = document.root();
   if (!is_mapping(&root)) return {};
@@ -254,11 +338,16 @@ std::vector<ConfigBlock> blocks_of(const YamlText& document) {
     const YamlValue* values = find_path(root, {part, "root_module"});
     if (is_mapping(values) && root.find("format_version") != nullptr) return terraform_plan(document, *values);
   }
+  if (root.find("$schema") != nullptr &&
+      contains_any(document.text(root.find("$schema")), {"eploymentTemplate.json"}) &&
+      root.find("resources") != nullptr)
+    return azure_template(document, *root.find("resources"));
   ConfigBlock whole{Conversion(document, {}, true).of(root), document.file(), "cluster file", ""};
   whole.name = document.text(root.find("cluster_name"));
   if (whole.name.empty()) whole.name = document.text(root.find("name"));
   if (whole.name.empty()) whole.name = document.file().substr(document.file().rfind('/') + 1);
   if (!names_machine(whole.block)) return {};
+  if (count_tasks(whole.block)) whole.kind = "Google Batch job";
   return {std::move(whole)};
 }
 

@@ -30,9 +30,9 @@ bool RequestChange::differs() const {
   if (!before || !after) return true;
   const GpuRequest &a = before->request, &b = after->request;
   return a.resource != b.resource || a.gpus != b.gpus || a.machines != b.machines || a.mig_profile != b.mig_profile ||
-         a.per_unit != b.per_unit || a.units != b.units || a.most_units != b.most_units || a.spot != b.spot ||
-         a.unresolved != b.unresolved || a.provider != b.provider || a.region != b.region || a.hint != b.hint ||
-         a.time_limit != b.time_limit;
+         a.per_unit != b.per_unit || a.units != b.units || a.most_units != b.most_units ||
+         a.most_vcpus != b.most_vcpus || a.spot != b.spot || a.unresolved != b.unresolved || a.provider != b.provider ||
+         a.region != b.region || a.hint != b.hint || a.time_limit != b.time_limit;
 }
 
 std::vector<RequestChange> compare(std::vector<Side> before, std::vector<Side> after) {

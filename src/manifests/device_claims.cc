@@ -32,12 +32,28 @@ bool same_namespace(const std::string& a, const std::string& b) {
 }
 std::string bare(const std::string& name) { return name.substr(name.find('/') + 1); }
 
-// Pods that choose their nodes by a label of a node pool have the pool's GPUs.
+// AWS Batch: jobs run on the machines of the compute environment, if there is only one.
+void choose_by_environment(std::vector<GpuRequest>& requests) {
+  const auto is_environment = [](const GpuRequest& request) { return request.most_vcpus.has_value(); };
+  if (std::ranges::count_if(requests, is_environment) != 1) return;
+  const GpuRequest environment = *std::ranges::find_if(requests, is_environment);
+  for (GpuRequest& request : requests) {
+    if (!request.job || request.resource != "GPU" || !request.machines.empty()) continue;
+    request.machines = environment.machines;
+    request.provider = environment.provider;
+    request.spot = environment.spot;
+    request.sources.push_back(environment.file);
+  }
+}
+
+// Pods that choose their nodes by a label of a node pool have the pool's GPUs, and quotas those of their flavor.
 void choose_by_pool(std::vector<GpuRequest>& requests) {
   for (GpuRequest& request : requests) {
-    if (request.ceiling || !request.gpus.empty() || !request.machines.empty()) continue;
+    const bool quota = request.kind == "ClusterQueue";
+    if ((request.ceiling && !quota) || !request.gpus.empty() || !request.machines.empty()) continue;
     for (const GpuRequest& pool : requests) {
-      if (!pool.ceiling || std::ranges::find_first_of(pool.node_labels, request.node_labels) == pool.node_labels.end())
+      if (!pool.ceiling || (quota && pool.kind != kFlavorKind) ||
+          std::ranges::find_first_of(pool.node_labels, request.node_labels) == pool.node_labels.end())
         continue;
       request.gpus = pool.gpus;
       request.machines = pool.machines;
@@ -139,6 +155,8 @@ void join_documents(Found& found) {
   }
   std::move(joined.begin(), joined.end(), std::back_inserter(kept));
   choose_by_pool(kept);
+  choose_by_environment(kept);
+  std::erase_if(kept, [](const GpuRequest& request) { return request.kind == kFlavorKind; });
   for (GpuRequest& request : kept) {
     for (const Scaler& scaler : found.scalers) {
       if (scaler.kind != request.kind || bare(scaler.name) != bare(request.name) ||

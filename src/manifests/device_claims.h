@@ -16,6 +16,8 @@ std::optional<GpuRequest> read_device_request(const YamlText& doc, const YamlVal
 void append_claim_uses(const YamlText& doc, const YamlValue& pod, const GpuRequest& pod_request,
                        std::vector<ClaimUse>& uses);
 
+inline constexpr const char* kFlavorKind = "ResourceFlavor";  // of Kueue
+
 // Adds the GPUs of claims to the pods that use them, and the replicas of autoscalers to their targets.
 void join_documents(Found& found);
 

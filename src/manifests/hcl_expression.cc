@@ -132,16 +132,16 @@ HclExpression::Maybe HclExpression::named() {
   if (name == "null") return HclValue{};
   if (here() == '(') return call(name);
   if (const auto found = names_.find(name); found != names_.end()) return settled(found->second);
-  if ((name != "var" && name != "local") || here() != '.') return std::nullopt;
-  ++at_;
-  const std::string which = word();
+  if (!scope_.bare_names_ && ((name != "var" && name != "local") || here() != '.')) return std::nullopt;
+  if (!scope_.bare_names_) ++at_;
+  const std::string which = scope_.bare_names_ ? name : word();
   const auto look = [&](const HclScope::Names& names) -> Maybe {
     const auto found = names.find(which);
     if (found == names.end()) return std::nullopt;
     if (found->second.kind != Kind::kExpression) return found->second;
     return HclExpression(scope_, found->second.text, {}, depth_ + 1, budget_).value();
   };
-  if (name == "local") return look(scope_.locals_);
+  if (name == "local" || (scope_.bare_names_ && scope_.locals_.contains(which))) return look(scope_.locals_);
   return scope_.given_.contains(which) ? look(scope_.given_) : look(scope_.defaults_);
 }
 

@@ -7,7 +7,6 @@
 
 #include "base/parse_units.h"
 #include "base/text.h"
-#include "manifests/request.h"
 
 namespace rightsize::manifests {
 namespace {
@@ -153,12 +152,30 @@ std::string text_of(const HclValue& value) {
   return value.kind == Kind::kString || value.kind == Kind::kNumber ? value.text : std::string();
 }
 
+std::string shown_value(const HclValue& value) {
+  if (value.kind == Kind::kExpression || !value.text.empty()) return value.text;
+  return value.kind == Kind::kBool ? text_of(value) : "a list or an object";
+}
+std::optional<double> count_of(const HclValue* value, std::string_view name, GpuRequest& request) {
+  if (value == nullptr) return 1;
+  if (const std::optional<double> number = number_of(*value); number && *number >= 0) return number;
+  request.unresolved.push_back(fmt::format("{} = {}", name, shown_value(*value)));
+  return std::nullopt;
+}
+
 Maybe hcl_call(const std::string& name, std::vector<Maybe> arguments, const Settle& settle) {
   const bool any = std::ranges::any_of(arguments, [](const Maybe& argument) { return argument.has_value(); });
   if (name == "merge") return any ? merged(arguments) : std::nullopt;
   if (name == "concat") return any ? joined_lists(arguments) : std::nullopt;
   if (name == "try") return first_of(arguments, false);
   if (name == "coalesce") return first_of(arguments, true);
+  // Azure's functions.
+  if (name == "if" && arguments.size() == 3 && arguments[0]) {
+    const std::optional<bool> truth = truth_of(*arguments[0]);
+    return truth ? arguments[*truth ? 1 : 2] : std::nullopt;
+  }
+  if (name == "equals" && arguments.size() == 2 && arguments[0] && arguments[1])
+    return hcl_bool(text_of(*arguments[0]) == text_of(*arguments[1]));
   if (name == "lookup") return looked_up(arguments, settle);
   if (name == "format") return formatted(arguments);
   if (name == "max" || name == "min") return extreme(arguments, name == "max");
@@ -169,6 +186,7 @@ Maybe hcl_call(const std::string& name, std::vector<Maybe> arguments, const Sett
     return first;
   if (name == "flatten") return flattened(first, settle, 0);
   if (name == "keys" || name == "values") return listed(first, name == "keys");
+  if (name == "empty") return hcl_bool(first.text.empty() && first.items.empty() && first.members.empty());
   if (name == "length") {
     if (first.kind == Kind::kString) return hcl_number(static_cast<double>(first.text.size()));
     return hcl_number(static_cast<double>(first.items.size() + first.members.size()));
@@ -194,6 +212,13 @@ Maybe hcl_call(const std::string& name, std::vector<Maybe> arguments, const Sett
   }
   const std::optional<double> number = number_of(first);
   if (!number) return std::nullopt;
+  if (name == "range" && arguments.size() == 2 && arguments[1]) {
+    HclValue list;
+    list.kind = Kind::kList;
+    const double count = std::min(number_of(*arguments[1]).value_or(0), 1000.0);
+    for (double i = 0; i < count; ++i) list.items.push_back(hcl_number(*number + i));
+    return list;
+  }
   if (name == "tonumber") return hcl_number(*number);
   if (name == "ceil") return hcl_number(std::ceil(*number));
   if (name == "floor") return hcl_number(std::floor(*number));

@@ -4,9 +4,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "manifests/hcl.h"
+#include "manifests/request.h"
 
 namespace rightsize::manifests {
 
@@ -18,6 +20,11 @@ HclValue hcl_string(std::string text);
 std::optional<double> number_of(const HclValue& value);
 std::optional<bool> truth_of(const HclValue& value);
 std::string text_of(const HclValue& value);  // empty for lists and objects
+
+// As written; expressions, lists and objects as well.
+std::string shown_value(const HclValue& value);
+// A number that is not negative, 1 if there is no value; what has no number is unresolved in the request.
+std::optional<double> count_of(const HclValue* value, std::string_view name, GpuRequest& request);
 
 // merge, concat, lookup, try, coalesce, length, max ...; an argument without a value is empty, as is the result of an
 // unknown function. `settle` gives the value of a member that is still an expression.

@@ -16,6 +16,8 @@ class HclScope {
   using Names = std::map<std::string, HclValue, std::less<>>;
 
   void add_file(const HclValue& root, bool values_only);  // values_only: a .tfvars file
+  // Azure's templates have names without a prefix: size instead of var.size.
+  void use_bare_names() { bare_names_ = true; }
   void give(const std::string& variable, HclValue value) { given_[variable] = std::move(value); }
 
   // Names without a prefix, such as `each` within a resource with for_each.
@@ -34,6 +36,7 @@ class HclScope {
   std::string filled_in(std::string_view text, int& budget) const;
 
   Names defaults_, given_, locals_, bound_;
+  bool bare_names_ = false;
 };
 
 }  // namespace rightsize::manifests

@@ -51,6 +51,7 @@ class ObjectWalk {
     enter_object(value, where);
     if (is_pool(where.base.kind) && value.find("spec") != nullptr) return read_pool(value, where.base);
     if (is_quota(where.base.kind)) return read_quota(value, where.base);
+    if (where.base.kind == kFlavorKind) return read_flavor(value, where.base);
     if (read_scaler(value, where.base)) return;
     read_managed_claim(value, where.base);
     const Enclosing outer = where;
@@ -83,7 +84,7 @@ class ObjectWalk {
         }
       }
       if (read_chart_values(key.scalar, below, where.base)) continue;
-      if (where.base.kind == "SparkApplication") count_spark(key.scalar, below, inner);
+      if (where.base.kind == "SparkApplication") count_spark(value, key.scalar, below, inner);
       if (where.base.kind == "LLMInferenceService") count_inference(value, key.scalar, inner);
       if (key.scalar == "workerSpec") count_stages(below, inner);
       if (key.scalar == "firstAvailable") inner.base.ordered = true;
@@ -169,13 +170,22 @@ class ObjectWalk {
     if (least != nullptr) base.lines.insert(doc_.line_of(*least));
   }
 
-  // SparkApplication: driver and executor with `gpu: {name, quantity}`; `instances` executors.
-  void count_spark(std::string_view key, const YamlValue& below, Enclosing& inner) {
+  // SparkApplication: driver and executor with `gpu: {name, quantity}`; `instances` executors. With dynamic allocation,
+  // the first number is the largest of those given.
+  void count_spark(const YamlValue& value, std::string_view key, const YamlValue& below, Enclosing& inner) {
     if (key != "driver" && key != "executor") return;
     inner.base.part = key;
     inner.base.job = true;
     choose_nodes(doc_, below, inner.base);
     count_units(below, inner);
+    const YamlValue* dynamic = value.find("dynamicAllocation");
+    if (key == "executor" && is_mapping(dynamic) && doc_.is_true(dynamic->find("enabled"))) {
+      for (const char* name : {"initialExecutors", "minExecutors"}) {
+        const std::optional<double> given = doc_.number(dynamic->find(name), name, inner.base);
+        if (given && inner.base.units) inner.base.units = std::max(*inner.base.units, *given);
+      }
+      inner.base.most_units = doc_.number(dynamic->find("maxExecutors"), "maxExecutors", inner.base);
+    }
     const YamlValue* gpu = below.find("gpu");
     const YamlValue* quantity = is_mapping(gpu) ? gpu->find("quantity") : nullptr;
     if (quantity == nullptr) return;
@@ -268,6 +278,16 @@ class ObjectWalk {
     return true;
   }
 
+  // Kueue's ResourceFlavor: the nodes of a ClusterQueue's quota. It requests nothing itself.
+  void read_flavor(const YamlValue& value, const GpuRequest& base) {
+    const YamlValue* spec = value.find("spec");
+    GpuRequest flavor = base;
+    flavor.ceiling = true;
+    if (!is_mapping(spec) || !read_node_choice(doc_, *spec, flavor)) return;
+    flavor.node_labels = {{std::string(kFlavorKind), base.name}};
+    found_.requests.push_back(std::move(flavor));
+  }
+
   // ResourceQuota and Kueue's ClusterQueue: limits, not requests.
   static bool is_quota(std::string_view kind) { return kind == "ResourceQuota" || kind == "ClusterQueue"; }
   void read_quota(const YamlValue& value, const GpuRequest& base) {
@@ -279,6 +299,7 @@ class ObjectWalk {
       request.line = doc_.line_of(amount);
       request.resource = resource;
       request.per_unit = doc_.number(&amount, resource, request);
+      request.node_labels.emplace_back(kFlavorKind, part);
       found_.requests.push_back(std::move(request));
     };
     if (const YamlValue* hard = find_path(value, {"spec", "hard"}); is_mapping(hard)) {

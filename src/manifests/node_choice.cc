@@ -117,7 +117,9 @@ void take_expressions(const YamlText& doc, const YamlValue* expressions, Labels&
 
 bool read_node_choice(const YamlText& doc, const YamlValue& spec, GpuRequest& request) {
   Labels labels(doc, request);
-  if (const YamlValue* selector = spec.find("nodeSelector"); is_mapping(selector)) {
+  for (const char* name : {"nodeSelector", "nodeLabels"}) {
+    const YamlValue* selector = spec.find(name);
+    if (!is_mapping(selector)) continue;
     for (const auto& [key, value] : selector->mapping) labels.take(doc.text(&key), {&value});
   }
   const YamlValue* terms = find_path(

@@ -1,24 +1,13 @@
 // Nomad's job files: the devices of tasks, times the count of their group.
 #include <fmt/format.h>
 
-#include "base/parse_units.h"
-#include "manifests/hcl.h"
+#include "manifests/hcl_functions.h"
 #include "manifests/readers.h"
 
 namespace rightsize::manifests {
 namespace {
 
 using Kind = HclValue::Kind;
-
-std::optional<double> number_of(const HclValue* value, std::string_view name, GpuRequest& request) {
-  if (value == nullptr) return 1;
-  if (value->kind == Kind::kNumber && value->number >= 0) return value->number;
-  if (value->kind == Kind::kString) {
-    if (const Result<double> read = parse_number(value->text); read && *read >= 0) return *read;
-  }
-  request.unresolved.push_back(fmt::format("{} = {}", name, value->text));
-  return std::nullopt;
-}
 
 // "gpu", "nvidia/gpu" or "nvidia/gpu/Tesla T4"; empty model: any.
 bool is_gpu_device(std::string_view device, std::string& model) {
@@ -44,13 +33,13 @@ void visit(const HclValue& block, const std::string& type, const GpuRequest& bas
   const std::string label = block.labels.empty() ? "" : block.labels.front();
   if (type == "job") request.name = label;
   if (type == "job") request.job = block.find("type") != nullptr && block.find("type")->text == "batch";
-  if (type == "group") request.units = number_of(block.find("count"), "count", request);
+  if (type == "group") request.units = count_of(block.find("count"), "count", request);
   if (type == "group" || type == "task") request.part += (request.part.empty() ? "" : ".") + label;
   std::string model;
   if (type == "device" && is_gpu_device(label, model)) {
     request.line = block.line;
     request.resource = label;
-    request.per_unit = number_of(block.find("count"), "count", request);
+    request.per_unit = count_of(block.find("count"), "count", request);
     if (!model.empty()) request.gpus = {model};
     read_constraints(block, request);
     found.requests.push_back(request);

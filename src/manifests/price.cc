@@ -1,6 +1,7 @@
 #include "manifests/price.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -147,7 +148,9 @@ class Pricing {
     if (!check_slice()) return true;
     // Whole machines are paid in full; pods pay their share of the machine they run on.
     const double machines_each = request_.whole_machines ? 1 : each * slice_share_ / chosen->gpus;
-    set_rate(best->rate * rightsize::machines(machines_each), request_.whole_machines ? chosen->gpus : each);
+    const UsdPerSecond of_one = best->rate * rightsize::machines(machines_each);
+    set_rate(of_one, request_.whole_machines ? chosen->gpus : each);
+    if (request_.most_vcpus && chosen->vcpus) cost_.most = of_one * std::floor(*request_.most_vcpus / *chosen->vcpus);
     return true;
   }
 

@@ -21,11 +21,12 @@ bool ends_with_any(std::string_view path, Words endings) {
 
 // Files of tools that are not read; they are searched for mentions of GPUs.
 bool is_other_configuration(std::string_view path) {
-  return !path.ends_with("terragrunt.hcl") &&
-         ends_with_any(path, {".hcl", ".nomad", ".bicep", ".toml", ".jsonnet", ".libsonnet", ".cue", ".gotmpl",
-                              ".tftpl", ".jinja", ".cfg"});
+  return !path.ends_with("terragrunt.hcl") && ends_with_any(path, {".hcl", ".nomad", ".toml", ".jsonnet", ".libsonnet",
+                                                                   ".cue", ".gotmpl", ".tftpl", ".jinja", ".cfg"});
 }
-bool is_terraform(std::string_view path) { return ends_with_any(path, {".tf", ".tofu", ".tfvars", "terragrunt.hcl"}); }
+bool is_terraform(std::string_view path) {
+  return ends_with_any(path, {".tf", ".tofu", ".tfvars", ".bicep", "terragrunt.hcl"});
+}
 bool is_yaml(std::string_view path) { return ends_with_any(path, {".yaml", ".yml", ".json", ".tpl"}); }
 // The resource of an operator that describes work.
 bool is_custom(const YamlText& object) {
@@ -43,10 +44,12 @@ Found read_yaml(const std::string& file, const std::string& text) {
   // Most YAML and JSON of a repository has nothing to do with GPUs; a lock file of megabytes is not parsed. Autoscalers
   // do not name the resources of what they scale.
   if (!contains_any(text, {"gpu", "GPU", "nvidia", "accelerator", "nstance", "achineType", "machine_type", "mSize",
-                           "vm_size", "tpu", "neuron", "gaudi", "scaleTargetRef", "slots_per_trial"}))
+                           "vm_size", "tpu", "neuron", "gaudi", "scaleTargetRef", "slots_per_trial",
+                           "deploymentTemplate.json", "node_type_id"}))
     return found;
   const bool json = file.ends_with(".json");
-  if (json && !contains_any(text, {"apiVersion", "root_module", "\"Resources\""}) && gpu_mentions(file, text).empty())
+  if (json && !contains_any(text, {"apiVersion", "root_module", "\"Resources\"", "deploymentTemplate.json"}) &&
+      gpu_mentions(file, text).empty())
     return found;
   const Templated templated(text);
   const YamlDocument::Several parsed = YamlDocument::parse_all(file, templated.text());
@@ -58,8 +61,14 @@ Found read_yaml(const std::string& file, const std::string& text) {
       append(read_kubernetes(one), found);
       // Custom resources without pods have values: workloads of Run:ai, models of an operator.
       const std::string kind = one.text(document.root().find("kind"));
-      if (found.requests.size() == before && found.claim_uses.empty() && is_custom(one)) {
-        append(read_values(one, kind, one.text(find_path(document.root(), {"metadata", "name"}))), found);
+      if (found.requests.size() == before && found.claim_uses.empty()) {
+        const std::string name = one.text(find_path(document.root(), {"metadata", "name"}));
+        // Machines of a cloud as objects: eksctl, Cluster API, Crossplane, Google's Config Connector.
+        const YamlValue* provided = find_path(document.root(), {"spec", "forProvider"});
+        std::vector<ConfigBlock> blocks = blocks_of(is_mapping(provided) ? one.within(*provided) : one);
+        for (ConfigBlock& block : blocks) block.kind = kind, block.name = name;
+        append(read_blocks(blocks), found);
+        if (blocks.empty() && is_custom(one)) append(read_values(one, kind, name), found);
         for (std::size_t i = before; i < found.requests.size() && kind == "DistributedWorkload"; ++i)
           found.requests[i].assumptions.emplace_back("only the workers are counted, not a master");
       }

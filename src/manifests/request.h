@@ -35,6 +35,7 @@ struct GpuRequest {
   std::optional<double> per_unit = {};    // GPUs; empty with a machine: all of its GPUs
   std::optional<double> units = 1;        // pods, machines
   std::optional<double> most_units = {};  // if an autoscaler scales it
+  std::optional<double> most_vcpus = {};  // if it counts processors instead of machines
   bool whole_machines = false;            // units are whole machines
 
   bool spot = false;

@@ -30,6 +30,9 @@ std::string beside(const std::string& folder, const std::string& source) {
   return path.ends_with('/') ? path.substr(0, path.size() - 1) : path == "." ? "" : path;
 }
 
+// Each file of Bicep is a module.
+bool is_bicep(std::string_view path) { return path.ends_with(".bicep"); }
+
 struct ParsedFile {
   std::string file;
   HclValue root;
@@ -121,13 +124,13 @@ class Terraform {
  public:
   explicit Terraform(const std::vector<TerraformFile>& files) {
     for (const TerraformFile& each : files) {
-      Result<HclValue> root = parse_hcl(each.file, each.text);
+      Result<HclValue> root = is_bicep(each.file) ? parse_bicep(each.file, each.text) : parse_hcl(each.file, each.text);
       if (!root) {
         const Place& place = root.error().place;
         found_.notes.push_back(fmt::format("{}:{}: {}", place.file, place.line, root.error().message));
         continue;
       }
-      Folder& folder = folders_[folder_of(each.file)];
+      Folder& folder = folders_[is_bicep(each.file) ? each.file : folder_of(each.file)];
       const bool always = each.file.ends_with(".auto.tfvars") || each.file.ends_with("terraform.tfvars");
       (each.file.ends_with(".tfvars") ? (always ? folder.always : folder.sometimes) : folder.sources)
           .push_back({each.file, *std::move(root)});
@@ -161,7 +164,7 @@ class Terraform {
 
   // Reads the folder once for each values file that Terraform does not load automatically: dev.tfvars, prod.tfvars.
   void read_root(const std::string& path, const Folder& folder) {
-    if (folder.sources.empty()) return;
+    if (folder.sources.empty()) return read_values_alone(folder);
     for (std::size_t i = 0; i < std::max<std::size_t>(1, folder.sometimes.size()); ++i) {
       HclScope scope;
       for (const ParsedFile& file : folder.always) scope.add_file(file.root, true);
@@ -191,6 +194,7 @@ class Terraform {
   // `sources`: the files of the modules that use this folder; `regions`: of the providers they hand down.
   Found read_folder(const std::string& path, const Folder& folder, HclScope& scope, std::vector<std::string> sources,
                     Regions regions, int depth) const {
+    if (is_bicep(path)) scope.use_bare_names();
     for (const ParsedFile& file : folder.sources) scope.add_file(file.root, false);
     add_regions(folder, scope, regions);
     for (const auto* files : {&folder.sources, &folder.always, &folder.sometimes}) {
@@ -216,13 +220,44 @@ class Terraform {
             append(std::move(below), inner);
             if (any) return;
           }
+          if (is_bicep(path)) settled = snake_keys(std::move(settled));
           std::string region = default_region(regions, kind, settled);
           blocks.push_back({std::move(settled), file.file, kind, name + key, sources, std::move(region)});
         });
       }
     }
+    if (blocks.empty() && inner.requests.empty() && depth == 0) {
+      for (const ParsedFile& file : folder.sources) add_maps(file, blocks);
+      return read_maps(blocks);
+    }
     Found found = read_blocks(blocks);
     append(std::move(inner), found);
+    return found;
+  }
+
+  // Maps of pools whose users are in other files: defaults of variables, or values alone.
+  static constexpr const char* kAlone = "read by the names of its keys; what uses it is not in these files";
+  static void add_maps(const ParsedFile& file, std::vector<ConfigBlock>& blocks) {
+    for (const auto& [type, member] : file.root.members) {
+      const bool variable = type == "variable" && !member.labels.empty();
+      const HclValue* value = variable ? member.find("default") : member.is_block ? nullptr : &member;
+      if (value == nullptr || (value->kind != Kind::kObject && value->kind != Kind::kList)) continue;
+      HclValue block;
+      block.kind = Kind::kObject;
+      block.members.emplace_back("pools", *value);
+      blocks.push_back({std::move(block), file.file, "variable", variable ? member.labels[0] : type});
+    }
+  }
+  void read_values_alone(const Folder& folder) {
+    std::vector<ConfigBlock> blocks;
+    for (const auto* files : {&folder.always, &folder.sometimes}) {
+      for (const ParsedFile& file : *files) add_maps(file, blocks);
+    }
+    append(read_maps(blocks), found_);
+  }
+  static Found read_maps(const std::vector<ConfigBlock>& blocks) {
+    Found found = read_blocks(blocks);
+    for (GpuRequest& request : found.requests) request.assumptions.emplace_back(kAlone);
     return found;
   }
 

@@ -5,34 +5,11 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <rapidcheck.h>
 
+#include "manifests/test_cloud_forms.h"
 namespace rightsize::manifests {
 
-// The request of one version.
-struct Wish {
-  int gpus, copies;
-  std::string machine;  // of AWS
-
-  bool operator==(const Wish&) const = default;
-};
-
-inline Wish some_wish() {
-  return {*rc::gen::inRange(1, 9), *rc::gen::inRange(1, 30),
-          *rc::gen::element<std::string>("p5.48xlarge", "g5.12xlarge", "p4d.24xlarge", "g6.xlarge")};
-}
-
-struct Form {
-  const char* file;
-  std::string (*text)(const Wish& wish);
-  double (*gpus)(const Wish& wish);  // null: any number, but the change must be reported; machines count as one
-};
-
-inline double pods(const Wish& w) { return static_cast<double>(w.gpus) * w.copies; }
-inline double nodes(const Wish& w) { return w.copies; }
-inline double gpus_alone(const Wish& w) { return w.gpus; }
-
-inline const std::vector<Form>& forms() {
+inline const std::vector<Form>& tool_forms() {
   static const std::vector<Form> kForms = {
       {"deployment.yaml",
        [](const Wish& w) {
@@ -582,6 +559,15 @@ inline const std::vector<Form>& forms() {
        nullptr},
   };
   return kForms;
+}
+
+inline const std::vector<Form>& forms() {
+  static const std::vector<Form> kAll = [] {
+    std::vector<Form> all = tool_forms();
+    for (const Form& form : cloud_forms()) all.push_back(form);
+    return all;
+  }();
+  return kAll;
 }
 
 }  // namespace rightsize::manifests

@@ -92,6 +92,7 @@ std::string_view gpu_machine_provider(std::string_view type) {
   if (type.size() > 4 && type.starts_with("gd-") && type[4] == 'x') return "coreweave";
   if (starts_with_any(type, {"g1-gpu-", "g2-gpu-"})) return "linode";
   if (type.size() > 6 && type.starts_with("gpu_") && type.substr(5).starts_with("x_")) return "lambda";  // gpu_8x_a100
+  if (type.starts_with("gpu-") && type.find("vcpu") != std::string_view::npos) return "nebius";
   if (type.starts_with("gpu-") && type.find_first_of("0123456789") != std::string_view::npos &&
       type.find("gb") != std::string_view::npos)
     return "digitalocean";

@@ -42,6 +42,7 @@ std::string request_words(const Side& side) {
                          : fmt::format("{} x {} {}", count(r.units), count(r.per_unit), r.resource);
   if (r.ceiling) text = fmt::format("at most {} {}", count(r.per_unit), r.resource);
   if (r.most_units) text += fmt::format(", up to {}", count(r.most_units));
+  if (r.most_vcpus) text += fmt::format(", up to {} vCPUs", count(r.most_vcpus));
   if (side.cost.gpu != nullptr && text.find(side.cost.gpu->name) == std::string::npos)
     text += fmt::format(" ({})", side.cost.gpu->name);
   if (r.spot) text += ", spot";
