@@ -8,7 +8,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "fleet/remedies.h"
-#include "fleet/test_fleet.h"
+#include "fleet/test_random_fleet.h"
 
 namespace rightsize::fleet {
 namespace {
@@ -68,46 +68,6 @@ RC_GTEST_PROP(Choose, MatchesTheBestOfAllSubsets, ()) {
   RC_ASSERT(in_usd_per_month(choice.bound) >= best - 1e-6);
 }
 
-// Random fleets for the properties below: the activity and the owner of each GPU.
-struct Made {
-  std::vector<Life> lives;
-  std::vector<std::size_t> kinds;
-  std::vector<int> minutes;
-
-  std::vector<GpuUse> uses(bool with_labels) const {
-    static const std::vector<double (*)(int)> kActivities = {busy, nothing, trickle, mornings, evenings};
-    UseAccumulator sum({});
-    for (std::size_t i = 0; i < lives.size(); ++i) {
-      Life life = lives[i];
-      if (!with_labels) life.team.clear();
-      live(sum, life, minutes[i], kActivities[kinds[i]]);
-    }
-    return sum.finish();
-  }
-};
-
-// `apart`: no two GPUs share a Deployment. Otherwise one pod may keep another from being moved or removed.
-Made random_fleet(bool apart = false) {
-  Made made;
-  const int count = *rc::gen::inRange(1, 9);
-  for (int i = 0; i < count; ++i) {
-    Life life;
-    life.uuid = "GPU-" + std::to_string(i);
-    life.index = i;
-    life.team = *rc::gen::element<std::string>("a", "b");
-    life.pod = *rc::gen::element<std::string>("x-", "y-", "z-7d4b9c6f5-x2x5", "chat-") + std::to_string(2 + i);
-    if (apart) life.pod = "w" + std::to_string(i) + "-7d4b9c6f5-x2x5b";
-    life.memory = *rc::gen::element(0.4, 5.0, 20.0, 70.0) * kGiB;
-    life.tensor = *rc::gen::element(0.05, 0.6);
-    life.dram = *rc::gen::element(0.05, 0.3);
-    life.model = *rc::gen::element<std::string>("NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB");
-    made.lives.push_back(life);
-    made.kinds.push_back(*rc::gen::inRange<std::size_t>(0, 5));
-    made.minutes.push_back(kDay);
-  }
-  return made;
-}
-
 // The plan saves at least the sum of the best single-GPU actions.
 RC_GTEST_PROP(Actions, PlansSaveAtLeastTheBestOfEveryGpuAlone, ()) {
   const Made made = random_fleet(true);
@@ -153,7 +113,7 @@ RC_GTEST_PROP(Actions, EveryActionIsCompleteAndUsesAGpuOnce, ()) {
     for (const Move& move : action.moves) moved.insert(move.gpu);
     RC_ASSERT(action.kind == ActionKind::kCommit || moved.size() == action.gpus.size());
     for (const std::string& command : action.commands)
-      RC_ASSERT(command.find(" patch ") == std::string::npos ||
+      RC_ASSERT(command.find("nodeSelector\":") == std::string::npos ||
                 action.rollback.find(" rollout undo ") != std::string::npos);
     if (!action.forecast) continue;
     if (action.counted && (action.kind == ActionKind::kMig || action.kind == ActionKind::kDownsize))
@@ -338,6 +298,24 @@ RC_GTEST_PROP(Actions, EveryCountedActionHasAStep, ()) {
     RC_ASSERT(!action.forecast || !is_different_service(*action.forecast));
     const bool has_step = !action.manifest.empty() || !action.commands.empty();
     RC_ASSERT(!action.counted || has_step || action.kind == ActionKind::kCommit);
+  }
+}
+
+// Actions in the total can be carried out one after the other: one number of replicas and one schedule for each
+// workload, one document in each file, and a command that undoes what was stopped.
+RC_GTEST_PROP(Actions, DoNotContradictEachOther, ()) {
+  const Judged fleet(random_fleet().uses(true));
+  std::set<std::string> targets;
+  for (const FleetAction& action : plan_actions(fleet.gpus, {fleet.book, speeds()}).actions) {
+    RC_ASSERT(action.manifest.rfind("version: ") == action.manifest.find("version: "));
+    for (const std::string& command : action.commands) {
+      if (command.starts_with("scancel ")) RC_ASSERT(action.rollback.find("sbatch job-") != action.rollback.npos);
+      RC_ASSERT(command.find("...") == command.npos);
+    }
+    if (!action.counted) continue;
+    const std::size_t name = action.manifest.find("kind: ScaledObject");
+    if (name != action.manifest.npos)
+      RC_ASSERT(targets.insert(action.manifest.substr(name, action.manifest.find("minReplicaCount") - name)).second);
   }
 }
 

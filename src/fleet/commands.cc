@@ -46,13 +46,33 @@ bool is_scalable(const Owner& owner) {
   return orchestrator_of(owner) == Orchestrator::kKubernetes && !kubernetes_object(owner).starts_with("pod/");
 }
 
+std::string process_list(std::string_view columns, std::string_view host) {
+  return fmt::format("nvidia-smi --query-compute-apps=gpu_uuid,{} --format=csv   # on {}", columns,
+                     host.empty() ? "this machine" : host);
+}
+std::string shut_down(const std::string& host) {
+  return fmt::format("sudo shutdown -h now   # on {}, once nothing else runs there", host);
+}
+
 namespace {
 // The object that created a pod, as kubectl names it; an error, and no deletion, if there is none.
-std::string controller_of(const Owner& owner) {
+std::string find_controller(const Owner& owner) {
   return fmt::format(
-      "\"$(kubectl {}get pod/{} -o jsonpath='{{.metadata.ownerReferences[0].kind}}/"
-      "{{.metadata.ownerReferences[0].name}}')\"",
+      "kubectl {}get pod/{} -o jsonpath='{{.metadata.ownerReferences[0].kind}}/{{.metadata.ownerReferences[0].name}}'",
       in_namespace(owner), owner.instance);
+}
+// Slurm keeps the script of a job.
+std::string script_of(const Owner& owner) { return fmt::format("job-{}.sh", owner.instance); }
+std::string save_script(const Owner& owner) {
+  return fmt::format("scontrol write batch_script {} {}", owner.instance, script_of(owner));
+}
+// Jobs of Kubernetes, Kubeflow, Ray and JobSet; fields that a kind does not have are dropped. The pods of a suspended
+// job are gone, so its name is kept in a file.
+std::string suspend_command(const Owner& owner, bool suspended) {
+  return fmt::format(
+      "kubectl {}patch \"$(cat {}.name)\" --type=merge -p "
+      "'{{\"spec\":{{\"suspend\":{},\"runPolicy\":{{\"suspend\":{}}}}}}}'",
+      in_namespace(owner), saved_name(owner), suspended, suspended);
 }
 bool is_stateful(const Owner& owner) { return kubernetes_object(owner).starts_with("statefulset/"); }
 }  // namespace
@@ -82,13 +102,42 @@ std::string scale_command(const Owner& owner, std::size_t replicas) {
 
 std::vector<std::string> stop_commands(const Owner& owner) {
   if (owner.instance.empty()) return {};
-  if (orchestrator_of(owner) == Orchestrator::kSlurm) return {"scancel " + owner.instance};
+  if (orchestrator_of(owner) == Orchestrator::kSlurm) return {save_script(owner), "scancel " + owner.instance};
   if (is_scalable(owner)) return {scale_command(owner, 0)};
   // A controller would create the pod again, so the controller is what is saved and deleted.
-  const std::string object = is_controlled(owner) ? controller_of(owner) : kubernetes_object(owner);
+  const std::string object =
+      is_controlled(owner) ? fmt::format("\"$({})\"", find_controller(owner)) : kubernetes_object(owner);
   const std::string space = in_namespace(owner);
   return {fmt::format("kubectl {}get {} -o yaml > {}.yaml", space, object, saved_name(owner)),
           fmt::format("kubectl {}delete {}", space, object)};
+}
+
+std::string restart_command(const Owner& owner) {
+  if (orchestrator_of(owner) == Orchestrator::kSlurm) return "sbatch " + script_of(owner);
+  return fmt::format("kubectl apply -f {}.yaml", saved_name(owner));
+}
+
+std::pair<std::vector<std::string>, std::string> hours_commands(const Owner& owner, DailyHours hours) {
+  if (!hours.valid() || owner.instance.empty()) return {};
+  const std::string script = script_of(owner);
+  if (orchestrator_of(owner) == Orchestrator::kSlurm) {
+    return {
+        {save_script(owner),
+         fmt::format("{{ scrontab -l; echo '0 {} * * {} sbatch --time={}:00:00 {}'; }} | scrontab -   # UTC; scrontab "
+                     "has the time zone of the cluster",
+                     hours.from, hours.weekdays_only ? "1-5" : "*", hours.until - hours.from, script),
+         fmt::format("scancel {}   # after its hours", owner.instance)},
+        fmt::format("scrontab -l | grep -v {0} | scrontab -; sbatch {0}", script)};
+  }
+  if (is_controlled(owner)) {
+    return {{find_controller(owner) + fmt::format(" > {}.name", saved_name(owner)),
+             suspend_command(owner, true) + fmt::format("   # at {}:00 UTC", hours.until % 24),
+             suspend_command(owner, false) + fmt::format("   # at {}:00 UTC", hours.from)},
+            suspend_command(owner, false)};
+  }
+  std::vector<std::string> commands = stop_commands(owner);
+  commands.push_back(restart_command(owner) + fmt::format("   # at {}:00 UTC", hours.from));
+  return {commands, restart_command(owner)};
 }
 
 std::vector<std::string> drain_commands(const std::string& host, Orchestrator orchestrator) {
@@ -100,7 +149,7 @@ std::vector<std::string> drain_commands(const std::string& host, Orchestrator or
     return {fmt::format("kubectl cordon {}", host),
             fmt::format("kubectl drain {} --ignore-daemonsets --delete-emptydir-data", host)};
   }
-  return {};
+  return {process_list("pid,process_name", host) + "; must list nothing", shut_down(host)};
 }
 
 std::string undrain(const std::string& host, Orchestrator orchestrator) {
@@ -144,8 +193,11 @@ std::vector<std::string> reselect_commands(const Owner& owner, const Replacement
     // "h100-sxm" is usually "h100"; "rtx-pro-6000" has no shorter name.
     const std::string& name = other.gpu->name;
     const std::string first = name.substr(0, name.find('-'));
-    return {fmt::format("sbatch --gpus={}:{} ...   # job {} at its next start; 'sinfo -o %G' lists the names of types",
-                        first.find_first_of("0123456789") == std::string::npos ? name : first, gpus, owner.instance)};
+    std::vector<std::string> commands = stop_commands(owner);
+    commands.push_back(fmt::format("sbatch --gpus={}:{} {}   # 'sinfo -o %G' lists the names of types",
+                                   first.find_first_of("0123456789") == std::string::npos ? name : first, gpus,
+                                   script_of(owner)));
+    return commands;
   }
   const std::string object = kubernetes_object(owner);
   if (!is_scalable(owner))

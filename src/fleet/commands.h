@@ -4,11 +4,20 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fleet/fleet.h"
 
 namespace rightsize::fleet {
+
+// Hours of the day in UTC.
+struct DailyHours {
+  int from = 0, until = 24;    // 0-24
+  bool weekdays_only = false;  // Monday to Friday
+
+  bool valid() const { return from >= 0 && from < until && until <= 24 && until - from < 24; }
+};
 
 enum class Orchestrator { kUnknown, kKubernetes, kSlurm };
 Orchestrator orchestrator_of(const Owner& owner);
@@ -28,9 +37,17 @@ std::string saved_name(const Owner& owner);
 // Whether a Kubernetes controller runs the workload, which allows setting its replicas.
 bool is_scalable(const Owner& owner);
 std::string scale_command(const Owner& owner, std::size_t replicas);
-// Stops the owner's workload: scales to zero, deletes a bare pod, cancels a job. Empty if the workload has no name.
+// Stops the owner's workload: scales to zero, saves and deletes a bare pod or what created it, saves and cancels a job.
+// Empty if the workload has no name.
 std::vector<std::string> stop_commands(const Owner& owner);
-// Takes a host out of service.
+// The command that starts again what stop_commands() saved.
+std::string restart_command(const Owner& owner);
+// Runs work without replicas only in these hours; the second is the command that undoes it.
+std::pair<std::vector<std::string>, std::string> hours_commands(const Owner& owner, DailyHours hours);
+// Lists the processes on a host's GPUs; switches the host off.
+std::string process_list(std::string_view columns, std::string_view host);
+std::string shut_down(const std::string& host);
+// Takes a host out of service; without a scheduler, it has to be empty first.
 std::vector<std::string> drain_commands(const std::string& host, Orchestrator orchestrator);
 std::string undrain(const std::string& host, Orchestrator orchestrator);
 // Makes a Deployment remove these pods first when it scales down (controller.kubernetes.io/pod-deletion-cost). A
@@ -48,12 +65,6 @@ std::string get_command(const Owner& owner);   // fails if the object does not e
 
 // A KEDA ScaledObject with more replicas in these hours of the day (UTC). Empty for workloads that cannot be scaled,
 // and for hours that cover the whole day or none of it.
-struct DailyHours {
-  int from = 0, until = 24;    // 0-24
-  bool weekdays_only = false;  // Monday to Friday
-
-  bool valid() const { return from >= 0 && from < until && until <= 24 && until - from < 24; }
-};
 struct ScheduledReplicas {
   std::size_t always = 0, in_hours = 1;
 };

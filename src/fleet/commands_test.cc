@@ -35,8 +35,10 @@ TEST(Commands, StopCommandsMatchTheSchedulerAndKind) {
   EXPECT_FALSE(is_scalable(pod("chat-0-1")));
   EXPECT_TRUE(is_scalable(pod("chat-0")));
   EXPECT_EQ(undo_command(pod("chat-7d4b9c6f5-x2x5z")), "kubectl -n team rollout undo deployment/chat");
-  EXPECT_THAT(stop_commands({"acct", "train", "ann", "4001_3"}), ElementsAre("scancel 4001_3"));
-  EXPECT_THAT(stop_commands({"acct", "train", "ann", "4001+0"}), ElementsAre("scancel 4001+0"));
+  EXPECT_THAT(stop_commands({"acct", "train", "ann", "4001_3"}),
+              ElementsAre("scontrol write batch_script 4001_3 job-4001_3.sh", "scancel 4001_3"));
+  EXPECT_THAT(stop_commands({"acct", "train", "ann", "4001+0"}), testing::Contains("scancel 4001+0"));
+  EXPECT_EQ(restart_command({"acct", "train", "ann", "4001_3"}), "sbatch job-4001_3.sh");
   EXPECT_TRUE(stop_commands({}).empty());
 }
 
@@ -47,9 +49,28 @@ TEST(Commands, AJobMovesWithAllItsGpus) {
   Replacement other;
   other.gpu = &gpu;
   const Owner job = {"acct", "train", "ann", "4001"};
-  EXPECT_THAT(reselect_commands(job, other, 2, true), ElementsAre(HasSubstr("--gpus=rtx-pro-6000:2 ")));
+  EXPECT_THAT(reselect_commands(job, other, 2, true),
+              ElementsAre("scontrol write batch_script 4001 job-4001.sh", "scancel 4001",
+                          HasSubstr("sbatch --gpus=rtx-pro-6000:2 job-4001.sh")));
   gpu.name = "h100-sxm";
-  EXPECT_THAT(reselect_commands(job, other, 16, true), ElementsAre(HasSubstr("--gpus=h100:16 ")));
+  EXPECT_THAT(reselect_commands(job, other, 16, true), testing::Contains(HasSubstr("--gpus=h100:16 ")));
+}
+
+// Work without replicas runs in its hours, too: jobs by scrontab or suspension, pods by their file.
+TEST(Commands, WorkWithoutReplicasHasHours) {
+  const auto [slurm, undo] = hours_commands({"acct", "train", "ann", "4001"}, {8, 18, true});
+  EXPECT_THAT(slurm, ElementsAre("scontrol write batch_script 4001 job-4001.sh",
+                                 HasSubstr("echo '0 8 * * 1-5 sbatch --time=10:00:00 job-4001.sh'"),
+                                 HasSubstr("scancel 4001 ")));
+  EXPECT_THAT(undo, testing::EndsWith("; sbatch job-4001.sh"));
+  const auto [workers, resume] = hours_commands(pod("train-worker-1"), {8, 24});
+  ASSERT_EQ(workers.size(), 3u);
+  EXPECT_THAT(workers[0], testing::EndsWith(" > train.name"));
+  EXPECT_THAT(workers[1], testing::AllOf(HasSubstr("\"suspend\":true"), testing::EndsWith("# at 0:00 UTC")));
+  EXPECT_THAT(workers[2], testing::StartsWith(resume));
+  EXPECT_THAT(hours_commands(pod("notebook-alice"), {8, 18}).first,
+              testing::Contains("kubectl apply -f notebook-alice.yaml   # at 8:00 UTC"));
+  EXPECT_TRUE(hours_commands(pod("notebook-alice"), {}).first.empty());
 }
 
 TEST(Commands, WritesKedaSchedulesAndTimeSlicing) {

@@ -157,16 +157,14 @@ void list_processes(FleetAction& action) {
     if (move.owner.empty()) (unlabelled[move.from.substr(0, move.from.rfind('/'))] += " ") += move.gpu;
   }
   for (const auto& [host, gpus] : unlabelled)
-    action.commands.push_back(fmt::format(
-        "nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name,used_memory --format=csv   # on {}; stop "
-        "what runs on{}",
-        host, gpus));
+    action.commands.push_back(
+        fmt::format("{}; stop what runs on{}", process_list("pid,process_name,used_memory", host), gpus));
 }
 
 // Scales workloads down by the pods that leave, and marks these pods to be removed first.
 void scale_down(FleetAction& action, const RemedyInput& input, bool idle) {
   std::map<Owner, std::set<std::string>> leaving;  // workload -> pods
-  std::string saved;
+  std::string restart;
   for (const Move& move : action.moves) {
     if (move.to != "none" || move.owner.empty()) continue;
     Owner workload = move.owner;
@@ -185,7 +183,7 @@ void scale_down(FleetAction& action, const RemedyInput& input, bool idle) {
       for (const std::string& pod : pods) {
         owner.instance = pod;
         append(action.commands, stop_commands(owner));
-        if (orchestrator_of(owner) == Orchestrator::kKubernetes) saved += fmt::format(" -f {}.yaml", saved_name(owner));
+        restart += (restart.empty() ? "" : "; ") + restart_command(owner);
         if (is_controlled(owner)) break;  // all of one controller
       }
       continue;
@@ -200,7 +198,7 @@ void scale_down(FleetAction& action, const RemedyInput& input, bool idle) {
     action.commands.push_back(scale_command(owner, remaining));
     action.rollback = scale_command(owner, now);
   }
-  if (!saved.empty()) action.rollback = "kubectl apply" + saved;
+  if (!restart.empty()) action.rollback = restart;
 }
 
 // The orchestrator of a host: that of any of its owners, or else that of the rest of the fleet if it is the only one.
@@ -246,30 +244,23 @@ void drain_machines(FleetAction& a, const RemedyInput& input) {
   for (const std::string& host : whole) shared.erase(host);
   for (const std::string& host : shared) {
     const Orchestrator orchestrator = orchestrator_of_host(host, input);
-    if (orchestrator == Orchestrator::kKubernetes)
-      a.commands.push_back(fmt::format(
-          "kubectl get pods -A -o wide --field-selector spec.nodeName={}   # what keeps the machine in use", host));
-    if (orchestrator == Orchestrator::kSlurm)
-      a.commands.push_back(fmt::format("squeue -w {}   # what keeps the machine in use", host));
-  }
-  if (!a.commands.empty()) return;
-  // Nothing can drain it, but it must be unused before anyone takes it.
-  for (const std::string& host : whole)
     a.commands.push_back(
-        fmt::format("nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name --format=csv   # on {}; "
-                    "must list nothing for these GPUs",
-                    host.empty() ? "this machine" : host));
+        orchestrator == Orchestrator::kKubernetes
+            ? fmt::format(
+                  "kubectl get pods -A -o wide --field-selector spec.nodeName={}   # what keeps the machine in use",
+                  host)
+        : orchestrator == Orchestrator::kSlurm
+            ? fmt::format("squeue -w {}   # what keeps the machine in use", host)
+            : process_list("pid,process_name", host) + ": what keeps the machine in use");
+  }
 }
 
 // A schedule for the workload: all replicas while any of the parked ones works, and otherwise only the others. Without
 // such hours, or for pods without a controller, there is no file.
 void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const RemedyInput& input) {
   std::set<std::string> pods;
-  DailyHours hours = remedies.front()->hours;
+  const DailyHours hours = remedies.front()->hours;
   for (const Remedy* remedy : remedies) {
-    hours.from = std::min(hours.from, remedy->hours.from);
-    hours.until = std::max(hours.until, remedy->hours.until);
-    hours.weekdays_only = hours.weekdays_only && remedy->hours.weekdays_only;
     for (const Tenancy* t : input.running[remedy->gpus.front()].owners) pods.insert(t->owner.instance);
   }
   const Owner& owner = input.running[remedies.front()->gpus.front()].owner();
@@ -279,11 +270,19 @@ void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const Reme
     a.rollback = "start the workload again";
     a.risk = "medium: it must be started again after each pause, and data kept only in memory is lost" +
              a.risk.substr(std::min(a.risk.find(';'), a.risk.size()));
-    a.check = by == Orchestrator::kSlurm ? "start it by scrontab for its hours with a time limit, not as one long job"
-              : by == Orchestrator::kKubernetes
-                  ? "run it as a Deployment with a schedule, or end idle notebooks (JupyterHub's idle culler)"
-                  : "find the owner of its processes; the idle hours repeat next week";
+    a.check = "ask its owner; the idle hours repeat next week";
     list_processes(a);
+    std::string undo;
+    for (const std::string& pod : pods) {
+      Owner one = owner;
+      one.instance = pod;
+      // The controller of a job is suspended once, and only with all of its pods.
+      if (is_controlled(one) && (pod != *pods.begin() || !are_all_of_job(one, pods, input))) continue;
+      const auto [commands, back] = hours_commands(one, hours);
+      append(a.commands, commands);
+      if (!back.empty()) undo += (undo.empty() ? "" : "; ") + back;
+    }
+    if (!undo.empty()) a.rollback = undo;
     // Pods of JupyterHub: jupyter-ann.
     if (by == Orchestrator::kKubernetes && owner.instance.starts_with("jupyter-")) {
       a.manifest = fmt::format("cull:\n  enabled: true\n  timeout: {:.0f}\n  every: 600\n",
@@ -314,6 +313,24 @@ void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const Reme
   a.commands.push_back("kubectl apply --dry-run=server -f schedule.yaml   # the manifest; needs KEDA");
   a.commands.push_back("kubectl apply -f schedule.yaml");
   a.rollback = "kubectl delete -f schedule.yaml; " + scale_command(owner, now);
+}
+
+void slice_gpus(FleetAction& a, const RemedyInput& input) {
+  std::set<std::string> hosts;
+  for (const Move& move : a.moves) hosts.insert(move.to.substr(0, move.to.rfind('/')));
+  for (const std::string& host : hosts) {
+    const Orchestrator by = orchestrator_of_host(host, input);
+    if (by == Orchestrator::kUnknown) {
+      a.commands.push_back(process_list("pid,process_name", host) + "; end these processes on its GPUs first");
+    } else {
+      append(a.commands, drain_commands(host, by));
+    }
+  }
+  a.commands.push_back("sh slices.sh   # the manifest, on the drained node");
+  for (const std::string& host : hosts) {
+    if (const Orchestrator by = orchestrator_of_host(host, input); by != Orchestrator::kUnknown)
+      a.commands.push_back(undrain(host, by));
+  }
 }
 
 void share_gpus(FleetAction& a) {
@@ -358,7 +375,8 @@ void move_workloads(FleetAction& a, const Replacement& to, const RemedyInput& in
   }
 }
 
-void fill_texts(FleetAction& a, const Remedy& first, const std::string& now, std::size_t keeps,
+// `others`: replicas of the workload on other kinds of GPU.
+void fill_texts(FleetAction& a, const Remedy& first, const std::string& now, std::size_t keeps, std::size_t others,
                 const Thresholds& thresholds) {
   const ActionText& text = text_of(first.kind);
   const std::optional<Replacement>& instead = first.instead;
@@ -366,8 +384,9 @@ void fill_texts(FleetAction& a, const Remedy& first, const std::string& now, std
     return fmt::format(
         fmt::runtime(pattern), fmt::arg("who", a.owner == kUnowned ? "the unlabelled work" : a.owner),
         fmt::arg("now", now), fmt::arg("then", count_of(keeps, first.gpu)), fmt::arg("count", a.gpus.size()),
-        fmt::arg("keeps", fmt::format("{} replica{}", first.replicas.second, first.replicas.second == 1 ? "" : "s")),
-        fmt::arg("replicas", first.replicas.first), fmt::arg("old", first.gpu), fmt::arg("place", first.to),
+        fmt::arg("keeps", fmt::format("{} replica{}", first.replicas.second + others,
+                                      first.replicas.second + others == 1 ? "" : "s")),
+        fmt::arg("replicas", first.replicas.first + others), fmt::arg("old", first.gpu), fmt::arg("place", first.to),
         fmt::arg("gpu", instead ? instead->gpu->name : ""),
         fmt::arg("rate", instead ? format_usd_per_hour(instead->rate) : ""),
         fmt::arg("offer", instead ? instead->source : ""),
@@ -406,14 +425,22 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
     append(a.gpus, remedy->gpus);
     append(a.moves, remedy->moves);
     if (remedy->forecast) a.forecast = a.forecast ? worse_of(*a.forecast, *remedy->forecast) : *remedy->forecast;
-    if (manifests.insert(remedy->manifest).second) a.manifest += remedy->manifest;
+    // One setting for all nodes: the one with the most sharers.
+    if (first.kind == RemedyKind::kSideBySide)
+      a.manifest = std::max(a.manifest, remedy->manifest, [](const std::string& x, const std::string& y) {
+        return std::pair(x.size(), x) < std::pair(y.size(), y);
+      });
+    else if (manifests.insert(remedy->manifest).second)
+      a.manifest += remedy->manifest;
     keeps += remedy->keeps;
   }
   std::ranges::sort(a.gpus);
   for (std::size_t gpu : a.gpus) a.gpu_ids.push_back(input.gpus[gpu].use.device.key());
   std::string now;
   for (const auto& [gpu, count] : kinds) now += (now.empty() ? "" : " and ") + count_of(count, gpu);
-  fill_texts(a, first, now, keeps, input.thresholds);
+  const Owner& owner = input.running[first.gpus.front()].owner();
+  const std::size_t all = is_scalable(owner) ? replicas_of(owner, input) : 0;
+  fill_texts(a, first, now, keeps, all - std::min(all, first.replicas.first), input.thresholds);
   if (!a.counted && a.kind != ActionKind::kWatch)
     a.risk +=
         "; not in the total: " +
@@ -421,7 +448,8 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
              ? std::string("a year is bought for whole machines that were busy for at least a week")
          : first.kind == RemedyKind::kQuantize ? std::string("only the owner of the model can quantize it")
          : first.kind == RemedyKind::kGiveBack ? std::string("a GPU cannot be given back without its machine")
-         : !first.has_step                     ? std::string("no command does this")
+         : !first.has_step || (first.kind == RemedyKind::kPark && !first.hours.valid())
+             ? std::string("no command does this")
          : (first.kind == RemedyKind::kReplicas || first.kind == RemedyKind::kBatch) &&
                  !is_scalable(input.running[first.gpus.front()].owner())
              ? std::string("no controller is known that could scale it")
@@ -432,8 +460,9 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
          : first.moves_provider ? fmt::format("a change of provider; if {0} is yours, pass --provider {0}",
                                               first.instead->machine->provider)
          : a.forecast           ? broken_limit(*a.forecast, input.thresholds)
-         : is_scalable(input.running[first.gpus.front()].owner()) ? "too few working days to find regular hours"
-                                                                  : "no controller is known that could scale it");
+         : is_scalable(input.running[first.gpus.front()].owner())
+             ? "too few working days to find regular hours"
+             : "nothing scales it, so its owner has to agree that it ends every day");
   switch (first.kind) {
     case RemedyKind::kReplicas:
     case RemedyKind::kBatch:
@@ -445,7 +474,7 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
       for (const std::string& host : whole_machines(a, input).first) {
         // Without a scheduler nothing else removes the machine, which costs as much when it is idle.
         if (orchestrator_of_host(host, input) == Orchestrator::kUnknown && !host.empty())
-          a.commands.push_back(fmt::format("sudo shutdown -h now   # on {}, once nothing else runs there", host));
+          a.commands.push_back(shut_down(host));
       }
       break;
     case RemedyKind::kGiveBack:
@@ -468,7 +497,7 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
       share_gpus(a);
       break;
     case RemedyKind::kMig:
-      a.commands.push_back("sh slices.sh   # the manifest, on the drained node");
+      slice_gpus(a, input);
       break;
     case RemedyKind::kDownsize:
     case RemedyKind::kQuantize:

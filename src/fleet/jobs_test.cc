@@ -231,7 +231,7 @@ TEST(Jobs, OnlyRunningJobsAreStopped) {
   const DevicePrices book(facts(), *market::parse_own_prices({"*=2"}, facts()));
   const FleetAnalysis a = analyse(gpus_of_jobs(table, {}), {book, speeds()});
   ASSERT_EQ(a.actions.size(), 1u);
-  EXPECT_EQ(a.actions[0].commands, std::vector<std::string>{"scancel 8"});
+  EXPECT_EQ(a.actions[0].commands, (std::vector<std::string>{"scontrol write batch_script 8 job-8.sh", "scancel 8"}));
 }
 
 }  // namespace

@@ -34,9 +34,12 @@ std::vector<Remedy> find_all(const RemedyInput& input) {
 
 using ActionKey = std::tuple<bool, RemedyKind, std::string, std::string, std::string>;
 
-// A workload is stopped as a whole, whatever GPUs it has: two numbers of replicas for it would contradict each other.
+// A workload is stopped or parked as a whole, whatever GPUs it has: two numbers of replicas for it would contradict
+// each other. Unused GPUs are given back with their machine.
 ActionKey key_of(const Remedy& remedy) {
-  const bool whole = remedy.kind == RemedyKind::kStop && remedy.owner != kUnowned;
+  const bool whole =
+      remedy.kind == RemedyKind::kGiveBack ||
+      ((remedy.kind == RemedyKind::kStop || remedy.kind == RemedyKind::kPark) && remedy.owner != kUnowned);
   return {remedy.counted, remedy.kind, remedy.owner, whole ? "" : remedy.gpu, remedy.to};
 }
 

@@ -44,35 +44,63 @@ bool is_weekend(TimePoint time) {
   return day % 7 == 2 || day % 7 == 3;
 }
 
-// When the GPU worked, and the share of its time outside these hours. Weekends are left out if it was idle on two days
-// of them.
-std::pair<DailyHours, double> working_hours(const GpuRow& gpu, const Running& running) {
+// Calls `use` with every step: whether it was idle, its hour of the day, and whether it was at a weekend.
+template <class Use>
+void each_step(const GpuRow& gpu, const Running& running, const Use& use) {
   const Profile& profile = gpu.use.profile;
+  for (std::size_t i = running.first_step; i < profile.idle.size(); ++i) {
+    const TimePoint begin = profile.begin_of(i);
+    if (!std::isnan(profile.idle[i]))
+      use(profile.idle[i] > 0.99F, std::fmod(in_hours(begin.since_epoch()), 24.0), is_weekend(begin));
+  }
+}
+
+// When the GPU worked. Weekends are left out if it was idle on two days of them.
+DailyHours working_hours(const GpuRow& gpu, const Running& running) {
+  const Seconds width = gpu.use.profile.width;
   DailyHours worked{.from = 24, .until = 0, .weekdays_only = true};
   Seconds weekend;
-  const auto each = [&](const auto& use) {
-    for (std::size_t i = running.first_step; i < profile.idle.size(); ++i) {
-      const TimePoint begin = profile.begin_of(i);
-      const double hour = std::fmod(in_hours(begin.since_epoch()), 24.0);
-      if (!std::isnan(profile.idle[i])) use(profile.idle[i] > 0.99F, hour, is_weekend(begin));
-    }
-  };
-  each([&](bool idle, double hour, bool at_weekend) {
-    if (at_weekend) weekend += profile.width;
+  each_step(gpu, running, [&](bool idle, double hour, bool at_weekend) {
+    if (at_weekend) weekend += width;
     if (idle) return;
     worked.from = std::min(worked.from, static_cast<int>(hour));
-    worked.until = std::max(worked.until, static_cast<int>(std::ceil(hour + in_hours(profile.width))));
+    worked.until = std::max(worked.until, static_cast<int>(std::ceil(hour + in_hours(width))));
     worked.weekdays_only = worked.weekdays_only && !at_weekend;
   });
   worked.until = std::min(worked.until, 24);
   worked.weekdays_only = worked.weekdays_only && weekend >= hours(48);
-  if (!worked.valid()) return {{}, 0};
+  return worked.valid() ? worked : DailyHours{};
+}
+// The share of its time outside these hours.
+double share_outside(const DailyHours& within, const GpuRow& gpu, const Running& running) {
   double all = 0, outside = 0;
-  each([&](bool, double hour, bool at_weekend) {
+  each_step(gpu, running, [&](bool, double hour, bool at_weekend) {
     all += 1;
-    outside += hour < worked.from || hour >= worked.until || (worked.weekdays_only && at_weekend) ? 1 : 0;
+    outside += hour < within.from || hour >= within.until || (within.weekdays_only && at_weekend) ? 1 : 0;
   });
-  return {worked, outside / all};
+  return all > 0 ? outside / all : 0;
+}
+
+// All replicas of a workload have one schedule, so each saves only the hours outside of it.
+void join_schedules(std::vector<Remedy>& found, const RemedyInput& input) {
+  std::map<std::string, DailyHours> schedules;
+  const auto joins = [](const Remedy& r) { return r.kind == RemedyKind::kPark && r.hours.valid(); };
+  for (const Remedy& remedy : found) {
+    if (!joins(remedy)) continue;
+    DailyHours& all = schedules.try_emplace(remedy.owner, remedy.hours).first->second;
+    all.from = std::min(all.from, remedy.hours.from);
+    all.until = std::max(all.until, remedy.hours.until);
+    all.weekdays_only = all.weekdays_only && remedy.hours.weekdays_only;
+  }
+  for (Remedy& remedy : found) {
+    if (!joins(remedy)) continue;
+    const std::size_t row = remedy.gpus.front();
+    remedy.hours = schedules.at(remedy.owner);
+    remedy.counted = remedy.counted && remedy.hours.valid();
+    if (remedy.hours.valid())
+      remedy.saving = std::min(remedy.saving, input.gpus[row].spend_rate() *
+                                                  share_outside(remedy.hours, input.gpus[row], input.running[row]));
+  }
 }
 
 // Whether the GPU worked on at least half of the days. One working day among several is not a schedule.
@@ -151,8 +179,8 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   double share = parkable_share(gpu, running, t.park_after);
   if (share < t.park_share) return review(input, row);
   Remedy park = remedy_for(RemedyKind::kPark, input, row, "scaled to zero when idle");
-  double outside = 0;
-  std::tie(park.hours, outside) = working_hours(gpu, running);
+  park.hours = working_hours(gpu, running);
+  const double outside = share_outside(park.hours, gpu, running);
   // A schedule also runs in idle hours between others. If these are most of them, only requests can scale the work.
   if (park.hours.valid() && outside >= share / 2) {
     share = std::min(share, outside);
@@ -161,7 +189,7 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   }
   park.saving = gpu.spend_rate() * share;
   park.confidence = gpu.confidence * 0.8;
-  park.counted = works_regularly(gpu, running) && is_scalable(running.owner());
+  park.counted = park.hours.valid() && works_regularly(gpu, running) && is_scalable(running.owner());
   return park;
 }
 
@@ -266,6 +294,7 @@ std::vector<Remedy> find_stops(const RemedyInput& input) {
     });
     return in_part;
   });
+  join_schedules(found, input);
   // A GPU that nothing uses saves money if nothing uses the rest of its machine.
   std::map<std::string, int> in_use;
   for (std::size_t i = 0; i < input.gpus.size(); ++i) in_use[input.gpus[i].use.device.host] += input.running[i].here;

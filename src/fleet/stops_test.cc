@@ -27,7 +27,7 @@ TEST(Stops, WorkThatEndedIsStopped) {
   EXPECT_EQ(a.actions[0].kind, ActionKind::kStop);
   EXPECT_TRUE(a.actions[0].counted);
   EXPECT_THAT(a.actions[0].gpu_ids, ElementsAre("GPU-ended"));
-  EXPECT_THAT(a.actions[0].commands, ElementsAre("scancel 4001"));
+  EXPECT_THAT(a.actions[0].commands, ElementsAre("scontrol write batch_script 4001 job-4001.sh", "scancel 4001"));
   for (const FleetAction& action : a.actions)
     EXPECT_THAT(action.commands, testing::Not(testing::Contains("scancel 4002")));
 }
