@@ -315,22 +315,23 @@ void park(FleetAction& a, const std::vector<const Remedy*>& remedies, const Reme
   a.rollback = "kubectl delete -f schedule.yaml; " + scale_command(owner, now);
 }
 
-void slice_gpus(FleetAction& a, const RemedyInput& input) {
+// Where work moves to.
+std::set<std::string> hosts_of(const FleetAction& a) {
   std::set<std::string> hosts;
   for (const Move& move : a.moves) hosts.insert(move.to.substr(0, move.to.rfind('/')));
-  for (const std::string& host : hosts) {
+  return hosts;
+}
+
+void slice_gpus(FleetAction& a, const RemedyInput& input) {
+  std::vector<std::string> afterwards = {"sh slices.sh   # the manifest, on the drained node"};
+  for (const std::string& host : hosts_of(a)) {
     const Orchestrator by = orchestrator_of_host(host, input);
-    if (by == Orchestrator::kUnknown) {
-      a.commands.push_back(process_list("pid,process_name", host) + "; end these processes on its GPUs first");
-    } else {
-      append(a.commands, drain_commands(host, by));
-    }
+    std::vector<std::string> first = drain_commands(host, by);
+    if (by == Orchestrator::kUnknown) first.resize(std::min<std::size_t>(first.size(), 1));  // the list of processes
+    if (by != Orchestrator::kUnknown) afterwards.push_back(undrain(host, by));
+    append(a.commands, first);
   }
-  a.commands.push_back("sh slices.sh   # the manifest, on the drained node");
-  for (const std::string& host : hosts) {
-    if (const Orchestrator by = orchestrator_of_host(host, input); by != Orchestrator::kUnknown)
-      a.commands.push_back(undrain(host, by));
-  }
+  append(a.commands, afterwards);
 }
 
 void share_gpus(FleetAction& a) {
@@ -343,9 +344,7 @@ void share_gpus(FleetAction& a) {
       "kubectl get clusterpolicies.nvidia.com/cluster-policy -o jsonpath='{.spec.devicePlugin.config.name}'   # must "
       "print gpu-sharing");
   a.rollback.clear();
-  std::set<std::string> hosts;
-  for (const Move& move : a.moves) hosts.insert(move.to.substr(0, move.to.rfind('/')));
-  for (const std::string& host : hosts) {
+  for (const std::string& host : hosts_of(a)) {
     a.commands.push_back(fmt::format("kubectl label node {} nvidia.com/device-plugin.config=shared --overwrite", host));
     a.rollback +=
         fmt::format("{}kubectl label node {} nvidia.com/device-plugin.config-", a.rollback.empty() ? "" : "; ", host);

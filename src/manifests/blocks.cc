@@ -397,7 +397,8 @@ class BlockReader {
     bool found = false;
     for (std::size_t i = way.size(); i-- > 0 && !found;) {
       // `count` of a resource multiplies; that of a pool within is its number of machines.
-      const HclValue* count = i > 0 ? way[i]->find("count") : nullptr;
+      const HclValue *count = i > 0 ? way[i]->find("count") : nullptr, *copy = way[i]->find("copy");
+      if (i > 0 && count == nullptr && copy != nullptr) count = copy->find("count");  // nested templates of Azure
       found = count_in(*way[i], request, true);
       if (count != nullptr && count->kind != Kind::kNull)
         request.units = number("count", *count, request), found = true;

@@ -44,10 +44,10 @@ class Conversion {
     if (depth > 60 || value.kind == YamlValue::Kind::kNull) return made;
     if (is_scalar(&value)) {
       const std::string text = doc_.text(&value);
-      if (has_variable(text)) return expression(text);
       if (refer_) {
         if (std::optional<HclValue> referred = refer_(text)) return *std::move(referred);
       }
+      if (has_variable(text)) return expression(text);
       if (text == "true" || text == "false") return hcl_bool(text == "true");
       return hcl_string(text);
     }
@@ -263,23 +263,26 @@ std::vector<ConfigBlock> azure_template(const YamlText& doc, const YamlValue& re
     blocks.push_back({block, doc.file(), doc.text(resource.find("type")), name == nullptr ? "" : name->text});
   };
   for (const YamlValue& resource : resources.list) add(resource);
-  for (const auto& [name, resource] : resources.mapping) add(resource);
+  for (const auto& [name, resource] : resources.mapping) add(resource);  // with symbolic names
   return blocks;
 }
 
-// Google Batch runs a task on a machine, or several.
+// Google Batch runs a task on a machine, or several. A number that is not known stays an expression.
 bool count_tasks(HclValue& job) {
   const HclValue* groups = job.find("task_groups");
   const auto policy = std::ranges::find(job.members, "allocation_policy", [](const auto& m) { return m.first; });
   if (groups == nullptr || groups->items.empty() || policy == job.members.end()) return false;
-  const auto number = [&](const char* name) {
+  HclValue count = hcl_number(1);
+  const auto number = [&](const char* name, double otherwise) {
     const HclValue* given = groups->items[0].find(name);
-    return given == nullptr ? std::nullopt : number_of(*given);
+    const std::optional<double> known = given == nullptr ? otherwise : number_of(*given);
+    if (!known) count = expression(given->text);
+    return known.value_or(1);
   };
-  const double tasks = number("task_count").value_or(1),
-               at_once = std::min(tasks, number("parallelism").value_or(tasks));
-  policy->second.members.emplace_back("count",
-                                      hcl_number(std::ceil(at_once / number("task_count_per_node").value_or(1))));
+  const double tasks = number("task_count", 1), at_once = std::min(tasks, number("parallelism", tasks)),
+               each = number("task_count_per_node", 1);
+  if (count.kind != Kind::kExpression) count = hcl_number(std::ceil(at_once / each));
+  policy->second.members.emplace_back("count", std::move(count));
   return true;
 }
 
@@ -338,11 +341,17 @@ std::vector<ConfigBlock> blocks_of(const YamlText& document) {
     const YamlValue* values = find_path(root, {part, "root_module"});
     if (is_mapping(values) && root.find("format_version") != nullptr) return terraform_plan(document, *values);
   }
-  if (root.find("$schema") != nullptr &&
-      contains_any(document.text(root.find("$schema")), {"eploymentTemplate.json"}) &&
-      root.find("resources") != nullptr)
-    return azure_template(document, *root.find("resources"));
-  ConfigBlock whole{Conversion(document, {}, true).of(root), document.file(), "cluster file", ""};
+  const YamlValue* resources = root.find("resources");
+  if (resources != nullptr && document.text(root.find("$schema")).find("eploymentTemplate.json") != std::string::npos)
+    return azure_template(document, *resources);
+  // Databricks' bundles: ${var.size} has the default of variables.size.
+  const auto refer = [&](const std::string& text) -> std::optional<HclValue> {
+    if (!text.starts_with("${var.")) return std::nullopt;
+    const YamlValue* otherwise =
+        find_path(root, {"variables", std::string_view(text).substr(6, text.size() - 7), "default"});
+    return is_scalar(otherwise) ? std::optional(hcl_string(document.text(otherwise))) : std::nullopt;
+  };
+  ConfigBlock whole{Conversion(document, refer, true).of(root), document.file(), "cluster file", ""};
   whole.name = document.text(root.find("cluster_name"));
   if (whole.name.empty()) whole.name = document.text(root.find("name"));
   if (whole.name.empty()) whole.name = document.file().substr(document.file().rfind('/') + 1);

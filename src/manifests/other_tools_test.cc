@@ -54,6 +54,17 @@ TEST(OtherTools, MachinesAreCounted) {
   }
 }
 
+TEST(OtherTools, AnUnknownNumberOfTasksIsNotOne) {
+  const std::vector<GpuRequest> found =
+      read_files({{"job.json",
+                   "{\"taskGroups\": [{\"taskCount\": \"${N}\"}], \"allocationPolicy\": {\"instances\": "
+                   "[{\"policy\": {\"machineType\": \"a2-highgpu-1g\"}}]}}"}})
+          .requests;
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_FALSE(found[0].units);
+  EXPECT_THAT(found[0].unresolved, testing::ElementsAre("count = ${N}"));
+}
+
 // A number on the line below its key is a mention, too.
 TEST(OtherTools, NumbersBelowAKeyAreMentions) {
   for (const char* text :

@@ -164,7 +164,7 @@ class Terraform {
 
   // Reads the folder once for each values file that Terraform does not load automatically: dev.tfvars, prod.tfvars.
   void read_root(const std::string& path, const Folder& folder) {
-    if (folder.sources.empty()) return read_values_alone(folder);
+    if (folder.sources.empty()) return append(read_maps({&folder.always, &folder.sometimes}), found_);
     for (std::size_t i = 0; i < std::max<std::size_t>(1, folder.sometimes.size()); ++i) {
       HclScope scope;
       for (const ParsedFile& file : folder.always) scope.add_file(file.root, true);
@@ -226,38 +226,30 @@ class Terraform {
         });
       }
     }
-    if (blocks.empty() && inner.requests.empty() && depth == 0) {
-      for (const ParsedFile& file : folder.sources) add_maps(file, blocks);
-      return read_maps(blocks);
-    }
+    if (blocks.empty() && inner.requests.empty() && depth == 0) return read_maps({&folder.sources});
     Found found = read_blocks(blocks);
     append(std::move(inner), found);
     return found;
   }
 
   // Maps of pools whose users are in other files: defaults of variables, or values alone.
-  static constexpr const char* kAlone = "read by the names of its keys; what uses it is not in these files";
-  static void add_maps(const ParsedFile& file, std::vector<ConfigBlock>& blocks) {
-    for (const auto& [type, member] : file.root.members) {
-      const bool variable = type == "variable" && !member.labels.empty();
-      const HclValue* value = variable ? member.find("default") : member.is_block ? nullptr : &member;
-      if (value == nullptr || (value->kind != Kind::kObject && value->kind != Kind::kList)) continue;
-      HclValue block;
-      block.kind = Kind::kObject;
-      block.members.emplace_back("pools", *value);
-      blocks.push_back({std::move(block), file.file, "variable", variable ? member.labels[0] : type});
-    }
-  }
-  void read_values_alone(const Folder& folder) {
+  static Found read_maps(const std::vector<const std::vector<ParsedFile>*>& files) {
     std::vector<ConfigBlock> blocks;
-    for (const auto* files : {&folder.always, &folder.sometimes}) {
-      for (const ParsedFile& file : *files) add_maps(file, blocks);
+    for (const std::vector<ParsedFile>* some : files) {
+      for (const ParsedFile& file : *some) {
+        for (const auto& [type, member] : file.root.members) {
+          const bool variable = type == "variable" && !member.labels.empty();
+          const HclValue* value = variable ? member.find("default") : member.is_block ? nullptr : &member;
+          if (value == nullptr || (value->kind != Kind::kObject && value->kind != Kind::kList)) continue;
+          HclValue block;
+          block.members.emplace_back("pools", *value);
+          blocks.push_back({std::move(block), file.file, "variable", variable ? member.labels[0] : type});
+        }
+      }
     }
-    append(read_maps(blocks), found_);
-  }
-  static Found read_maps(const std::vector<ConfigBlock>& blocks) {
     Found found = read_blocks(blocks);
-    for (GpuRequest& request : found.requests) request.assumptions.emplace_back(kAlone);
+    for (GpuRequest& request : found.requests)
+      request.assumptions.emplace_back("read by the names of its keys; what uses it is not in these files");
     return found;
   }
 

@@ -46,10 +46,22 @@ inline std::vector<Form> cloud_forms() {
              w.copies);
        },
        nodes},
+      {"nested.json",
+       [](const Wish& w) {
+         return fmt::format(
+             "{{\"$schema\": \"https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#\",\n"
+             "\"resources\": {{\"a\": {{\"type\": \"Microsoft.Resources/deployments\", \"properties\": "
+             "{{\"template\": {{\"resources\": [{{\"type\": \"Microsoft.Compute/virtualMachines\", \"copy\": "
+             "{{\"count\": {}}},\n\"properties\": {{\"hardwareProfile\": {{\"vmSize\": "
+             "\"Standard_NC6s_v3\"}}}}}}]}}}}}}}}}}\n",
+             w.copies);
+       },
+       nodes},
       {"databricks.yml",
        [](const Wish& w) {
          return fmt::format(
-             "resources:\n  jobs:\n    a:\n      job_clusters:\n      - new_cluster:\n          node_type_id: {}\n  "
+             "variables:\n  size:\n    default: {}\nresources:\n  jobs:\n    a:\n      job_clusters:\n      - "
+             "new_cluster:\n          node_type_id: ${{var.size}}\n  "
              "        driver_node_type_id: m5.large\n          autoscale:\n            min_workers: {}\n            "
              "max_workers: 40\n",
              w.machine, w.copies);
