@@ -217,28 +217,18 @@ class BlockReader {
     return plain ? base.part : name;
   }
 
-  // Expressions with a value were replaced before.
-  static std::optional<HclValue> settled(const HclValue& value) {
-    return value.kind == Kind::kExpression ? std::nullopt : std::optional(value);
-  }
-
   // The value of an attribute; empty if it is missing or unknown.
   std::optional<HclValue> known(const HclValue& node, std::string_view key) const {
     const HclValue* value = node.find(key);
-    return value == nullptr ? std::nullopt : settled(*value);
+    return value == nullptr || value->kind == Kind::kExpression ? std::nullopt : std::optional(*value);
   }
 
   // Text values of an attribute, one or a list; unknown values go to `open`.
   void texts(std::string_view name, const HclValue& value, std::vector<std::string>& into,
              std::vector<std::string>& open) const {
-    const std::optional<HclValue> known = settled(value);
-    if (!known) {
-      open.push_back(fmt::format("{} = {}", name, value.text));
-    } else if (known->kind == Kind::kString) {
-      into.push_back(known->text);
-    } else if (known->kind == Kind::kList) {
-      for (const HclValue& item : known->items) texts(name, item, into, open);
-    }
+    if (value.kind == Kind::kExpression) open.push_back(fmt::format("{} = {}", name, value.text));
+    if (value.kind == Kind::kString) into.push_back(value.text);
+    for (const HclValue& item : value.items) texts(name, item, into, open);
   }
 
   static std::optional<double> number(std::string_view name, const HclValue& value, GpuRequest& request) {
