@@ -1,8 +1,4 @@
-// A cache of training replays for the lifetime of the program.
-//
-// A replay depends only on the model and the job, not on prices, deadlines or the GPU. A search needs the same replays
-// in every variant of a request, and so does a page while a slider moves. Models are identified by their forward pass;
-// copies of a shape share it. Bounded and thread-safe.
+// Training replays that are kept for the lifetime of the program; see tape/replay_cache.h.
 #pragma once
 
 #include <memory>

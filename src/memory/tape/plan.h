@@ -11,6 +11,8 @@
 namespace rightsize::memory::tape {
 
 struct GpuPlan {
+  auto operator<=>(const GpuPlan&) const = default;
+
   Count batch = 1;
   Count tokens = 1;             // of a sequence, on this GPU (context parallelism divides it)
   Count all_tokens = 1;         // of the whole sequence

@@ -41,11 +41,15 @@ void Session::run() {
   }
 }
 
+// In these cases the next pass starts with memory that run_for_peaks() does not count: torchtitan keeps its logits, and
+// an optimizer in the backward pass keeps the gradients of shared weights.
+bool Session::needs_one_iteration(const GpuPlan& plan) {
+  const bool holds_logits = plan.stack == model::Stack::kTorchTitan && !plan.accumulates;
+  return !holds_logits && !plan.optimizer_in_backward;
+}
+
 void Session::run_for_peaks() {
-  // In these cases the next pass starts with memory that is not counted below: torchtitan keeps its logits, and an
-  // optimizer in the backward pass keeps the gradients of shared weights.
-  const bool holds_logits = plan_.stack == model::Stack::kTorchTitan && !plan_.accumulates;
-  if (holds_logits || plan_.optimizer_in_backward) return run();
+  if (!needs_one_iteration(plan_)) return run();
   forward_workspace_ = workspace();
   backward_workspace_ = workspace();
   recorder_.reset_peaks();
@@ -58,7 +62,7 @@ void Session::run_for_peaks() {
     drop();
     return live - recorder_.live().total;
   };
-  const Count in_flight = bytes_in_flight() > 0 ? CachingAllocator::round_size(bytes_in_flight()) : 0;
+  const Count in_flight = bytes_in_flight(plan_.in_flight, saved_by_forward_);
   const Count result = freed_by([&] { result_.reset(); });
   const Count sent_back = keeps_gradients() ? freed_by([&] { recorder_.drop_temporary_leaves(); }) : 0;
   recorder_.raise_peaks(TrainPhase::kForward, states + in_flight + sent_back + (plan_.accumulates ? 0 : result));
@@ -115,13 +119,14 @@ void Session::make_buckets() {
 }
 
 // The other micro-batches of a pipeline hold their activations while this one runs.
-Count Session::bytes_in_flight() const {
-  if (plan_.in_flight <= 1 || saved_by_forward_ <= 0) return 0;
-  return static_cast<Count>((plan_.in_flight - 1) * static_cast<double>(saved_by_forward_));
+Count Session::bytes_in_flight(double in_flight, Count saved_by_forward) {
+  if (in_flight <= 1 || saved_by_forward <= 0) return 0;
+  const auto bytes = static_cast<Count>((in_flight - 1) * static_cast<double>(saved_by_forward));
+  return bytes > 0 ? CachingAllocator::round_size(bytes) : 0;
 }
 
 void Session::add_micro_batches_in_flight() {
-  if (const Count bytes = bytes_in_flight(); bytes > 0)
+  if (const Count bytes = bytes_in_flight(plan_.in_flight, saved_by_forward_); bytes > 0)
     extras_.push_back(recorder_.make(bytes, kByte, Layout::kPlain, Part::kActivations));
 }
 

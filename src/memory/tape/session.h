@@ -82,6 +82,11 @@ class Session {
   // The same peaks by phase and zone from one iteration, if the additions of the second are known. Use it without an
   // allocator: its state depends on earlier iterations.
   void run_for_peaks();
+  static bool needs_one_iteration(const GpuPlan& plan);
+
+  // What the other micro-batches in flight hold. If one iteration is enough, it is a part of every peak.
+  static Count bytes_in_flight(double in_flight, Count saved_by_forward);
+  Count saved_by_forward() const { return saved_by_forward_; }
 
   const Recorder& recorder() const { return recorder_; }
 
@@ -92,7 +97,6 @@ class Session {
   void cache_fp8_weights();
   void make_buckets();
   bool keeps_gradients() const;
-  Count bytes_in_flight() const;
   void add_micro_batches_in_flight();
 
   GpuPlan plan_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <future>
 
+#include "memory/tape/replay_cache.h"
 #include "memory/tape/session.h"
 #include "memory/tape/training_tape.h"
 
@@ -13,20 +14,37 @@ constexpr int kFew = 3;
 
 using Peaks = std::array<double, std::size_t{kPhases} * kZones>;
 
-Peaks peaks_of(const model::ModelShape& model, const GpuPlan& plan, bool& exact) {
-  Session session(model, plan, nullptr, nullptr);
-  session.run_for_peaks();
-  exact = exact && model.forward->exact;
+struct Replayed {
   Peaks peaks{};
-  for (std::size_t i = 0; i < peaks.size(); ++i)
-    peaks[i] = static_cast<double>(
-        session.recorder().peak_in(static_cast<TrainPhase>(i / kZones), static_cast<Zone>(i % kZones)));
-  return peaks;
+  Count saved_by_forward = 0;
+};
+
+// Pipelines of any length run the same few layers: they differ in the micro-batches in flight, which only add to the
+// peaks.
+Peaks peaks_of(const model::ModelShape& model, const GpuPlan& plan, bool& exact) {
+  static ReplayCache<GpuPlan, Replayed> kept;
+  GpuPlan alike = plan;
+  const bool adds = Session::needs_one_iteration(plan);
+  if (adds) alike.in_flight = 1;
+  Replayed replayed = kept.get(model, alike, [&] {
+    Session session(model, alike, nullptr, nullptr);
+    session.run_for_peaks();
+    Replayed made{{}, session.saved_by_forward()};
+    for (std::size_t i = 0; i < made.peaks.size(); ++i)
+      made.peaks[i] = static_cast<double>(
+          session.recorder().peak_in(static_cast<TrainPhase>(i / kZones), static_cast<Zone>(i % kZones)));
+    return made;
+  });
+  exact = exact && model.forward->exact;
+  const Count others = adds ? Session::bytes_in_flight(plan.in_flight, replayed.saved_by_forward) : 0;
+  for (double& peak : replayed.peaks)
+    if (peak > 0) peak += static_cast<double>(others);
+  return replayed.peaks;
 }
 
 // The number of layers to run before one more layer shows the cost of all others: the different layers of this stage
-// (the first layers of a mixture), then a few equal ones. 0: layers cannot be left out.
-int layers_needed(const model::ModelShape& model, const GpuPlan& plan) {
+// (the first layers of a mixture), then a few equal ones. 0: layers cannot be left out. Skips only different layers.
+int layers_needed(const model::ModelShape& model, GpuPlan& plan) {
   if (!model.stages.empty() || plan.layers <= kFew + 1) return 0;
   if (model.encoder_layers > 0) return plan.encoder_layers == plan.layers ? kFew : 0;
   int blocks = 0, last = 0;
@@ -43,7 +61,9 @@ int layers_needed(const model::ModelShape& model, const GpuPlan& plan) {
   // proportion.
   const bool regular = model.full_attention_every == 0 || plan.all_tokens < model.sliding_window;
   const int needed = kFew + static_cast<int>(std::max<std::int64_t>(0, others - plan.skipped));
-  return blocks >= 1 && blocks <= 2 && regular && plan.layers > needed + 1 ? needed : 0;
+  if (blocks < 1 || blocks > 2 || !regular || plan.layers <= needed + 1) return 0;
+  plan.skipped = static_cast<int>(std::min<std::int64_t>(plan.skipped, others));  // all later layers are equal
+  return needed;
 }
 
 Peaks extrapolated_peaks(const model::ModelShape& model, GpuPlan plan, bool& exact) {
