@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/cancel.h"
+#include "base/format.h"
 #include "capacity/sessions.h"
 #include "kv_cache/hashed_trace.h"
 #include "kv_cache/reuse.h"
@@ -53,22 +54,30 @@ std::vector<Bytes> spread_sizes(Bytes least, Bytes most) {
   return sizes;
 }
 
-// `sized`: the bytes of a block are known; otherwise a block counts as one.
-std::vector<CacheSize> curve_at(std::vector<Bytes> sizes, const kv_cache::ReuseCurve& reuse, Bytes block, bool sized) {
+// `sized`: the bytes of a block are known; otherwise a block counts as one. `share`: of the users that were simulated.
+std::vector<CacheSize> curve_at(std::vector<Bytes> sizes, const kv_cache::ReuseCurve& reuse, Bytes block, bool sized,
+                                double share) {
   std::ranges::sort(sizes);
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   std::vector<double> rooms;
-  for (const Bytes size : sizes) rooms.push_back(std::floor(size / block));
+  for (const Bytes size : sizes) rooms.push_back(std::floor(size / block) * share);
   const std::vector<double> rates = reuse.hit_rates(rooms);
   const double all = reuse.unlimited_hit_rate();
   std::vector<CacheSize> curve;
   for (std::size_t i = 0; i < sizes.size(); ++i)
-    curve.push_back({sized ? sizes[i] : Bytes{}, rooms[i], rates[i], all > 0 ? rates[i] / all : 1});
+    curve.push_back({sized ? sizes[i] : Bytes{}, rooms[i] / share, rates[i], all > 0 ? rates[i] / all : 1});
   return curve;
 }
 
+// Traffic of sessions, and the share of the users that it has. Users do not depend on each other, so part of them find
+// the same share of their blocks in that part of a cache.
+struct SessionTraffic {
+  std::shared_ptr<const sim::Trace> trace;
+  double share = 1;
+};
+
 // The sessions of --sessions, or of --users with --turns, --system-prompt, --isl and --osl. Null with a trace.
-Checked<std::shared_ptr<const sim::Trace>> sessions_of(const Flags& flags, const model::ModelShape& shape) {
+Checked<SessionTraffic> sessions_of(const Flags& flags, const model::ModelShape& shape) {
   std::string text = flags.sessions;
   if (flags.users) {
     constexpr std::int64_t kTurns = 6, kSystem = 0, kTurnIn = 200, kTurnOut = 300;
@@ -85,9 +94,22 @@ Checked<std::shared_ptr<const sim::Trace>> sessions_of(const Flags& flags, const
                          "--system-prompt, --isl and --osl")
                    .with_hint("--users 1000 --turns 6 --system-prompt 2000")});
   }
-  if (text.empty()) return nullptr;
-  RIGHTSIZE_TRY(const sim::Sessions sessions, sim::parse_sessions(text));
-  return capacity::session_traffic(sessions, {.context = shape.context});
+  if (text.empty()) return SessionTraffic{};
+  RIGHTSIZE_TRY(sim::Sessions sessions, sim::parse_sessions(text));
+  // Every user of a trace must come back often. GPUs are counted with all users.
+  constexpr double kSampled = 2'000, kMostOnGpus = 5'000, kQuick = 1'000;
+  if (!flags.gpu.empty() && sessions.users > kMostOnGpus)
+    return fail(bad_input(fmt::format("the GPUs for more than {} users with conversations take too long to simulate",
+                                      format_count(kMostOnGpus)))
+                    .with_hint(flags.users ? fmt::format("--users {}", kQuick)
+                                           : fmt::format("--sessions users={},turns={},turn-in={},turn-out={}", kQuick,
+                                                         sessions.turns, sessions.turn_in, sessions.turn_out)));
+  SessionTraffic traffic;
+  if (flags.gpu.empty()) traffic.share = std::min(1.0, kSampled / sessions.users);
+  sessions.users *= traffic.share;
+  sessions.system_prompts = std::max(1.0, sessions.system_prompts * traffic.share);
+  traffic.trace = capacity::session_traffic(sessions, {.context = shape.context});
+  return traffic;
 }
 
 // The complete blocks of a prompt. A block is identified by its position and the hash chain of its last token.
@@ -147,7 +169,9 @@ Checked<Outcome> run_cache(Flags flags) {
     return fail(bad_input("without --model, hit rates are by blocks of a trace; other flags need the model")
                     .with_hint("--model llama-3.1-8b"));
   }
-  RIGHTSIZE_TRY(std::shared_ptr<const sim::Trace> trace, sessions_of(flags, shape));
+  RIGHTSIZE_TRY(const SessionTraffic sessions, sessions_of(flags, shape));
+  const double share = answer.sampled_users = sessions.share;
+  std::shared_ptr<const sim::Trace> trace = sessions.trace;
   answer.file = trace ? "sessions" : flags.trace;
   kv_cache::ReuseCurve reuse;
   Totals totals;
@@ -160,7 +184,7 @@ Checked<Outcome> run_cache(Flags flags) {
   if (cancelled()) return fail(bad_input("cancelled"));
   answer.block_tokens = *flags.block_tokens, answer.token_characters = totals.token_characters;
   const Bytes block = sized ? answer.per_token * static_cast<double>(answer.block_tokens) : bytes(1);
-  answer.requests = reuse.requests(), answer.blocks = reuse.blocks(), answer.distinct = reuse.distinct();
+  answer.requests = reuse.requests(), answer.blocks = reuse.blocks(), answer.distinct = reuse.distinct() / share;
   answer.mean_input = totals.input / static_cast<double>(answer.requests);
   answer.mean_output = totals.output / static_cast<double>(answer.requests);
   answer.span = milliseconds(totals.last - totals.first);
@@ -168,10 +192,10 @@ Checked<Outcome> run_cache(Flags flags) {
   const Bytes all = block * std::max(1.0, answer.distinct);
   if (sized) answer.unlimited_size = all;
   answer.error = reuse.error();
-  answer.curve = curve_at(flags.sizes.empty() ? round_sizes(block, all) : flags.sizes, reuse, block, sized);
-  answer.plotted = curve_at(spread_sizes(block, all), reuse, block, sized);
+  answer.curve = curve_at(flags.sizes.empty() ? round_sizes(block, all) : flags.sizes, reuse, block, sized, share);
+  answer.plotted = curve_at(spread_sizes(block, all), reuse, block, sized, share);
   constexpr double kKnee = 0.9;
-  answer.knee = curve_at({block * reuse.room_for(kKnee)}, reuse, block, sized).front();
+  answer.knee = curve_at({block * (reuse.room_for(kKnee) / share)}, reuse, block, sized, share).front();
   if (!flags.gpu.empty()) {
     if (!trace) {
       RIGHTSIZE_TRY(sim::Trace read, sim::read_trace_file(flags.trace, static_cast<std::int32_t>(answer.block_tokens)));

@@ -100,6 +100,8 @@ const Fields<CacheAnswer> kCacheFields = {
     {kTierAnswerFields, [](const CacheAnswer& a) { return a.tiers ? &*a.tiers : nullptr; }},
     {"hit_rate_error?", "largest error of the hit rates; absent: exact",
      [](const CacheAnswer& a) { return positive(a.error); }},
+    {"sampled_users?", "share of the users whose requests were simulated; absent: all",
+     [](const CacheAnswer& a) { return positive(a.sampled_users < 1 ? a.sampled_users : 0); }},
 };
 
 const report::Document<CacheAnswer> kCacheDocument("cache", "Hit rate of a KV cache by size", kCacheFields);
@@ -170,6 +172,9 @@ report::Report cache_report(const CacheAnswer& a) {
         "Assumed: the blocks are those of the prompts' text, with {:.1f} characters per token; the template "
         "of the model is not counted.",
         a.token_characters));
+  if (a.sampled_users < 1)
+    report.say(
+        fmt::format("Simulated: {} of the users, whose blocks stand for those of all.", percent(a.sampled_users)));
   if (a.error > 0)
     report.say(
         fmt::format("The trace has too many blocks to track all of them; hit rates are within {}.", percent(a.error)));

@@ -71,6 +71,7 @@ struct CacheAnswer {
   Bytes unlimited_size;         // holds every block of the trace
   CacheSize knee;               // the smallest cache with 90 % of the hits
   double error = 0;             // of the hit rates; 0: exact
+  double sampled_users = 1;     // share of the users that were simulated
   double token_characters = 0;  // assumed, to find the blocks of texts; 0: the trace has its blocks
   std::vector<CacheSize> plotted;
   std::optional<TierAnswer> tiers;
