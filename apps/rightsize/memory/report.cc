@@ -74,10 +74,13 @@ std::string risk(double probability) {
   return probability > 0.999 ? "> 99.9 %" : format_percent(Ratio::fraction(probability));
 }
 
+std::string shortage(Bytes headroom) { return format_bytes(-headroom) + " short"; }
+
 const Fields<Fit> kFitFields = {
     {"capacity_bytes", "capacity", "memory the job can use", &Fit::capacity},
     {"verdict", "verdict", "whether the job fits", &Fit::verdict, report::one_of({"fits", "tight", "no"})},
-    {"headroom_bytes", "headroom", "capacity less the need", &Fit::headroom},
+    {"headroom_bytes", "headroom", "capacity less the need", &Fit::headroom,
+     [](Bytes b) { return b < Bytes{} ? shortage(b) : format_bytes(b); }},
     {"oom_probability", "OOM risk", "chance to run out of memory", &Fit::oom_probability, risk},
 };
 
@@ -391,13 +394,13 @@ std::string memory_sentence(const MemoryNeed& need, const model::Job& job, const
                         "cache (a larger --memory-share or --tp, or a smaller --precision, helps).",
                         gpus[0]->name);
     }
+    const std::string room = fit.headroom < Bytes{} ? shortage(fit.headroom) : format_bytes(fit.headroom) + " to spare";
     switch (fit.verdict) {
       case Verdict::kFits:
-        text += fmt::format(" It fits {} with {} to spare.", gpus[0]->name, format_bytes(fit.headroom));
+        text += fmt::format(" It fits {} with {}.", gpus[0]->name, room);
         break;
       case Verdict::kTight:
-        text += fmt::format(" It is tight on {}: {} to spare, OOM risk {}.", gpus[0]->name, format_bytes(fit.headroom),
-                            odds);
+        text += fmt::format(" It is tight on {}: {}, OOM risk {}.", gpus[0]->name, room, odds);
         break;
       case Verdict::kNo:
         text += fmt::format(" It does not fit {}: {} too much.", gpus[0]->name, format_bytes(-fit.headroom));
