@@ -158,7 +158,8 @@ void add_offline_inputs(std::vector<Facts>& inputs, const Request& request, cons
   inputs.push_back(input(
       "INPUT", folder + "/input",
       !request.work.profiled_gpu.empty() ? fmt::format("a folder with the work in {} parts of {} each", count, length)
-      : needs_code(request) ? fmt::format("a folder of {} parts, {} items each ({} of work)", count, items, length)
+      : needs_code(request)              ? fmt::format("a folder of {} part{}, {} item{} each ({} of work)", count,
+                                          parts.count == 1 ? "" : "s", items, parts.items == 1 ? "" : "s", length)
                             : fmt::format("a folder of {} files, {} requests each ({} of work), one per line in the "
                                           "format of the Batch API: {}",
                                           count, items, length, split)));
@@ -307,6 +308,7 @@ void add_machines(Facts& facts, const Request& request, const Plan& plan, std::s
       .set("last_machine", plan.machines - 1)
       .set("cpus", cpus)
       .set("disk_gb", disk_gb(request, plan))
+      .set("pod_disk_gb", disk_gb(request, plan, false, !is_served(request) || weights_gb <= kCachedGb))
       .set("max_price", max_price(plan))
       .set("image", image_for(request, perf::work_of(request.model), *plan.offer.gpu))
       .set("install", install_command(request, plan))
@@ -438,12 +440,12 @@ int storage_gb(const Request& request, const Plan& plan) {
   return static_cast<int>(std::ceil(claimed / kStep) * kStep);
 }
 
-int disk_gb(const Request& request, const Plan& plan, bool keeps_all) {
+int disk_gb(const Request& request, const Plan& plan, bool keeps_all, bool has_weights) {
   constexpr double kSystemAndImage = 100, kStep = 50;
   if (request.work.is_measured()) return static_cast<int>(2 * kSystemAndImage);
   const perf::ModelWork work = perf::work_of(request.model);
   // The size as downloaded: 16 bits per parameter, or the checkpoint of a format that has its own.
-  const double weights = 2e-9 * static_cast<double>(request.model.parameters());
+  const double weights = has_weights ? 2e-9 * static_cast<double>(request.model.parameters()) : 0;
   const double saved = 1e-9 * in_bytes(plan::checkpoint_bytes(work, plan.job)) / std::max(1, plan.machines);
   return static_cast<int>(
       std::ceil((kSystemAndImage + 1.1 * weights + 2.2 * saved + results_on_disk(request, plan, keeps_all)) / kStep) *
