@@ -96,8 +96,10 @@ const Plan* Recommendation::safest(const Request& request, std::optional<catalog
 const Plan* Recommendation::fallback() const {
   const auto other = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
     const market::Offer &a = plan.offer, &b = plans.front().offer;
-    return (a.machine->provider != b.machine->provider || a.gpu != b.gpu) && plan.price.may_lead() &&
-           !plan.extrapolated;
+    // A spot market that has no machines left is short of the others too.
+    const bool elsewhere = a.machine->provider != b.machine->provider || a.price->purchase != b.price->purchase;
+    const bool apart = b.price->purchase == catalog::Purchase::kSpot ? elsewhere : elsewhere || a.gpu != b.gpu;
+    return apart && plan.price.may_lead() && !plan.extrapolated;
   });
   return other == plans.end() ? nullptr : &*other;
 }

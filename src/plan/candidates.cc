@@ -146,8 +146,11 @@ double width_of(const PricedOption& c) {
   return c.cost_low > Usd{} ? std::floor(std::log(c.cost_high / c.cost_low) / std::log(2.0)) : 0;
 }
 
+}  // namespace
+
 // The score with what other merits are worth, in percent. Speeds and prices are not known more exactly than that.
-double weighted_score(const Request& request, const PricedOption& c) {
+double PricedOption::score(const Request& request) const {
+  const PricedOption& c = *this;
   const bool benchmarked = perf::has_benchmark(c.option->basis, c.machines->speed.relative);
   const bool near = may_miss(request, c);
   double percent = near ? 2 : 0;
@@ -161,14 +164,12 @@ double weighted_score(const Request& request, const PricedOption& c) {
   // One failed machine stops a whole training run, but only its own replicas of a service. A run on one machine is
   // worth 2 %, also where two machines take half the time.
   const bool service = request.work.kind == WorkKind::kServing && c.option->replicas > 1;
-  const int machines = c.option->machines;
-  const double alone = request.work.kind == WorkKind::kTraining && machines > 1 ? 1.5 : 0;
-  percent += service ? 0.3 / machines : alone + 0.6 * std::log2(machines) + 0.2 * width_of(c);
+  const int count = c.option->machines;
+  const double alone = request.work.kind == WorkKind::kTraining && count > 1 ? 1.5 : 0;
+  percent += service ? 0.3 / count : alone + 0.6 * std::log2(count) + 0.2 * width_of(c);
   if (has_arm_host(*c.offer) || c.machines->gpu->vendor != "NVIDIA") percent += 0.3;
   return score_of(request, c) * (1 + percent / 100);
 }
-
-}  // namespace
 
 bool follows_hours(const market::Offer& offer) {
   using catalog::Purchase;
@@ -442,7 +443,7 @@ namespace {
 // the one that uses less of the commitments.
 struct Ranked {
   Ranked(const Request& request, const PricedOption& c)
-      : option(&c), key(!c.price->may_lead(), weighted_score(request, c), in_usd(c.cost), c.ranked_wait(request)) {}
+      : option(&c), key(!c.price->may_lead(), c.score(request), in_usd(c.cost), c.ranked_wait(request)) {}
   bool operator<(const Ranked& other) const {
     return key != other.key ? key < other.key : names_of(*option) < names_of(*other.option);
   }

@@ -44,6 +44,8 @@ struct PricedOption {
   // counts up to 5 % more.
   double ranked_cost(const Request& request) const;
   double ranked_wait(const Request& request) const;
+  // What decides the rank: the objective's value, with what other merits are worth.
+  double score(const Request& request) const;
 
   double hours() const { return in_hours(time.total()); }
   // Seconds a user waits for the end of the job, or for an answer.

@@ -50,13 +50,16 @@ std::optional<Explored> least_extension(const Request& request, const std::vecto
 
 }  // namespace
 
-std::vector<Explored> explore(std::vector<PossibleChange> changes, const PlanningFacts& facts) {
+std::vector<Explored> explore(std::vector<PossibleChange> changes, const PlanningFacts& facts, Usd most) {
   std::vector<Explored> explored(changes.size());
   for_each_index(explored.size(), std::thread::hardware_concurrency(), [&](std::size_t i) {
     Explored& one = explored[i] = {std::make_unique<PossibleChange>(std::move(changes[i])), nullptr};
     settle(one.change->request, [&](const Request& changed) {
       one.planning = std::make_unique<Planning>(changed, facts);
-      one.planning->verify(1, false, false);
+      // Other terms need the same simulations, and their cost is stated whatever it is.
+      const RequestChangeKind kind = one.change->kind;
+      const bool all = kind == RequestChangeKind::kSpot || kind == RequestChangeKind::kOnDemand;
+      one.planning->verify(1, false, false, all || simulates_cache(changed) ? kAnyCost : most);
       // A budget is the least that is enough, so its plan may differ from the first one.
       const bool budget = one.change->kind == RequestChangeKind::kNoBudget;
       const PricedOption* least = budget ? one.planning->cheapest(any_plan) : nullptr;

@@ -16,10 +16,9 @@ struct Explored {
   bool has_plan() const { return !planning->kinds().empty(); }
 };
 
-inline bool any_plan(const PricedOption&) { return true; }
-
-// Plans every changed request, several at the same time. The first plan of each is verified.
-std::vector<Explored> explore(std::vector<PossibleChange> changes, const PlanningFacts& facts);
+// Plans every changed request, several at the same time. The first plan of each is verified, but of a service not
+// simulated in full if it costs `most` or more.
+std::vector<Explored> explore(std::vector<PossibleChange> changes, const PlanningFacts& facts, Usd most = kAnyCost);
 
 // Of a request that nothing meets: replaces each longer limit on latency by the smallest one with a plan, which may be
 // far longer than twice the limit. If no limit is enough alone, adds a change that extends all of them by one factor.

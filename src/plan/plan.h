@@ -100,6 +100,7 @@ struct Plan : Deployment {
       false;                  // services: at the slow end of the speed, no allowed number of machines meets the limits
   double resizing = 0;        // chance_of_resizing()
   double ranked_cost = 0;     // PricedOption::ranked_cost()
+  double score = 0;           // PricedOption::score()
   memory::MemoryNeed memory;  // of the fullest GPU
   memory::Fit fit;
   perf::Bound bound = perf::Bound::kCompute;

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
-#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -31,6 +29,8 @@ inline auto exclusion_key(const model::Job& job, const catalog::Gpu& gpu) {
 }
 
 inline bool is_on(const PricedOption& option, std::string_view gpu) { return option.machines->gpu->name == gpu; }
+inline bool any_plan(const PricedOption&) { return true; }
+inline constexpr Usd kAnyCost = usd(1e300);
 
 // One request taken through the search. It owns everything that candidates point to.
 class Planning {
@@ -54,8 +54,8 @@ class Planning {
 
   // Checks the first `plans` and the front. Training: computes their exact memory, excludes plans that do not fit, and
   // searches that GPU again. Serving: simulates them, each with as many machines as its SLOs need, and with `intervals`
-  // also at the slow end of their speed, which does not change their rank.
-  void verify(std::size_t plans, bool front, bool intervals) {
+  // also at the slow end of their speed, which does not change their rank; a first plan that costs `most` not in full.
+  void verify(std::size_t plans, bool front, bool intervals, Usd most = kAnyCost) {
     if (request_.work.kind == WorkKind::kTraining) {
       std::vector<memory::MemoryTable::Asked> asked;
       for (const PricedOption* c : shown(plans, front)) asked.push_back({&c->option->job, c->machines->gpu});
@@ -70,7 +70,7 @@ class Planning {
       with_look_ahead(looks_at(done, plans, front), [&] {
         const auto open = [done](const PricedOption& c) { return !(c.option->*done); };
         // A cancelled simulation confirms nothing: without this check, the loop would not end.
-        while (!cancelled()) {
+        while (!cancelled() && !kinds_.empty() && !costs_at_least(most, done == &Option::sized)) {
           const PricedOption* next = first_shown(plans, front, open);
           if (next == nullptr && done == &Option::sized) next = could_lead();
           if (next == nullptr && done == &Option::sized && plans > 1) next = could_be_rival();
@@ -164,7 +164,7 @@ class Planning {
     plan.relative = candidate.machines->speed.relative;
     plan.benchmarked = request_.work.is_measured() || perf::has_benchmark(option.basis, plan.relative);
     plan.misses_if_slow = candidate.misses_if_slow;
-    plan.ranked_cost = candidate.ranked_cost(request_);
+    plan.ranked_cost = candidate.ranked_cost(request_), plan.score = candidate.score(request_);
     plan.day_share = candidate.day_share;
     plan.starts_over = candidate.starts_over;
     plan.draw_share = candidate.draw_share;
@@ -285,8 +285,8 @@ class Planning {
 
   // The exact check: the search only interpolates memory.
   bool fits(const PricedOption& c) {
-    const memory::MemoryNeed& need = memory_.need(c.option->job, *c.machines->gpu);
-    return memory::fits(need, *c.machines->gpu).verdict == memory::Verdict::kFits;
+    const catalog::Gpu& gpu = *c.machines->gpu;
+    return memory::fits(memory_.need(c.option->job, gpu), gpu).verdict == memory::Verdict::kFits;
   }
 
   // Checks what `choose` returns, until that is known to meet the limits. Null: nothing is left.
@@ -424,7 +424,14 @@ class Planning {
   const PricedOption* could_lead() const {
     if (kinds_.empty() || request_.objective != Objective::kCost) return nullptr;
     const double least = is_separated(request_, kinds_.front()) ? 1 - kLeastSavingOfSeparation : 1;
-    return could_cost_less(kinds_.front().ranked_cost(request_) / least, [](const PricedOption&) { return true; });
+    return could_cost_less(kinds_.front().ranked_cost(request_) / least, any_plan);
+  }
+
+  // Whether the best plan is known to cost this or more. `sizing`: options that were only screened may cost less.
+  bool costs_at_least(Usd most, bool sizing) const {
+    const auto is_cheaper = [most](const PricedOption& kind) { return kind.cost < most; };
+    if (!kinds_.front().option->sized || std::any_of(kinds_.begin(), kinds_.end(), is_cheaper)) return false;
+    return !sizing || could_cost_less(in_usd(most), any_plan) == nullptr;
   }
 
   // The same for the next GPU. Conversations compare the GPUs that the list has: all layouts would have to be

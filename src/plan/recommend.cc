@@ -47,6 +47,9 @@ std::optional<RequestChangeKind> relaxing(const Shortfall& s, const Request& req
   }
 }
 
+// What changes must cost less than to be of interest.
+Usd cost_to_beat(const Recommendation& result) { return result.best() == nullptr ? kAnyCost : result.best()->cost; }
+
 // Replaces limits that were doubled by the smallest ones with nearly the same saving or, without a plan, a doubled
 // deadline by the one that is enough.
 void use_smallest_limits(std::vector<Explored>& explored, const Recommendation& result, const PlanningFacts& facts) {
@@ -62,7 +65,7 @@ void use_smallest_limits(std::vector<Explored>& explored, const Recommendation& 
     for (PossibleChange& change : smaller_changes(*explored[i].change, kinds.front()))
       smaller.push_back(std::move(change)), replaced.push_back(i);
   }
-  std::vector<Explored> tried = explore(std::move(smaller), facts);
+  std::vector<Explored> tried = explore(std::move(smaller), facts, cost_to_beat(result));
   std::set<std::size_t> done;  // the first of each is the smallest
   for (std::size_t i = 0; i < tried.size(); ++i) {
     const std::vector<PricedOption>& kinds = tried[i].planning->kinds();
@@ -372,23 +375,28 @@ std::vector<Plan> build_all(Planning& planning, const std::vector<PricedOption>&
   return plans;
 }
 
-void add_changes(Recommendation& result, std::vector<Explored>& explored) {
+void add_changes(const Request& request, Recommendation& result, std::vector<Explored>& explored) {
+  const bool serving = request.work.kind == WorkKind::kServing;
   for (Explored& one : explored) {
     if (one.planning->kinds().empty()) continue;
     // The price of spot machines moves, so the offer needs its high end.
     if (one.change->kind == RequestChangeKind::kSpot && !result.plans.empty()) one.planning->verify(1, false, true);
+    // The high end decides the rank of an extrapolation, so a run with the change simulates more of them.
+    const PricedOption& guess = one.planning->kinds().front();
+    if (serving && guess.is_extrapolated() && guess.cost < cost_to_beat(result) && !result.plans.empty())
+      one.planning->verify(kCompared, true, false);
     // A budget is the least that is enough or, for a plan with a doubtful price, the least with a confirmed one.
     const auto counts = [&](const PricedOption& c) {
       return result.plans.empty() || (c.price->may_lead() && !c.is_extrapolated());
     };
     const PricedOption* least = moves_budget(one.change->kind) ? one.planning->cheapest(counts) : nullptr;
     const PricedOption& best = least != nullptr ? *least : one.planning->kinds().front();
+    if (serving && !best.option->confirmed) continue;  // costs as much as the first plan
     const bool has_bf16 = best.machines->gpu->peak(catalog::NumberFormat::kBf16).supported;
     if (one.change->kind == RequestChangeKind::kPureBf16 && !has_bf16) continue;
-    // The first plan meets relaxed limits too: what costs more than it, or ranks lower, is not worth showing.
-    const bool relaxed = relaxes(one.change->kind) && !result.plans.empty();
-    if (relaxed && best.cost > result.plans.front().cost) continue;
-    if (relaxed && best.ranked_cost(one.change->request) > result.plans.front().ranked_cost) continue;
+    // The first plan meets relaxed limits too: what does not cost less, or ranks lower, is not worth showing.
+    const Plan* first = relaxes(one.change->kind) ? result.best() : nullptr;
+    if (first != nullptr && (best.cost >= first->cost || best.score(one.change->request) > first->score)) continue;
     result.changes.push_back({one.change->kind, flags_for(*one.change, best), one.planning->build(best)});
   }
   // An offer with a price over a year old is the last resort.
@@ -403,7 +411,7 @@ void add_changes(Recommendation& result, std::vector<Explored>& explored) {
 void add_pairs(const Request& request, std::vector<Explored>& explored, const PlanningFacts& facts) {
   constexpr std::size_t kPairs = 2;
   if (!request.limits.budget) return;
-  Usd alone = usd(1e300);  // with a larger budget and no other change
+  Usd alone = kAnyCost;  // with a larger budget and no other change
   for (Explored& one : explored) {
     if (one.planning->kinds().empty()) continue;
     if (one.change->kind == RequestChangeKind::kNoBudget) alone = one.planning->cheapest(any_plan)->due();
@@ -412,7 +420,7 @@ void add_pairs(const Request& request, std::vector<Explored>& explored, const Pl
   }
   std::vector<PossibleChange> others = changes_without_budget(request);
   for (PossibleChange& change : others)
-    if (alone < usd(1e300)) change.request.limits.budget = alone;  // what costs more is not needed
+    if (alone < kAnyCost) change.request.limits.budget = alone;  // what costs more is not needed
   std::vector<Explored> pairs = explore(std::move(others), facts);
   std::erase_if(pairs, [&](const Explored& one) {
     return one.planning->kinds().empty() || !(one.planning->kinds().front().due() < alone);
@@ -453,32 +461,25 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   std::vector<model::Job> leading;
   for (std::size_t i = 0; i < std::min(kLeading, planning.kinds().size()); ++i)
     leading.push_back(planning.kinds()[i].option->job);
-  // Changes are explored while the plans are verified: neither depends on the other.
-  std::vector<Explored> explored;
   const std::size_t top = static_cast<std::size_t>(request.top);
   const std::size_t listed = request.plans_only ? top : std::max(top, kCompared);
-  at_once(
-      [&] {
-        // Simulating the front may find a better first plan, so a list of plans alone needs it too. A single plan is
-        // for a quick look.
-        planning.verify(listed, request.top > 1 || !request.plans_only, !request.plans_only);
-        result.plans = build_all(planning, planning.kinds(), listed);
-        for (std::size_t i = 0; i < result.plans.size(); ++i) result.plans[i].rank = static_cast<int>(i) + 1;
-        for (const PricedOption* next : {planning.rival(), planning.next_gpu()}) {
-          const bool is_listed =
-              next == nullptr || next - planning.kinds().data() < static_cast<std::ptrdiff_t>(listed);
-          if (is_listed || request.plans_only) continue;
-          result.beyond.push_back(planning.build(*next));
-          result.beyond.back().rank = static_cast<int>(next - planning.kinds().data()) + 1;
-        }
-        if (!request.plans_only) result.pareto = build_all(planning, planning.front(), 100);
-        if (!request.plans_only) result.held_back = planning.held_back();
-        if (!request.plans_only) result.trade_off = build_all(planning, planning.trade_off_front(), 100);
-        result.effort.verify_seconds = seconds_since_last();
-      },
-      [&] {
-        if (!request.plans_only) explored = explore(possible_changes(request, leading), facts);
-      });
+  // Simulating the front may find a better first plan, so a list of plans alone needs it too. A single plan is for a
+  // quick look.
+  planning.verify(listed, request.top > 1 || !request.plans_only, !request.plans_only);
+  result.plans = build_all(planning, planning.kinds(), listed);
+  for (std::size_t i = 0; i < result.plans.size(); ++i) result.plans[i].rank = static_cast<int>(i) + 1;
+  for (const PricedOption* next : {planning.rival(), planning.next_gpu()}) {
+    const bool is_listed = next == nullptr || next - planning.kinds().data() < static_cast<std::ptrdiff_t>(listed);
+    if (is_listed || request.plans_only) continue;
+    result.beyond.push_back(planning.build(*next));
+    result.beyond.back().rank = static_cast<int>(next - planning.kinds().data()) + 1;
+  }
+  if (!request.plans_only) {
+    result.pareto = build_all(planning, planning.front(), 100);
+    result.held_back = planning.held_back();
+    result.trade_off = build_all(planning, planning.trade_off_front(), 100);
+  }
+  result.effort.verify_seconds = seconds_since_last();
   cap_high_ends(request, result);
   result.feasible = planning.feasible();
   add_unlisted(planning, result);
@@ -491,6 +492,8 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
     if (!first->offer.is_own()) result.availability = market::availability(book, first->offer);
   }
   if (request.plans_only) return result;
+  const Usd most = request.objective == Objective::kCost ? cost_to_beat(result) : kAnyCost;
+  std::vector<Explored> explored = explore(possible_changes(request, leading), facts, most);
   std::vector<PossibleChange> more =
       first == nullptr ? relaxed_limits(request, result.rejected) : further_changes(request, *first);
   if (first != nullptr && !first->price.may_lead())
@@ -499,7 +502,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   std::vector<PossibleChange> without_any;
   if (!more.empty() && more.back().kind == RequestChangeKind::kNoLimits)
     without_any.push_back(std::move(more.back())), more.pop_back();
-  std::vector<Explored> relaxed = explore(std::move(more), facts);
+  std::vector<Explored> relaxed = explore(std::move(more), facts, most);
   const bool enough = std::any_of(relaxed.begin(), relaxed.end(), [](const Explored& one) {
     const RequestChangeKind kind = one.change->kind;
     return (kind == RequestChangeKind::kMoreGpus || gives_up_one(kind)) && !one.planning->kinds().empty();
@@ -523,7 +526,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
     if (first != nullptr) open = explore(confirmed_prices(request), facts);
     settle_needs(request, result.rejected, first == nullptr ? explored : open);
   }
-  add_changes(result, explored);
+  add_changes(request, result, explored);
   const std::vector<PricedOption> kinds = planning.compared();
   if (const PricedOption* extrapolation = planning.worth_testing()) {
     Experiment experiment = experiment_of(request, planning.kinds().front(), *extrapolation);

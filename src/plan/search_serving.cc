@@ -319,7 +319,7 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   const int copy = replica_gpus(job);
   option.machines_each = (copy + machines.gpus - 1) / machines.gpus;
   option.replicas_each = std::max(1, std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus)) / copy);
-  if (request_.limits.gpus && *request_.limits.gpus < copy) return std::nullopt;
+  if (request_.limits.gpus && *request_.limits.gpus % copy != 0) return std::nullopt;
   const double asked = asked_rate(request_);
   const capacity::ReplicaCounts counts = counts_of(machines, option);
   if (counts.at_least > counts.most) {

@@ -222,6 +222,23 @@ RC_GTEST_PROP(ServingLayouts, LeavingSeparateWorkersOutNeverCostsLess, ()) {
   RC_ASSERT(open.plans.front().ranked_cost <= plain.plans.front().ranked_cost * 0.85 * (1 + 1e-9));  // on average
 }
 
+// Also of separate workers, which share a machine.
+TEST(ServingLayouts, PlansUseExactlyTheGivenGpus) {
+  for (const int gpus : {3, 5, 6}) {
+    Request request = request_of({{"model", "qwen3-32b"},
+                                  {"job", "serve"},
+                                  {"gpu", "b200-sxm"},
+                                  {"rate", "10/s"},
+                                  {"ttft-slo", "1s"},
+                                  {"tpot-slo", "40ms"},
+                                  {"gpus", std::to_string(gpus)}});
+    request.plans_only = true;
+    const Recommendation found = recommend(request, market::PriceBook(built_in_catalog()), built_in_constants());
+    ASSERT_FALSE(found.plans.empty());
+    for (const Plan& plan : found.plans) EXPECT_EQ(plan.gpus, gpus) << plan.offer.machine->instance;
+  }
+}
+
 // Each plan of a larger load also serves a smaller one, so the smaller load costs more only by what separate workers
 // must save before they are chosen, on average over the range of the speed.
 RC_GTEST_PROP(ServingLayouts, ASmallerLoadDoesNotCostMore, ()) {

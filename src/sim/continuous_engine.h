@@ -15,6 +15,12 @@
 
 namespace rightsize::sim {
 
+// std::round() of a time, which is never negative: a call of the library takes longer than the rest of a step.
+inline SimTime rounded(double time) {
+  const auto whole = static_cast<SimTime>(time);
+  return whole + (time - static_cast<double>(whole) >= 0.5 ? 1 : 0);
+}
+
 // Sequences are scanned often, so one fits a cache line of 64 bytes.
 struct Sequence {
   SimTime arrived = 0;
@@ -238,7 +244,7 @@ class ContinuousEngine {
     const bool prompts_only = prompt_tokens > 0 && config_.prompts_first && begun_.empty();
     run_steps_ = prompts_only ? 0 : prompt_tokens > 0 || !begun_.empty() ? 1 : equal_steps();
     const double prompts = cost_.prompts(static_cast<double>(prompt_tokens)) + std::exchange(loading_, 0);
-    const SimTime taken = run_time(run_steps_) + static_cast<SimTime>(std::round(prompts));
+    const SimTime taken = run_time(run_steps_) + rounded(prompts);
     run_began_ = now;
     step_ends_ = now + std::max<SimTime>(taken, 1);
   }
@@ -337,7 +343,7 @@ class ContinuousEngine {
   // k decode-only steps: the context grows by the number of sequences each time.
   SimTime run_time(std::int64_t k) const {
     const double n = static_cast<double>(decoding_), steps = static_cast<double>(k);
-    return static_cast<SimTime>(std::round(steps * first_step() + cost_.context * n * steps * (steps - 1) / 2));
+    return rounded(steps * first_step() + cost_.context * n * steps * (steps - 1) / 2);
   }
 
   // Steps until a sequence finishes or the cache is full. An arrival may cut the run short.

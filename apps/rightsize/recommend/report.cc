@@ -147,9 +147,10 @@ void add_rejections(Report& report, const RecommendAnswer& answer) {
   if (Table table = rejections_table(answer); !table.rows.empty()) report.blocks.emplace_back(std::move(table));
   if (!fixes.empty()) report.blocks.emplace_back(Paragraph{"What would make them work:\n" + fixes});
   if (!unsold.empty())
-    report.blocks.emplace_back(Paragraph{
-        answer.shown.explain ? fmt::format("No price on these terms: {}.", fmt::join(unsold, ", "))
-                             : fmt::format("No price on these terms: {} GPUs (--explain names them).", unsold.size())});
+    report.blocks.emplace_back(
+        Paragraph{"No offer within your providers, regions and terms: " +
+                  (answer.shown.explain ? fmt::format("{}.", fmt::join(unsold, ", "))
+                                        : fmt::format("{} GPUs (--explain names them).", unsold.size()))});
 }
 
 void add_changes(Report& report, const RecommendAnswer& answer) {

@@ -75,8 +75,8 @@ std::string spend_sentence(const plan::Request& request, const plan::Plan& plan)
   return text + fmt::format("; new money: {}.", format_usd(plan.cost - market::sum_of(plan.draws)));
 }
 
-std::string commitment_sentence(const plan::Plan& plan) {
-  if (plan.offer.is_own()) return {};
+std::string commitment_sentence(const plan::Request& request, const plan::Plan& plan) {
+  if (plan.offer.is_own() || is_short_for(request, plan, kYear)) return {};
   if (plan.commitments.empty())
     return plan.offer.price->purchase == Purchase::kOnDemand
                ? fmt::format("No reserved price on file for {} from {}.", plan.offer.machine->instance,
@@ -273,7 +273,8 @@ void add_engine_assumed(const plan::Request& request, const plan::Plan& plan, st
 // The limit on the load, and what is left of it if a replica fails.
 std::string load_assumed(const plan::Request& request, const plan::Plan* plan) {
   const std::string most = format_percent(Ratio::fraction(request.limits.max_load));
-  if (request.limits.allow_single) return fmt::format("load at most {} (--max-load)", most);
+  if (request.limits.allow_single || (request.limits.gpus && (plan == nullptr || plan->replicas < 2)))
+    return fmt::format("load at most {} (--max-load)", most);
   if (plan == nullptr || plan->replicas < 2)
     return fmt::format("load at most {} (--max-load); one spare machine (none with --allow-single)", most);
   const double left = load_after_loss(*plan);
@@ -432,10 +433,15 @@ std::vector<std::string> answer_paragraphs(const plan::Request& request, const p
   return details.empty() ? std::vector{std::move(text)} : std::vector{std::move(text), std::move(details)};
 }
 
+bool is_short_for(const plan::Request& request, const plan::Plan& job, Seconds term) {
+  constexpr double kLeastShare = 1.0 / 3;
+  return request.work.kind != plan::WorkKind::kServing && job.time.total() < term * kLeastShare;
+}
+
 std::vector<std::string> terms_sentences(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
   std::vector<std::string> sentences;
-  for (std::string& sentence : std::vector{spot_sentence(request, found), commitment_sentence(first),
+  for (std::string& sentence : std::vector{spot_sentence(request, found), commitment_sentence(request, first),
                                            quota_sentence(first), availability_sentence(found)})
     if (!sentence.empty()) sentences.push_back(std::move(sentence));
   return sentences;
@@ -471,6 +477,9 @@ std::vector<std::string> plan_caveats(const plan::Request& request, const plan::
     else if (!repeated)
       lines.push_back(std::string(perf::describe(note)));
   }
+  if (perf::work_of(request.model).audio_seconds > 0)
+    lines.emplace_back(
+        "recordings do not fill every window of 30 s: published runs reach a third to all of this speed");
   for (const std::string& warning : plan.memory.warnings) lines.push_back(warning);
   if (plan.starts_over)
     lines.push_back(fmt::format(

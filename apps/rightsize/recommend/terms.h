@@ -27,6 +27,10 @@ std::string experiment_sentence(const plan::Recommendation& found);
 // Changes to the request that save at least 10 %, largest saving first; empty if there are none.
 std::string levers_sentence(const plan::Request& request, const plan::Recommendation& found);
 
+// Whether a job uses less than a third of a commitment, which is paid to its end: list prices of commitments are at
+// most two thirds lower.
+bool is_short_for(const plan::Request& request, const plan::Plan& job, Seconds term);
+
 std::vector<std::string> terms_sentences(const plan::Request& request, const plan::Recommendation& found);
 
 // A plan that finishes much sooner for at most 5 % more; empty for services and if there is none.

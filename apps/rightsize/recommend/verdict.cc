@@ -115,7 +115,7 @@ std::string cheaper_gpu(const plan::Request& request, const Recommendation& foun
   if (next == nullptr || next->cost > first.cost * kLess || found.decision() == plan::Decision::kExtrapolation)
     return {};
   const auto is_its = [&](const Plan& p) { return p.offer.gpu == next->offer.gpu; };
-  if (std::any_of(found.held_back.begin(), found.held_back.end(), is_its)) return {};
+  if (!next->price.may_lead() || std::any_of(found.held_back.begin(), found.held_back.end(), is_its)) return {};
   if (found.experiment && is_its(found.experiment->plan)) return {};
   return fmt::format("{} costs {}, but ranks lower ({}){}", next->offer.gpu->name, compare(next->cost / first.cost),
                      why_lower(request, first, *next), beyond_table(found, *next));
@@ -238,14 +238,18 @@ std::string doubt_sentence(const Recommendation& found) {
 std::string held_back_sentence(const Recommendation& found) {
   std::vector<std::string> lines;
   const Plan& first = found.plans.front();
-  for (const Plan& plan : found.held_back) {
+  std::vector<Plan> held = found.held_back;
+  const Plan* next = found.next_gpu();
+  const auto is_its = [&](const Plan& p) { return p.offer.gpu == next->offer.gpu; };
+  if (next != nullptr && next->cost < first.cost && !next->price.may_lead() && std::ranges::none_of(held, is_its))
+    held.push_back(*next);
+  for (const Plan& plan : held) {
     const bool stated = std::any_of(found.other_terms.begin(), found.other_terms.end(), [&](const Plan& other) {
       return other.offer.price->purchase == plan.offer.price->purchase && other.cost <= plan.cost * 1.001;
     });
-    if (stated) continue;
-    const char* why = plan.cost < first.cost                   ? "Cheaper"
-                      : plan.benchmarked && !first.benchmarked ? "Cheapest with a benchmark,"
-                                                               : "Alternative,";
+    const bool backed = plan.benchmarked && !first.benchmarked;
+    if (stated || (plan.cost >= first.cost && !backed)) continue;
+    const char* why = plan.cost < first.cost ? "Cheaper" : "Cheapest with a benchmark,";
     lines.push_back(fmt::format("{} if {} confirms the price: {}, {}, {} ({}{}).", why, plan.offer.machine->provider,
                                 describe_machines(plan), short_usd(plan.cost), compare(plan.cost / first.cost),
                                 price_doubt(plan.price), plan.benchmarked ? "" : "; no benchmark for the GPU"));
@@ -289,6 +293,7 @@ std::string evidence_sentence(const Recommendation& found) {
 
 std::string sooner_sentence(const plan::Request& request, const Recommendation& found) {
   constexpr double kLittleMore = 1.05, kMuchSooner = 0.75;
+  constexpr int kUsual = 64;  // GPUs that a provider may have at once
   const Plan& first = found.plans.front();
   if (request.work.kind == WorkKind::kServing || request.objective != plan::Objective::kCost) return {};
   // A guess counts as slow.
@@ -298,7 +303,7 @@ std::string sooner_sentence(const plan::Request& request, const Recommendation& 
   double best = plan::kGoodTrade;
   for (const std::vector<Plan>* list : {&found.plans, &found.pareto}) {
     for (const Plan& p : *list) {
-      if (!p.price.may_lead()) continue;
+      if (!p.price.may_lead() || p.gpus > std::max(kUsual, first.gpus)) continue;
       if (p.cost <= first.cost * kLittleMore && time_of(p) < least) little = &p, least = time_of(p);
       const Seconds waited = std::max(time_of(p), plan::kLongWait);  // less is not worth more money
       const double trade = plan::trade_of(p.cost / first.cost, waited / first.elapsed());
@@ -336,7 +341,8 @@ std::string safer_sentence(const plan::Request& request, const Recommendation& f
 
 std::string asked_terms_sentence(const plan::Request& request, const Recommendation& found) {
   const char* each = request.work.kind == WorkKind::kServing ? "/month" : "";
-  std::vector<std::string> parts, missing;
+  std::vector<std::string> parts, missing, unused;
+  std::optional<Usd> least;  // of commitments longer than the job
   for (const std::string& terms : found.missing_terms)
     missing.push_back(terms_words(catalog::parse_purchase(terms).value_or(Purchase::kOnDemand)));
   for (const Plan& p : found.other_terms) {
@@ -346,16 +352,19 @@ std::string asked_terms_sentence(const plan::Request& request, const Recommendat
       continue;
     }
     // A commitment is paid to its end.
-    const bool longer = *each == '\0' && plan::term_of(p.offer.price->purchase) > p.time.total();
+    // A commitment is paid to its end.
+    if (is_short_for(request, p, plan::term_of(p.offer.price->purchase))) {
+      unused.push_back(terms_words(p.offer.price->purchase));
+      least = std::min(least.value_or(p.cost), p.cost);
+      continue;
+    }
     const bool above = request.limits.budget && p.cost > *request.limits.budget;
     const bool more = p.machines * p.offer.machine->gpus > request.limits.max_gpus;
-    parts.push_back(fmt::format(
-        "{}: {} x {} from {}, {}{}, {}{}{}{}", terms_words(p.offer.price->purchase), p.gpus, p.offer.gpu->name,
-        p.offer.machine->provider, short_usd(p.cost), each,
-        longer ? fmt::format("as the whole term is paid and the job needs {} of it", format_duration(p.time.total()))
-               : compare(p.cost / found.plans.front().cost),
-        above ? ", above your budget" : "",
-        more ? fmt::format(", more than {} GPUs (--max-gpus)", request.limits.max_gpus) : "", doubt_of(p)));
+    parts.push_back(fmt::format("{}: {} x {} from {}, {}{}, {}{}{}{}", terms_words(p.offer.price->purchase), p.gpus,
+                                p.offer.gpu->name, p.offer.machine->provider, short_usd(p.cost), each,
+                                compare(p.cost / found.plans.front().cost), above ? ", above your budget" : "",
+                                more ? fmt::format(", more than {} GPUs (--max-gpus)", request.limits.max_gpus) : "",
+                                doubt_of(p)));
   }
   for (const plan::TermNeed& term : found.unmet_terms) {
     const NeedAndHave lack = describe_shortfall(term.lack);
@@ -368,13 +377,19 @@ std::string asked_terms_sentence(const plan::Request& request, const Recommendat
     text = fmt::format("No {} price on file for your choices (--catalog DIR adds yours).", fmt::join(missing, " or "));
   if (!parts.empty())
     text += fmt::format("{}On the other terms you asked for: {}.", text.empty() ? "" : " ", fmt::join(parts, "; "));
-  if (const Plan& first = found.plans.front(); !found.unsold_terms.empty()) {
-    std::vector<std::string> unsold;
-    for (const std::string& terms : found.unsold_terms)
-      unsold.push_back(terms_words(catalog::parse_purchase(terms).value_or(Purchase::kOnDemand)));
+  const Plan& first = found.plans.front();
+  if (!unused.empty())
+    text += fmt::format("{}{} terms do not pay: all of the term is billed, from {}, and the job takes {}.",
+                        text.empty() ? "" : " ", fmt::join(unused, " and "), short_usd(*least),
+                        format_duration(first.time.total()));
+  std::vector<std::string> unsold;
+  for (const std::string& terms : found.unsold_terms) {
+    const Purchase purchase = catalog::parse_purchase(terms).value_or(Purchase::kOnDemand);
+    if (!is_short_for(request, first, plan::term_of(purchase))) unsold.push_back(terms_words(purchase));
+  }
+  if (!unsold.empty())
     text += fmt::format(" No {} price of {} on file: ask {} for one below {}{}.", fmt::join(unsold, " or "),
                         first.offer.machine->instance, first.offer.machine->provider, short_usd(first.cost), each);
-  }
   return text;
 }
 
