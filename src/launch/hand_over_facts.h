@@ -79,7 +79,7 @@ int storage_gb(const Request& request, const Plan& plan);
 
 // Disk of one machine: system and image, the weights as downloaded, and space for two checkpoints, or for some parts
 // and results of offline work on their way to storage; `keeps_all`: all of them, because no storage is mounted.
-// Without `weights`, these are on a volume of their own.
+// Without `weights`, these are on another volume.
 int disk_gb(const Request& request, const Plan& plan, bool keeps_all = false, bool weights = true);
 
 }  // namespace rightsize::launch
