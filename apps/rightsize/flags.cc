@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <utility>
 
@@ -85,6 +86,11 @@ Flag* Flag::argument(std::string word) {
   return this;
 }
 
+Flag* Flag::columns(std::vector<std::string> names) {
+  info_.columns = std::move(names);
+  return this;
+}
+
 Flag* Flag::required(bool wanted) {
   info_.required = wanted;
   return this;
@@ -112,6 +118,19 @@ Flag* Flag::called(const std::string& name) {
 }
 
 Result<> Flag::take_value(const std::string& text) {
+  // A folder is all its files, where a flag takes several.
+  if (std::error_code ignored; info_.setting->kind == settings::Kind::kFile && info_.repeatable &&
+                               std::filesystem::is_directory(text, ignored)) {
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(text, ignored))
+      if (entry.is_regular_file(ignored) && !entry.path().filename().string().starts_with('.'))
+        files.push_back(entry.path().string());
+    std::ranges::sort(files);
+    for (const std::string& file : files) {
+      if (Result<> taken = take_value(file); !taken) return taken;
+    }
+    if (!files.empty()) return {};
+  }
   if (info_.setting->list && !info_.list) {
     const auto values = settings::read_list(*info_.setting, text);
     if (values && values->size() > 1) return fail(takes_one_value(info_.name, text));

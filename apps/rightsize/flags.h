@@ -35,8 +35,9 @@ struct FlagInfo {
   std::string argument;             // the bare word that may stand for the flag; empty: none
   std::string values;               // "N", "train|serve"; empty for a switch
   std::string meaning;
-  std::string otherwise;  // the default; empty: none
-  std::string group;      // the heading in help; empty: the first
+  std::string otherwise;                  // the default; empty: none
+  std::vector<std::string> columns = {};  // of a condition: the columns it may name
+  std::string group;                      // the heading in help; empty: the first
   bool required = false;
   bool repeatable = false;                     // may be given more than once
   bool list = false;                           // takes several values, separated by commas
@@ -57,15 +58,16 @@ class Flag {
   // list.
   using Take = std::function<Result<>(const std::string& text, bool first)>;
 
-  Flag* meaning(std::string text);         // instead of the row's
-  Flag* values(std::string shown);         // the placeholder in help, instead of the row's
-  Flag* or_else(const std::string& text);  // a default other than the row's
-  Flag* or_words(std::string text);        // ... in words, if it is not one value
-  Flag* argument(std::string word = {});   // a bare word may stand for the flag
-  Flag* required(bool wanted = true);      // refused when absent
-  Flag* one_value();                       // refuses a list, although the row takes one
-  Flag* alone();                           // may be given without a value; then it changes nothing
-  Flag* single_words();                    // one value after each flag; further words are arguments
+  Flag* meaning(std::string text);                // instead of the row's
+  Flag* values(std::string shown);                // the placeholder in help, instead of the row's
+  Flag* or_else(const std::string& text);         // a default other than the row's
+  Flag* or_words(std::string text);               // ... in words, if it is not one value
+  Flag* argument(std::string word = {});          // a bare word may stand for the flag
+  Flag* columns(std::vector<std::string> names);  // of a condition
+  Flag* required(bool wanted = true);             // refused when absent
+  Flag* one_value();                              // refuses a list, although the row takes one
+  Flag* alone();                                  // may be given without a value; then it changes nothing
+  Flag* single_words();                           // one value after each flag; further words are arguments
   // This command's name for the row's setting; the row's name still works.
   Flag* called(const std::string& name);
 

@@ -34,6 +34,7 @@
 #include "rightsize/progress.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
+#include "rightsize/typed/flag_words.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/repair.h"
 #include "rightsize/typed/trial_line.h"
@@ -131,7 +132,8 @@ Error unknown_flag(const std::string& flag, const CommandInfo& command) {
         .with_hint(hint);
   }
   std::vector<std::string> known;
-  for (const FlagInfo& info : command.flags) known.push_back(info.name);
+  for (const FlagInfo& info : command.flags)
+    if (!is_opposite(flag, info.name)) known.push_back(info.name);
   return bad_input(fmt::format("unknown flag '{}'", flag)).with_hint(did_you_mean(flag, known)).with_hint(hint);
 }
 
@@ -259,6 +261,7 @@ std::optional<Errors> try_out(const std::vector<std::string>& words, int& runs, 
   DeclaredCommand declared(*command);
   const std::deque<FlagInfo> known = declared.describe().flags;
   const Typed meant = meant_work(meant_flags({words}, known), known);
+  if (meant.refusal) return Errors{*meant.refusal};
   std::vector<std::string> rest(meant.words.begin() + 1, meant.words.end());
   for (const std::string& flag : quick_flags(meant.words)) rest.push_back(flag);
   const bool dry = !only_reads(words) && find_flag(known, "--dry-run") != nullptr;
@@ -278,9 +281,11 @@ std::optional<Errors> try_out(const std::vector<std::string>& words, int& runs, 
   return answered ? std::nullopt : std::optional(Errors{});
 }
 
-// Another command that takes every flag of a line: `estimate llama-3.1-8b --budget 500` asks for a plan.
+// Another command that takes every flag of a line: `estimate llama-3.1-8b --budget 500` asks for a plan. `planners`:
+// the commands to try where this one has all the flags itself.
 std::optional<std::vector<std::string>> for_another_command(const std::vector<std::string>& words,
-                                                            const std::deque<FlagInfo>& declared, const Trial& trial) {
+                                                            const std::deque<FlagInfo>& declared, const Trial& trial,
+                                                            std::string_view planners = {}) {
   std::vector<std::string> foreign;
   for (const std::string& word : words) {
     const std::string flag = word.substr(0, word.find('='));
@@ -288,7 +293,7 @@ std::optional<std::vector<std::string>> for_another_command(const std::vector<st
       foreign.push_back(flag);
   }
   for (const Command& command : kCommands) {
-    if (foreign.empty() || command.name == words.front()) continue;
+    if (command.name == words.front() || (foreign.empty() && !lists_word(planners, command.name))) continue;
     std::vector<std::string> line = words;
     line.front() = command.name;
     DeclaredCommand other(command);
@@ -336,6 +341,7 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
   if (const Command* command = find_command(words.front()); command != nullptr && !nearest)
     nearest = example_with(named, DeclaredCommand(*command).describe().examples,
                            [&](const auto& one) { return is_over() || !trial(one); });
+  if (!nearest) nearest = for_another_command(typed, declared, trial, "recommend estimate memory prices");
   if (nearest && nearest->front() == words.front()) {
     for (const std::string& line : changes(words, *nearest, declared)) std::cerr << "note: " << line << '\n';
   }
@@ -363,10 +369,7 @@ int run_command(const Command& command, Typed typed) {
     const CommandInfo info = of_verb(declared.describe(), meant.words);
     return print(all ? full_help_text(info, help_width()) : help_text(info, help_width()));
   }
-  if (!meant.unread.empty())
-    return refuse({bad_input(fmt::format("the word '{}' in the question is not understood", meant.unread))
-                       .with_hint("the command below answers the question without it")},
-                  without_assumed, known, said);
+  if (meant.refusal) return refuse({*meant.refusal}, without_assumed, known, said);
   if (!parsed) return refuse(parsed.error(), without_assumed, known, said);
   const Result<report::Format> format = report::parse_format(declared.common.format);
   if (!format) return refuse({format.error()}, without_assumed, known, said);

@@ -52,6 +52,8 @@ inline constexpr std::size_t kMostMeasurements = 1000;
 struct FileFacts {
   std::map<std::string, std::string> given = {};  // values of columns that the file lacks, such as "gpu"
   std::function<Result<const catalog::Gpu*>(const std::string&)> gpu_named = {};
+  std::function<void(const std::string& column)> unused =
+      {};  // of a column with another name than ours; empty: refused
 };
 
 // Results of a load generator, as rows.

@@ -51,6 +51,14 @@ void check_columns(const Csv& csv, const FileFacts& facts, Errors& errors) {
   }
   for (std::size_t i = 0; i < csv.header().size(); ++i) {
     if (known(csv.header()[i])) continue;
+    const auto is_near = [&, column = fold_name(csv.header()[i])](const std::string& name) {
+      constexpr int kErrors = 2;
+      return edit_distance(column, fold_name(name)) <= kErrors;
+    };
+    if (facts.unused && std::ranges::none_of(names, is_near)) {
+      facts.unused(csv.header()[i]);
+      continue;
+    }
     errors.push_back(bad_input(fmt::format("unknown column '{}'", csv.header()[i]))
                          .at(csv.header_place(i))
                          .with_hint(did_you_mean(csv.header()[i], names)));

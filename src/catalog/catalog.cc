@@ -31,10 +31,10 @@ std::optional<Purchase> parse_purchase(std::string_view name) {
   }
   // As other tools write it.
   static constexpr std::pair<std::string_view, Purchase> kOther[] = {
-      {"ondemand", Purchase::kOnDemand},    {"preemptible", Purchase::kSpot}, {"1yr", Purchase::kOneYear},
-      {"1year", Purchase::kOneYear},        {"oneyear", Purchase::kOneYear},  {"reserved", Purchase::kOneYear},
-      {"3yr", Purchase::kThreeYears},       {"3year", Purchase::kThreeYears}, {"3years", Purchase::kThreeYears},
-      {"threeyears", Purchase::kThreeYears}};
+      {"ondemand", Purchase::kOnDemand}, {"preemptible", Purchase::kSpot},     {"interruptible", Purchase::kSpot},
+      {"1yr", Purchase::kOneYear},       {"1year", Purchase::kOneYear},        {"oneyear", Purchase::kOneYear},
+      {"reserved", Purchase::kOneYear},  {"3yr", Purchase::kThreeYears},       {"3year", Purchase::kThreeYears},
+      {"3years", Purchase::kThreeYears}, {"threeyears", Purchase::kThreeYears}};
   const std::string folded = fold_name(name);
   for (const auto& [other, purchase] : kOther) {
     if (folded == other || folded == name_of(purchase)) return purchase;

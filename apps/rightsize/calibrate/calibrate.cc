@@ -74,7 +74,8 @@ Checked<std::vector<calibration::Measurement>> read_rows(const std::string& file
     if (const auto known = gpus.find(name); known != gpus.end()) return known->second;
     return gpus.emplace(name, named_gpu(catalog, name)).first->second;
   };
-  return calibration::read_measurements(file, std::move(text), catalog, {flags.given, gpu_named});
+  const auto unused = [](const std::string& column) { note(fmt::format("column '{}' is not used", column)); };
+  return calibration::read_measurements(file, std::move(text), catalog, {flags.given, gpu_named, unused});
 }
 
 Checked<Outcome> run_calibrate(const CalibrateFlags& flags) {

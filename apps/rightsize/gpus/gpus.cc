@@ -18,6 +18,7 @@ namespace {
 struct GpusFlags {
   GpuChoice choice;
   std::string catalog;
+  std::vector<std::string> conditions;
   std::size_t top = 0;
   std::optional<int> gpus;
   std::optional<double> kwh_price;
@@ -85,6 +86,7 @@ Checked<Outcome> run_gpus(const GpusFlags& flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, priced ? open_catalog(flags.catalog) : open_hardware(flags.catalog));
   const auto book = priced ? std::make_unique<market::PriceBook>(catalog) : nullptr;
   RIGHTSIZE_TRY(std::vector<const catalog::Gpu*> gpus, select_gpus(flags.choice, catalog, book.get()));
+  if (Result<> kept = keep_matching(gpus, catalog, flags.conditions); !kept) return fail(kept.error());
   if (flags.top > 0 && flags.top < gpus.size()) gpus.resize(flags.top);
   Outcome outcome{gpus_report(gpus, catalog, book.get()), gpus.empty() ? kNoFeasibleAnswer : kDone};
   RIGHTSIZE_TRY(const Electricity grid, read_electricity({{}, flags.carbon, {}}));
@@ -110,6 +112,7 @@ Run add_gpus(FlagSet& command) {
   command.add("min-bandwidth", flags->choice.min_bandwidth);
   command.add("max-watts", flags->choice.max_watts);
   command.add("supports", flags->choice.supports);
+  command.add("filter", flags->conditions)->columns(gpu_columns());
   command.add("sort", flags->choice.sort)
       ->or_else("catalogue")
       ->meaning("catalogue, memory, bandwidth, bf16, tdp, bf16-per-watt, year or price");

@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "report/fields.h"
+#include "report/filter.h"
 #include "rightsize/gpus/select.h"
 
 namespace rightsize::app {
@@ -115,7 +116,7 @@ const Fields<GpuView> kGpuFields = {
     {"fp8_flops", "fp8", "dense fp8", dense_rate<NumberFormat::kFp8>, in_tflops, kTableOnly},
     {"int8_flops", "int8", "dense int8", dense_rate<NumberFormat::kInt8>, in_tflops, kTableOnly},
     {"fp4_flops", "fp4", "dense fp4", dense_rate<NumberFormat::kFp4>, in_tflops, kTableOnly},
-    {"link", "GPU link", "0 where there is none",
+    {"nvlink", "GPU link", "0 where there is none",
      [](const GpuView& v) { return v.gpu.nvlink_kind == "none" ? BytesPerSecond{} : v.gpu.nvlink; }, link_speed,
      kTableOnly},
     {"mig_instances", "MIG", "0 where there are none", &Gpu::mig_instances,
@@ -132,6 +133,17 @@ const report::Document<GpusView> kGpusDocument("gpus", "The GPUs of the catalogu
 
 }  // namespace
 
+std::vector<std::string> gpu_columns() { return report::filter_columns(kGpuFields); }
+
+Result<> keep_matching(std::vector<const Gpu*>& gpus, const catalog::Catalog& catalog,
+                       const std::vector<std::string>& conditions) {
+  std::vector<GpuView> views;
+  for (const Gpu* gpu : gpus) views.push_back({*gpu, catalog});
+  RIGHTSIZE_TRY(const std::vector<bool> kept, report::matching(kGpuFields, views, conditions));
+  std::erase_if(gpus, [&](const Gpu*& gpu) { return !kept[static_cast<std::size_t>(&gpu - gpus.data())]; });
+  return {};
+}
+
 report::Report gpus_report(const std::vector<const Gpu*>& gpus, const catalog::Catalog& catalog,
                            const market::PriceBook* book) {
   std::vector<GpuView> views;
@@ -143,7 +155,7 @@ report::Report gpus_report(const std::vector<const Gpu*>& gpus, const catalog::C
   }
   std::vector<report::ColumnOf> columns({renamed("name", "gpu"), "memory_bytes", "bandwidth_bytes_per_second",
                                          spare("fp32_flops"), "fp16_flops", "bf16_flops", "fp8_flops",
-                                         spare("int8_flops"), "fp4_flops", renamed("link", "nvlink_bytes_per_second"),
+                                         spare("int8_flops"), "fp4_flops", renamed("nvlink", "nvlink_bytes_per_second"),
                                          spare("tdp_watts"), "mig_instances"});
   if (book != nullptr) columns.insert(columns.begin() + 1, "usd_per_gpu_hour");
   report.blocks.emplace_back(report::table_of(kGpuFields, views, columns));

@@ -100,7 +100,8 @@ bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, c
   // One copy must also hold the KV cache of the requests.
   const bool small = memory::served_weight_bytes(model, job) <= gpu.capacity() * kWeightShare;
   const bool crowded = job.parallel.gpus > 1 &&
-                       memory::fits(memory::estimate_memory(model, job, &gpu), gpu).verdict == memory::Verdict::kNo;
+                       (memory::fits(memory::estimate_memory(model, job, &gpu), gpu).verdict == memory::Verdict::kNo ||
+                        memory::estimate_memory(model, job, &gpu).max_concurrency.value_or(1) == 0);
   if (small && !crowded) return false;
   constexpr int kMostGpus = 16;
   for (int gpus = add ? 2 : job.parallel.gpus; gpus <= (add ? kMostGpus : job.parallel.gpus); gpus *= 2) {

@@ -1,7 +1,6 @@
 // rightsize models: shapes of models, built in or from a config.json.
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
@@ -27,16 +26,9 @@ struct ModelsFlags {
   std::vector<std::string> models;
   std::string family, gpu, catalog, job, method, precision;
   std::size_t top = 0;
+  std::vector<std::string> conditions;
   std::int64_t min_context = 0;
-  bool moe = false;
-  double min_params = 0, max_params = std::numeric_limits<double>::infinity();
 };
-
-bool is_wanted(const ModelsFlags& flags, const ModelShape& model) {
-  const double count = static_cast<double>(model.parameters());
-  return count >= flags.min_params && count <= flags.max_params && (!flags.moe || model.experts) &&
-         model.context >= flags.min_context;
-}
 
 // Whether the GPUs hold the job: one request of a service, or a training batch of one, sharded where needed.
 bool can_run(const JobFlags& flags, const ModelShape& model, const catalog::Gpu& gpu) {
@@ -90,18 +82,18 @@ Checked<Outcome> models_that_fit(const ModelsFlags& flags, std::vector<ModelShap
   return outcome;
 }
 
-// All built-in models, or those of one family.
+// All built-in models, or those of the families that begin with a name: qwen is qwen2, qwen2_moe, ...
 Checked<std::vector<ModelShape>> select(const ModelsFlags& flags) {
-  const std::string& wanted = flags.family;
-  if (!wanted.empty()) {
-    const auto families = list_of<std::string>(model::model_families(), &model::ModelFamily::name);
-    if (std::ranges::find(families, wanted) == families.end())
-      return fail(bad_input("unknown family '" + wanted + "'").with_hint(did_you_mean(wanted, families)));
-  }
+  const auto families = list_of<std::string>(model::model_families(), &model::ModelFamily::name);
+  const auto is_family = [&](const std::string& family) {
+    return to_lower(family).starts_with(to_lower(flags.family));
+  };
+  if (std::ranges::none_of(families, is_family))
+    return fail(bad_input("unknown family '" + flags.family + "'").with_hint(did_you_mean(flags.family, families)));
   std::vector<ModelShape> models;
   for (const std::string& name : model::preset_names()) {
     RIGHTSIZE_TRY(ModelShape model, model::find_model(name));
-    if ((wanted.empty() || model.family == wanted) && is_wanted(flags, model)) models.push_back(std::move(model));
+    if (is_family(model.family)) models.push_back(std::move(model));
   }
   return models;
 }
@@ -126,12 +118,12 @@ std::string kind_words(const ModelShape& model) {
 
 // Models with a part of the name that begins with the word, or of that kind: `models qwen`, `models coder`, `models
 // video`.
-std::vector<ModelShape> named_like(const ModelsFlags& flags, const std::string& wanted) {
+std::vector<ModelShape> named_like(const std::string& wanted) {
   std::vector<ModelShape> models;
   for (const std::string& name : model::preset_names()) {
     auto model = model::find_model(name);
     const bool alike = ("-" + name).find("-" + to_lower(wanted)) != std::string::npos;
-    if (!model || !is_wanted(flags, *model)) continue;
+    if (!model) continue;
     const std::string kinds = kind_words(*model);
     if (alike || std::ranges::count(split_list(kinds, ' '), to_lower(wanted)) > 0) models.push_back(*std::move(model));
   }
@@ -145,8 +137,8 @@ Outcome listed(const ModelsFlags& flags, std::vector<ModelShape> models) {
 }
 
 // The models that a word names: one, or all with such a name.
-Checked<std::vector<ModelShape>> named(const ModelsFlags& flags, const std::string& name) {
-  std::vector<ModelShape> alike = named_like(flags, name);
+Checked<std::vector<ModelShape>> named(const std::string& name) {
+  std::vector<ModelShape> alike = named_like(name);
   // The name of a model series lists all its members here; other commands take its most common member.
   if (alike.size() > 1 && model::note_on_name(name).starts_with("assumed")) return alike;
   Checked<ModelShape> model = model::find_model(name);
@@ -157,20 +149,21 @@ Checked<std::vector<ModelShape>> named(const ModelsFlags& flags, const std::stri
 }
 
 Checked<Outcome> run_models(const ModelsFlags& flags) {
-  if (!flags.models.empty()) {
-    std::vector<ModelShape> found;
-    for (const std::string& name : flags.models) {
-      RIGHTSIZE_TRY(std::vector<ModelShape> more, named(flags, name));
-      for (ModelShape& model : more) {
-        if (std::ranges::find(found, model.name, &ModelShape::name) == found.end()) found.push_back(std::move(model));
-      }
+  std::vector<ModelShape> found;
+  for (const std::string& name : flags.models) {
+    RIGHTSIZE_TRY(std::vector<ModelShape> more, named(name));
+    for (ModelShape& model : more) {
+      if (std::ranges::find(found, model.name, &ModelShape::name) == found.end()) found.push_back(std::move(model));
     }
-    if (!flags.gpu.empty()) return models_that_fit(flags, std::move(found));
-    return found.size() == 1 ? Outcome{model_report(found.front())} : listed(flags, std::move(found));
   }
-  RIGHTSIZE_TRY(std::vector<ModelShape> models, select(flags));
-  if (!flags.gpu.empty()) return models_that_fit(flags, std::move(models));
-  return listed(flags, std::move(models));
+  if (flags.models.empty()) {
+    RIGHTSIZE_TRY(found, select(flags));
+  }
+  if (Result<> kept = keep_matching(found, flags.conditions); !kept) return fail(kept.error());
+  if (flags.min_context > 0) std::erase_if(found, [&](const auto& model) { return model.context < flags.min_context; });
+  if (!flags.gpu.empty()) return models_that_fit(flags, std::move(found));
+  if (flags.models.empty() || found.size() != 1) return listed(flags, std::move(found));
+  return Outcome{model_report(found.front())};
 }
 
 }  // namespace
@@ -181,10 +174,17 @@ Run add_models(FlagSet& command) {
       ->argument()
       ->meaning("built-in names or parts of them, or the path of a Hugging Face config.json");
   command.add("family", flags->family);
-  command.add("min-params", flags->min_params);
-  command.add("max-params", flags->max_params);
+  const auto condition = [&](const char* flag, const char* sign) {
+    command.add_unchecked(flag, [flags, sign](const std::string& text) -> Result<> {
+      flags->conditions.push_back(sign + text);
+      return {};
+    });
+  };
+  condition("min-params", "parameters>=");
+  condition("max-params", "parameters<=");
   command.add("min-context", flags->min_context);
-  command.add("moe", flags->moe);
+  condition("moe", "experts=");
+  command.add("filter", flags->conditions)->columns(model_columns());
   command.add("gpu", flags->gpu)->meaning("only models that this GPU can serve, or train, e.g. l4 or 2xrtx-4090");
   command.add("job", flags->job)->or_else("serve");
   command.add("method", flags->method);

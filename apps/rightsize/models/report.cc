@@ -9,6 +9,7 @@
 #include "model/serve_settings.h"
 #include "presets/presets.h"
 #include "report/fields.h"
+#include "report/filter.h"
 
 namespace rightsize::app {
 namespace {
@@ -135,6 +136,15 @@ report::Table models_table(const std::vector<ModelShape>& models) {
 }
 
 }  // namespace
+
+std::vector<std::string> model_columns() { return report::filter_columns(kModelFields); }
+
+Result<> keep_matching(std::vector<ModelShape>& models, const std::vector<std::string>& conditions) {
+  RIGHTSIZE_TRY(const std::vector<bool> kept, report::matching(kModelFields, models, conditions));
+  std::erase_if(models,
+                [&](const ModelShape& model) { return !kept[static_cast<std::size_t>(&model - models.data())]; });
+  return {};
+}
 
 std::string sentence_about(const ModelShape& m) {
   const double total = static_cast<double>(m.parameters());

@@ -475,6 +475,13 @@ double total_cost(const PricedOffer& row, int gpus, Seconds time) {
   return machines * row.per_hour * in_hours(std::max(time, least));
 }
 
+// The cost of --hours, or how long --budget lasts.
+std::string total_of(const PricedOffer& row, const PricesFlags& flags) {
+  const double paid = flags.budget.value_or(0) / row.total;  // hours
+  return flags.budget ? fmt::format("{} h ({})", format_count(std::floor(paid)), format_duration(hours(paid)))
+                      : format_usd(usd(row.total));
+}
+
 // "16 GPUs for 2,190 h: $87,000 on-demand (gcp a3-highgpu-8g), $30,000 spot (...)": the cheapest of each term.
 std::string totals_sentence(const std::vector<PricedOffer>& offers, const PricesFlags& flags) {
   std::map<catalog::Purchase, const PricedOffer*> cheapest;
@@ -488,7 +495,7 @@ std::string totals_sentence(const std::vector<PricedOffer>& offers, const Prices
   constexpr std::size_t kMostSides = 6;
   if (!flags.best_per.empty() && offers.size() > 1 && offers.size() <= kMostSides) {
     for (const PricedOffer& row : offers)
-      parts.push_back(fmt::format("{} from {} ({}, {}, {})", format_usd(usd(row.total)), row.price->provider,
+      parts.push_back(fmt::format("{} from {} ({}, {}, {})", total_of(row, flags), row.price->provider,
                                   row.price->instance, row.price->region, catalog::name_of(row.price->purchase)));
     cheapest.clear();
   }
@@ -496,24 +503,23 @@ std::string totals_sentence(const std::vector<PricedOffer>& offers, const Prices
     const bool whole_term = row->total > 1.001 * row->per_hour * in_hours(*flags.hours) *
                                              std::ceil(1.0 * flags.gpus.value_or(1) / row->machine->gpus);
     // A term far longer than the time was not asked for and is not a way to pay for it.
-    if (whole_term && flags.purchase.empty() && cheapest.contains(catalog::Purchase::kOnDemand) &&
-        row->total > 3 * cheapest.at(catalog::Purchase::kOnDemand)->total)
-      continue;
-    parts.push_back(fmt::format("{} {} ({} {}{})", format_usd(usd(row->total)), catalog::name_of(terms),
-                                row->price->provider, row->price->instance,
-                                whole_term ? ", the whole term is due" : ""));
+    const bool far_longer = flags.purchase.empty() && cheapest.contains(catalog::Purchase::kOnDemand) &&
+                            row->total > 3 * cheapest.at(catalog::Purchase::kOnDemand)->total;
+    if (whole_term && (flags.budget || far_longer)) continue;
+    parts.push_back(fmt::format("{} {} ({} {}{})", total_of(*row, flags), catalog::name_of(terms), row->price->provider,
+                                row->price->instance, whole_term ? ", the whole term is due" : ""));
   }
   std::string missing;
   for (const catalog::Purchase terms :
        catalog::read_purchases(flags.purchase).value_or(std::vector<catalog::Purchase>{})) {
     if (!cheapest.contains(terms)) missing += fmt::format(" No {} price on file.", catalog::name_of(terms));
   }
-  // Whole machines are paid for: prices p5.48xlarge --hours 730.
-  int fewest = offers.front().machine->gpus;
-  for (const PricedOffer& row : offers) fewest = std::min(fewest, row.machine->gpus);
-  const int gpus = flags.gpus.value_or(fewest);
-  return fmt::format("{} for {}: {}.{}", gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus),
-                     format_duration(*flags.hours), fmt::join(parts, "; "), missing);
+  const auto of_machine = [](const PricedOffer& row) { return row.machine->gpus; };  // whole machines are paid for
+  const int gpus = flags.gpus.value_or(of_machine(*std::ranges::min_element(offers, {}, of_machine)));
+  const std::string them = gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus);
+  const std::string costs = fmt::format("{}", fmt::join(parts, "; "));
+  return flags.budget ? fmt::format("{} pays for {} for {}.{}", format_usd(usd(*flags.budget)), them, costs, missing)
+                      : fmt::format("{} for {}: {}.{}", them, format_duration(*flags.hours), costs, missing);
 }
 
 // Offers on other terms, if there are none on these.

@@ -23,7 +23,7 @@ const std::vector<Verb>& verbs() {
                                                     "--purchase", "--from",     "--to",       "--store"};
   static const std::vector<Verb> kAll = {
       {"", kWith(kOffers, {"--min-memory", "--sort", "--best-per", "--top", "--price", "--store", "--instance",
-                           "--gpus", "--hours", "--currency", "--paid"})},
+                           "--gpus", "--hours", "--budget", "--currency", "--paid"})},
       {"compare", kWith(kOffers, {"--price", "--top", "--store"})},
       {"spot",
        {"--gpu", "--provider", "--region", "--community", "--price", "--top", "--store", "--hours", "--machines",
@@ -64,6 +64,9 @@ Checked<Outcome> run_prices(PricesFlags flags, const FlagSet& command) {
   static constexpr std::pair<std::string_view, Checked<Outcome> (*)(const PricesFlags&)> kRuns[] = {
       {"compare", compare_prices}, {"buy", buy_or_rent}, {"update", update_prices},
       {"history", price_history},  {"diff", price_diff}, {"forget", forget_prices}};
+  if (flags.budget && flags.hours)
+    return fail(bad_input("--hours asks for a cost, --budget for a time").with_hint("use one of the two"));
+  if (flags.budget) flags.hours = hours(1);
   for (const auto& [verb_name, run_verb] : kRuns) {
     if (name == verb_name) return run_verb(flags);
   }
@@ -127,6 +130,7 @@ Run add_prices(FlagSet& command) {
   command.add("community", flags->community);
   add_price_flag(command, flags->price);
   command.add("hours", flags->hours);
+  command.add("budget", flags->budget)->meaning("how long this money pays for --gpus, instead of --hours");
   command.add("gpus", flags->gpus)
       ->meaning(
           "only machines with this many GPUs; with --hours: what they cost in all; buy: the GPUs that are needed");

@@ -16,6 +16,7 @@ struct PricesFlags {
   std::string gpu, provider, region, purchase, sort, best_per, catalog;
   std::optional<Bytes> min_memory;
   std::optional<double> max_price, paid;  // USD per GPU-hour
+  std::optional<double> budget;           // how long it lasts
   bool machine_limit = false;             // ... or of a machine: "8xH100", at most "$20/h"
   PriceFlag price;
   std::optional<int> top;

@@ -18,12 +18,27 @@ constexpr std::pair<Thing, std::string_view> kThings[] = {{Thing::kItem, "item"}
                                                           {Thing::kImage, "image"},
                                                           {Thing::kUser, "user"}};
 
-// Words that do not tell what is counted.
-
 // The time of "second", "day" or "daily".
 std::optional<Seconds> time_named(std::string_view word) {
   const auto once = parse_amount((word.ends_with("ly") ? "1 x " : "1 x per ") + std::string(word));
   return once ? once->per : std::nullopt;
+}
+
+// The words of "dailyrequests" or "requestsperday", with dashes between; the name itself if it has other words.
+std::string apart(const std::string& name) {
+  constexpr std::size_t kShortest = 3;
+  const auto is_word = [](std::string_view part) {
+    return part == "per" || thing_of(part) != Thing::kNone || lists_word(listed("amount fillers"), part) ||
+           lists_word("daily hourly weekly monthly day hour week month second minute", part);
+  };
+  std::vector<std::string> until(name.size() + 1);  // the words up to each letter
+  for (std::size_t end = kShortest; end <= name.size(); ++end) {
+    for (std::size_t from = 0; from + kShortest <= end && until[end].empty(); ++from) {
+      const std::string part = name.substr(from, end - from);
+      if ((from == 0 || !until[from].empty()) && is_word(part)) until[end] = until[from] + (from > 0 ? "-" : "") + part;
+    }
+  }
+  return until.back().empty() ? name : until.back();
 }
 
 }  // namespace
@@ -50,6 +65,7 @@ std::optional<WorkFlag> read_work_flag(std::string_view flag) {
   if (lower == "hours-of-audio" || lower == "hours-audio") return WorkFlag{Thing::kAudioHour, {}};
   std::string spaced = lower;
   std::replace(spaced.begin(), spaced.end(), '_', '-');
+  if (spaced.find('-') == std::string::npos) spaced = apart(spaced);
   const std::vector<std::string_view> words = split_list(spaced, '-');
   bool audio = false, hours = false, plural = false, rate = false, together = false;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -87,7 +87,10 @@ Sentence::Sentence(const std::vector<std::string>& typed, bool quoted) {
     const catalog::CountedGpu counted = catalog::split_gpu_count(singular_gpu(word));
     // "5000 rows" is not an RTX 5000.
     const bool number = is_digits(word),
-               measured = number && i + 1 < typed.size() && is_unit_word(bare_word(typed[i + 1]));
+               priced = i + 2 < typed.size() && lists_word("per an", bare_word(typed[i + 1])) &&
+                        lists_word("hour month", bare_word(typed[i + 2])) &&  // "cheapest 4090 per hour"
+                        std::ranges::all_of(typed, [](const auto&one) { return job_of(one).empty(); }),
+               measured = number && !priced && i + 1 < typed.size() && is_unit_word(bare_word(typed[i + 1]));
     if (!measured && kind_of_word(counted.name) == WordKind::kGpu) {
       gpus.push_back(counted.name);
       const double earlier = std::exchange(count, counted.count.value_or(0));

@@ -46,6 +46,7 @@ class Combiner {
     if (has("--since") && has("--until")) put_period();
     if (has("--best-per")) put_verb();
     if (has("--rate")) put_streams();
+    if (has("--sessions")) put_sessions();
     if (has("--preference")) put_preference();
     if (has("--volume") && has("--window")) put_clock();
     if (has("--item-time")) put_speed();
@@ -113,17 +114,25 @@ class Combiner {
 
   // A peak is the maximum of a curve: a constant load leaves nothing to scale.
   void put_peak_rate() {
-    const auto peak = take("--peak-rps --peak-qps --peak-rate --peak-requests-per-second --max-rps --max-qps");
+    const auto is_rate = [](const std::string& value) {
+      return parse_amount(value).value_or(Amount{}).per.has_value();
+    };
+    auto peak = take("--peak-rps --peak-qps --peak-rate --peak-requests-per-second --max-rps --max-qps");
+    if (!peak) peak = take("--peak --max --maximum --peak-traffic --high", is_rate);
+    const auto least = take("--min --minimum --base --low --trough --off-peak", is_rate);
     const std::optional<Amount> amount = peak ? parse_amount(*peak) : std::nullopt;
+    if (least && !peak) return put("--arrivals", *least);
     if (!peak) return;
     if (!amount || !(amount->count > 0)) return put("--arrivals", *peak);
     constexpr double kPeakToMean = 1.8;
-    const double mean = amount->count / in_seconds(amount->per.value_or(seconds(1))) / kPeakToMean;
-    put("--arrivals", fmt::format("diurnal:{:.6g},{:g}", mean, kPeakToMean));
+    const auto per_second = [](const Amount& one) { return one.count / in_seconds(one.per.value_or(seconds(1))); };
+    const double most = per_second(*amount),
+                 mean = least ? (most + per_second(*parse_amount(*least))) / 2 : most / kPeakToMean;
+    put("--arrivals", fmt::format("diurnal:{:.6g},{:.4g}", mean, most / mean));
     typed_.notes.push_back(
-        fmt::format("assumed: a daily curve with a peak of {:.4g} requests/s, {:g} times its mean (--arrivals "
+        fmt::format("assumed: a daily curve with a peak of {:.4g} requests/s, {:.4g} times its mean (--arrivals "
                     "diurnal:MEAN,PEAK or --rate-profile FILE gives yours)",
-                    mean * kPeakToMean, kPeakToMean));
+                    most, most / mean));
   }
 
   void put_address() {
@@ -312,6 +321,25 @@ class Combiner {
     typed_.words.insert(typed_.words.begin() + 1, "history");
     if (time) put("--since", *time);
     say(fmt::format("--history{} is 'prices history'", time ? " " + *time : ""));
+  }
+
+  // --sessions 500, with the lengths as flags: conversations of this many users.
+  void put_sessions() {
+    auto users = take("--sessions --conversations --chats", [](const std::string& value) { return is_digits(value); });
+    if (has("--system-prompt") && users) return put("--users", *users), say("--sessions is --users");
+    const auto system = take("--system-prompt --system-prompt-tokens --system-tokens");
+    if (!users && system) users = take("--users --concurrent-users", [](const std::string&) { return true; });
+    if (!users) return system ? put("--system-prompt", *system) : void();
+    if (!system) return put("--users", *users), say(fmt::format("--sessions {0} is --users {0}", *users));
+    const auto or_else = [&](std::string_view flag, const char* usual) {
+      return take(flag, [](const std::string&) { return true; }).value_or(usual);
+    };
+    const std::string turns = or_else("--turns", "6"), think = or_else("--think --think-time", "30s"),
+                      in = or_else("--isl --input-len --turn-in", "200"),
+                      out = or_else("--osl --output-len --turn-out", "300");
+    const std::string sessions = fmt::format("users={},turns={},think={},system={},turn-in={},turn-out={}", *users,
+                                             turns, think, *system, in, out);
+    put("--sessions", sessions), say("users with a system prompt are --sessions " + sessions);
   }
 
   // Cameras with frames per second are a rate.

@@ -51,6 +51,39 @@ std::pair<std::string, std::string> split_unit(std::string_view typed) {
   return {name, found};
 }
 
+std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& declared, bool serving,
+                       const std::optional<std::string>& said) {
+  const bool has_argument = std::any_of(declared.begin(), declared.end(), [](const FlagInfo& flag) {
+    return !flag.name.starts_with('-') || (flag.name == "--model" && !flag.argument.empty());
+  });
+  for (const NameRow& alias : names_of("flag")) {
+    if (!alias.more.empty() && !serving) continue;
+    const std::string_view flag = alias.meant.substr(0, alias.meant.find('='));
+    const bool has = flag == "argument"  ? has_argument
+                     : flag == "default" ? true
+                     : flag == "ignored"
+                         ? find_flag(declared, "--model") != nullptr || find_flag(declared, "--region") != nullptr ||
+                               find_flag(declared, "--fail-over") != nullptr
+                         : find_flag(declared, flag) != nullptr;
+    if (!has || !lists_word(alias.names, typed)) continue;
+    const bool takes = flag == alias.meant || alias.meant.find('*') != alias.meant.npos;
+    const FlagInfo* meant = said && takes ? find_flag(declared, flag) : nullptr;
+    const bool unnamed = flag == "--gpu" && said && is_digits(*said) && kind_of_word(*said) != WordKind::kGpu;
+    if (meant != nullptr && !meant->values.empty() && (said->empty() || unnamed)) continue;
+    return std::string(alias.meant);
+  }
+  // --tokens-per-item and the like: the length of each.
+  constexpr std::string_view kPer = "--tokens-per-", kEach = "--tokens-per-doc";
+  const bool each = typed.starts_with(kPer) && typed != kEach &&
+                    !lists_word("second s minute hour day step batch gpu", typed.substr(kPer.size()));
+  return each ? meant_flag(kEach, declared, serving) : std::string();
+}
+
+bool is_opposite(std::string_view one, std::string_view other) {
+  const auto end = [](std::string_view flag) { return flag.starts_with("--min-") - flag.starts_with("--max-"); };
+  return end(one) * end(other) < 0;
+}
+
 bool is_accepted(const FlagInfo& flag, const std::string& value) {
   return flag.name == "--gpus" || settings::read_list(*flag.setting, value).has_value();  // --gpus takes 8xh100 too
 }
@@ -80,7 +113,7 @@ std::string by_meaning(const std::string& typed, const std::string& value, const
     for (const NameRow& alias : names_of("flag")) {
       for (const std::string_view name : split_list(alias.names, ' ')) {
         if (!name.starts_with("--") || meanings_of_ours(name) != wanted) continue;
-        const std::string meant = meant_flag(name, declared, serving);
+        const std::string meant = meant_flag(name, declared, serving, value);
         if (meant.starts_with("--")) found.insert(meant);
       }
     }
@@ -111,6 +144,16 @@ std::string by_meaning(const std::string& typed, const std::string& value, const
 
 }  // namespace
 
+std::string column_called(const std::string& name, const std::vector<std::string>& columns) {
+  const auto same =
+      std::ranges::find_if(columns, [&](const std::string& column) { return fold_name(column) == fold_name(name); });
+  if (same != columns.end()) return *same;
+  const Words wanted = meanings(name, true);
+  const auto meant = std::ranges::find_if(
+      columns, [&](const std::string& column) { return !wanted.empty() && meanings(column, true) == wanted; });
+  return meant == columns.end() ? std::string() : *meant;
+}
+
 std::vector<std::string> flags_spelled_like(const std::string& typed, const std::optional<std::string>& value,
                                             const std::deque<FlagInfo>& declared) {
   std::vector<std::string> known;
@@ -121,7 +164,8 @@ std::vector<std::string> flags_spelled_like(const std::string& typed, const std:
   const int errors = std::min<int>(2, static_cast<int>(fold_name(typed).size() + 1) / 4);
   std::vector<std::string> near = suggest(typed, known);
   std::erase_if(near, [&](const std::string& name) {
-    return !name.starts_with(typed) && edit_distance(fold_name(name), fold_name(typed)) > errors;
+    return is_opposite(name, typed) ||
+           (!name.starts_with(typed) && edit_distance(fold_name(name), fold_name(typed)) > errors);
   });
   return near;
 }
@@ -133,7 +177,7 @@ std::string flag_by_words(const std::string& typed, const std::string& value, co
   for (const NameRow& alias : names_of("flag")) {
     for (const std::string_view name : split_list(alias.names, ' ')) {
       if (!name.starts_with("--") || fold_name(name) != fold_name(typed)) continue;
-      const std::string meant = meant_flag(name, declared, serving);
+      const std::string meant = meant_flag(name, declared, serving, value);
       if (meant.starts_with("--")) same.insert(meant);
     }
   }
@@ -141,7 +185,7 @@ std::string flag_by_words(const std::string& typed, const std::string& value, co
   const auto [name, unit] = split_unit(typed);
   const bool split = name != typed && name.size() > 2 && is_digits(value);
   const FlagInfo* own = split ? find_flag(declared, name) : nullptr;
-  std::string meant = own != nullptr ? own->name : split ? meant_flag(name, declared, serving) : std::string();
+  std::string meant = own != nullptr ? own->name : split ? meant_flag(name, declared, serving, value) : std::string();
   if (meant.empty()) {
     if (const std::string whole = by_meaning(typed, value, declared, serving); !whole.empty() || !split) return whole;
     meant = by_meaning(name, value + unit, declared, serving);

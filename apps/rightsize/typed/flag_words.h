@@ -18,6 +18,10 @@ namespace rightsize::app {
 std::string flag_by_words(const std::string& typed, const std::string& value, const std::deque<FlagInfo>& declared,
                           bool serving);
 
+// --min-price is the opposite of --max-price, however similar.
+bool is_opposite(std::string_view one, std::string_view other);
+// The column that a name means in other words: vram is memory. Empty if there is none.
+std::string column_called(const std::string& name, const std::vector<std::string>& columns);
 bool is_accepted(const FlagInfo& flag, const std::string& value);
 // Declared flags within a typing error of this name that accept the value, nearest first; a switch accepts none.
 // --power-cost is not a misspelt --power-cap, nor --dp a misspelt --tp.

@@ -61,7 +61,7 @@ bool is_model_config(const Entries& entries) {
 
 bool is_workload(const Entries& entries) {
   if (is_model_config(entries)) return false;
-  const bool launched = find(entries, "stack") != nullptr && find(entries, "file.program") != nullptr;
+  const bool launched = find(entries, "stack model") != nullptr && find(entries, "file.program") != nullptr;
   const bool toml = text_of(entries, "file.format") == "toml" && find(entries, "model") != nullptr;
   return launched || toml || find(entries, listed("workload")) != nullptr;
 }
@@ -111,19 +111,17 @@ class Reader {
 
   void take(const std::string& key, const std::string& value) {
     if (value.empty()) return;
-    // A command without this limit has its own way to read it.
-    if (job_ == "serve" && lists_word("max-model-len num-ctx max-total-tokens", key) && has("--isl") &&
-        !has("--max-model-len"))
+    // The longest request of an engine; a command without this limit has its own way to read it.
+    if (job_ == "serve" && (has("--isl") || has("--max-model-len")) && ends_with_name(key, listed("engine's context")))
       return put("--max-model-len=" + value);
-    // An engine's longest request, a trainer's sequence.
-    const bool longest = job_ == "serve" && lists_word("max-seq-len max-length seq-len", key);
-    const Meaning meaning = meaning_of(longest ? "max-model-len" : key, value, declared_, job_ == "serve");
+    const Meaning meaning = meaning_of(key, value, declared_, job_ == "serve");
     if (meaning.kind == Meaning::Kind::kFlag) put(meaning.flag);
     if (meaning.kind == Meaning::Kind::kUnclear) unclear.push_back(fmt::format("{}: {}", key, value));
     // In a manifest, keys of other groups describe the cluster, not the job.
     const bool manifest = find(entries_, "api-version services resources.accelerators") != nullptr;
+    const bool counts = ends_with_name(key, "replicas min-replicas max-replicas devices.count");
     if (meaning.kind == Meaning::Kind::kUnknown && !is_off(value) &&
-        (!manifest || key.find('.') == std::string::npos) && !holds(unused, key))
+        (!manifest || counts || key.find('.') == std::string::npos) && !holds(unused, key))
       unused.push_back(key);
   }
 
@@ -172,7 +170,11 @@ class Reader {
     for (const char* key : {"model.-component-", "name"}) {
       if (lists_word("name", key) && find(entries_, "max-batch-size") == nullptr) continue;
       const std::string text = value(key), label = plain_key(text.substr(text.rfind('.') + 1));
-      const std::vector<std::string_view> words = split_list(label, '-');
+      std::vector<std::string_view> words = split_list(label, '-');
+      for (const std::string_view word : words) {
+        if (lists_word("lora qlora", word)) put(fmt::format("--method={}", word));
+      }
+      std::erase_if(words, [](std::string_view word) { return lists_word("lora qlora", word); });
       for (std::size_t many = words.size(); many > 0 && !gives("--model"); --many) {
         for (std::size_t at = 0; at + many <= words.size() && !gives("--model"); ++at) {
           std::string name;
@@ -184,9 +186,6 @@ class Reader {
           }
           if (model::is_known_name(name)) put("--model=" + name);
         }
-      }
-      for (const std::string_view word : words) {
-        if (lists_word("lora qlora", word)) put(fmt::format("--method={}", word));
       }
       if (gives("--model"))
         return notes.push_back(fmt::format("{}: assumed: '{}' is {} (--model)", path_, text, given("--model")));
@@ -224,7 +223,8 @@ class Reader {
   }
 
   void put_job() {
-    job_ = is_rl(entries_) ? "rl" : job_of(value("job task"));
+    const std::string method = job_of(value("rl stage"));  // axolotl, LLaMA-Factory
+    job_ = is_rl(entries_) ? "rl" : lists_word("dpo rl", method) ? method : job_of(value("job task"));
     const bool engine = find(entries_, listed("engine")) != nullptr;
     const bool trains = find(entries_, listed("trainer")) != nullptr;
     if (job_.empty()) job_ = trains ? "train" : engine || find(entries_, "model-id") != nullptr ? "serve" : "";
@@ -235,14 +235,17 @@ class Reader {
     if (const std::string stack = value("stack"); !stack.empty() && has("--stack")) {
       const bool rl_stack = lists_word("verl trl openrlhf nemo-rl", stack);
       if (rl_stack == (job_ == "rl")) put("--stack=" + stack);
+    } else if (const std::string program = value("file.program");
+               job_ == "serve" && !program.empty() && has("--stack")) {
+      notes.push_back(fmt::format("{}: {} is answered like vLLM (--stack)", path_, program));
     }
   }
 
   // TRL's files have no key for DPO: their names, the run's and the data set's say it, or a comment at the top.
   std::string method_in_names() {
     const std::string file = std::filesystem::path(path_).filename().string();
-    for (const std::string& text :
-         {file, value("run-name"), value("output-dir"), value("file.comment"), value("dataset-name dataset")}) {
+    for (const std::string& text : {value("loss.-component-"), file, value("run-name"), value("output-dir"),
+                                    value("file.comment"), value("dataset-name dataset")}) {
       std::string words = to_lower(text);
       const bool pairs = words.find("binarized") != words.npos || words.find("preference") != words.npos;
       std::ranges::replace_if(
@@ -292,8 +295,10 @@ class Reader {
     if (job_ == "serve" && value("stack").empty() && count > 1 && has("--tp") &&
         find(entries_, "tensor-parallel-size num-shard tp-size") == nullptr)
       put(fmt::format("--tp={:.0f}", count));
-    if (const auto limit = parse_slurm_time(value("sbatch.time sbatch.t")); limit && has("--deadline"))
-      put(fmt::format("--deadline={:.4g}h", in_hours(*limit)));
+    // A service runs until it is stopped, whatever the limit of its Slurm job.
+    const auto limit = parse_slurm_time(value("sbatch.time sbatch.t"));
+    if (limit && job_ == "serve") unused.emplace_back("sbatch.time");
+    if (limit && job_ != "serve" && has("--deadline")) put(fmt::format("--deadline={:.4g}h", in_hours(*limit)));
   }
 
   // The rules of a HorizontalPodAutoscaler or of KServe.
@@ -387,7 +392,7 @@ std::vector<std::string> typed_flags(const Typed& typed, const std::deque<FlagIn
 }
 
 std::string shown(const std::vector<std::string>& keys) {
-  constexpr std::size_t kMost = 10;
+  constexpr std::size_t kMost = 30;
   const std::vector<std::string> first(keys.begin(),
                                        keys.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, keys.size())));
   return fmt::format("{}{}", fmt::join(first, ", "),

@@ -61,6 +61,64 @@ TEST_F(ForeignFiles, PreferencesAreFoundInNames) {
   EXPECT_EQ(typed_value(meant_words({"memory", plain}), "--preference"), "");
 }
 
+// Their keys say it too: axolotl, LLaMA-Factory, torchtune.
+TEST_F(ForeignFiles, PreferencesAreFoundInKeys) {
+  for (const char* text : {"base_model: mistralai/Mistral-7B-v0.3\nrl: dpo\nmicro_batch_size: 2\n",
+                           "model_name_or_path: Qwen/Qwen2.5-7B\nstage: dpo\nfinetuning_type: lora\n",
+                           "model:\n  _component_: torchtune.models.llama3_1.lora_llama3_1_8b\nloss:\n  _component_: "
+                           "torchtune.rlhf.loss.DPOLoss\nbatch_size: 2\ndevice: cuda\n"}) {
+    const Typed typed = meant_words({"memory", write(text)});
+    EXPECT_EQ(typed_value(typed, "--preference"), "yes") << text;
+    EXPECT_EQ(typed_value(typed, "--job"), "train") << text;
+    EXPECT_EQ(typed_value(typed, "--gpu"), "") << text;
+  }
+}
+
+// Each engine has another name for the longest request.
+TEST_F(ForeignFiles, TheContextOfAnEngineIsNoPrompt) {
+  const int tokens = 1024 * number(2, 30);
+  for (const char* command :
+       {"vllm serve Qwen/Qwen3-8B --max-model-len {}",
+        "python -m sglang.launch_server --model-path Qwen/Qwen3-8B "
+        "--context-length {}",
+        "lmdeploy serve api_server Qwen/Qwen3-8B --session-len {}", "trtllm-serve Qwen/Qwen3-8B --max_seq_len {}"}) {
+    const std::string file = write(fmt::format("#!/bin/bash\n{}\n", fmt::format(fmt::runtime(command), tokens)));
+    EXPECT_EQ(typed_value(meant_words({"memory", file}), "--isl"), std::to_string(tokens - 256)) << command;
+    EXPECT_EQ(typed_value(meant_words({"recommend", file}), "--max-model-len"), std::to_string(tokens)) << command;
+    EXPECT_EQ(typed_value(meant_words({"recommend", file}), "--isl"), "") << command;
+    EXPECT_EQ(typed_value(meant_words({"recommend", file}), "--model"), "Qwen/Qwen3-8B") << command;
+  }
+}
+
+// Lists of mappings in braces, as in block style; what has no effect is named.
+TEST_F(ForeignFiles, ListsOfMappingsHaveTwoStyles) {
+  const std::string start =
+      "apiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: 3\n  template:\n    spec:\n      containers:\n";
+  for (const char* container :
+       {"      - {name: v, image: vllm/vllm-openai, args: [--model, Qwen/Qwen3-8B, --max-model-len, '8192']}\n",
+        "      - name: v\n        image: vllm/vllm-openai\n        args: [--model, Qwen/Qwen3-8B, --max-model-len, "
+        "'8192']\n"}) {
+    const Typed typed = meant_words({"recommend", write(start + container), "--rate", "3/s"});
+    EXPECT_EQ(typed_value(typed, "--model"), "Qwen/Qwen3-8B");
+    EXPECT_EQ(typed_value(typed, "--max-model-len"), "8192");
+    EXPECT_THAT(typed.notes, Contains(HasSubstr("spec.replicas")));
+  }
+  const std::string ray =
+      "applications:\n- args:\n    llm_configs:\n    - model_loading_config: {model_id: qwen-14b, model_source: "
+      "Qwen/Qwen2.5-14B-Instruct}\n      engine_kwargs: {tensor_parallel_size: 2}\n";
+  EXPECT_EQ(typed_value(meant_words({"estimate", write(ray)}), "--model"), "Qwen/Qwen2.5-14B-Instruct");
+}
+
+// The time limit of a Slurm job is the deadline of a training, not of a service.
+TEST_F(ForeignFiles, ATimeLimitIsTheDeadlineOfATraining) {
+  const std::string start = "#!/bin/bash\n#SBATCH --gpus=4\n#SBATCH --time=2-00:00:00\n";
+  const Typed serves = meant_words({"recommend", write(start + "srun vllm serve Qwen/Qwen3-8B\n"), "--rate", "3/s"});
+  EXPECT_EQ(typed_value(serves, "--deadline"), "");
+  EXPECT_THAT(serves.notes, Contains(HasSubstr("sbatch.time")));
+  const std::string trainer = "srun torchrun train.py --model_name_or_path Qwen/Qwen3-8B --bf16 True\n";
+  EXPECT_EQ(typed_value(meant_words({"recommend", write(start + trainer)}), "--deadline"), "48h");
+}
+
 TEST_F(ForeignFiles, AModelfileOfOllama) {
   for (const char* model : {"llama3.1:8b", "qwen2.5:14b-instruct-q4_K_M", "mistral"}) {
     const int tokens = 1024 * number(2, 30);

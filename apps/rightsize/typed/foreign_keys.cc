@@ -28,6 +28,8 @@ bool is_understood(const std::string& flag, const std::string& value, const std:
 
 }  // namespace
 
+bool is_any(const std::string& value) { return lists_word("any all * cuda auto", to_lower(value)); }
+
 bool is_off(const std::string& value) {
   return value.empty() || lists_word("false no none off 0 null", to_lower(value));
 }
@@ -67,7 +69,7 @@ Meaning flag_for(const std::string& name, const std::string& value, const std::d
   if (lists_word("ignored default argument", meant)) return {"", Kind::kNoEffect};
   const std::size_t fixed = meant.find('=');
   const FlagInfo* flag = find_flag(declared, meant.substr(0, fixed));
-  if (flag == nullptr || flag->setting == nullptr) return {};
+  if (flag == nullptr || flag->setting == nullptr || (flag->name == "--gpu" && is_any(value))) return {};
   if (fixed != std::string::npos && meant.find('*') == std::string::npos)
     return {is_off(value) ? std::string() : meant, is_off(value) ? Kind::kNoEffect : Kind::kFlag};
   const std::string other = meant_value("--" + name, value);  // mixed-precision: bf16
@@ -106,7 +108,7 @@ Meaning meaning_of(const std::string& key, const std::string& value, const std::
   if (meaning.kind != Kind::kUnknown) return meaning;
   // A flag of reinforcement learning that a later step reads.
   const bool later = lists_word("max-response-length ppo-mini-batch-size", name) && find_flag(declared, "--algorithm");
-  return later ? Meaning{fmt::format("--{}={}", name, text), Kind::kFlag} : Meaning{"", Kind::kNoEffect};
+  return later ? Meaning{fmt::format("--{}={}", name, text), Kind::kFlag} : Meaning{};
 }
 
 std::string flag_of_key(const std::string& key, const std::string& value, const std::deque<FlagInfo>& declared) {

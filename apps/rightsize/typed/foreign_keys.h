@@ -11,6 +11,7 @@
 
 namespace rightsize::app {
 
+bool is_any(const std::string& value);  // of GPUs, places and sellers: as without it; --device cuda
 bool is_off(const std::string& value);  // "false", "none", "0": switched off
 
 // Whether a path is one of these names, separated by spaces, or ends with one.

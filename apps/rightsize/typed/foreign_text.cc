@@ -20,7 +20,7 @@ using Words = std::vector<std::string>;
 constexpr std::string_view kCommandKeys = "command args entrypoint extra-args run script cmd";
 
 bool is_identifier(std::string_view text) {
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 && text[0] != '-' &&
          std::ranges::all_of(text, [](char c) {
            return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '+' || c == '-';
          });
@@ -73,7 +73,7 @@ void read_words(const Words& words, Entries& entries) {
     const bool follows = i + 1 < words.size() && !is_flag_word(words[i + 1]) && !words[i + 1].empty();
     const bool starts = (word == "serve" || word.ends_with("trtllm-serve")) && follows && words[i + 1] != "serve";
     name_program(word, entries);
-    if (starts) entries.emplace_back("model", words[++i]);
+    if (starts) entries.emplace_back("model", words[i += words[i + 1] == "api_server" && i + 2 < words.size() ? 2 : 1]);
     if (word == "-m") continue;  // python -m MODULE
     const std::size_t begin = word.find_first_not_of('-');
     if (begin == word.npos) continue;

@@ -46,7 +46,10 @@ std::vector<std::string> mig_words(const Sentence& said, const std::vector<std::
     std::string model = is_size(word) ? word + " like llama" : "";
     if (model.empty() && !guessed && !of_size && kind_of_word(word) == WordKind::kModel) model = word;
     if (model.empty()) continue;
-    const std::string before = i == 0 ? "" : digits_of(names.words[i - 1]) + names.words[i - 1];
+    std::size_t at = i;  // "7 copies of whisper-small"
+    while (at > 0 && lists_word("of copies copy instances instance replicas replica", bare_word(names.words[at - 1])))
+      --at;
+    const std::string before = at == 0 ? "" : digits_of(names.words[at - 1]) + names.words[at - 1];
     constexpr double kMost = 56;  // slices of eight GPUs
     const double copies = is_digits(before.substr(0, 1)) ? std::clamp(std::atof(before.c_str()), 1.0, kMost) : 1;
     all.insert(all.end(), static_cast<std::size_t>(copies), model);
@@ -161,7 +164,7 @@ bool answer_question(Typed& typed, bool quoted) {
   // A symptom is a question in any form: "training is slow", "slow training".
   const bool worded = words.size() > 2 && (job_of(words.front()).empty() || words.front() == "rank" ||
                                            (known && said.says("how what which")));
-  if (file || (!worded && !(known && found->command == "profile")) ||
+  if (file || (!worded && !(known && lists_word("profile mig", found->command))) ||
       (command_named && !quoted && !(said.flags.empty() && said.gpus.empty())))
     return false;
   const unsigned enough = kPhrase | kModel;  // "monthly bill for serving llama-3.1-70b at 3 requests per second"
@@ -192,7 +195,8 @@ bool answer_question(Typed& typed, bool quoted) {
     if (!numbers.empty()) typed.notes.push_back(fmt::format("ignored: {}", fmt::join(numbers, ", ")));
   } else {
     const bool load = command == "recommend" && (kind.needs & kModel) && (kind.needs & kGpu) && !(said.has & kTwoGpus);
-    kept = job_words(kind, said, words, load || (kind.needs & kSpeed));
+    const bool asks_load = load && !(kind.needs & kTraffic);  // otherwise the traffic is said
+    kept = job_words(kind, said, words, asks_load || (kind.needs & kSpeed));
     if (owned) std::erase_if(kept, [](const auto& word) { return lists_word(kPresent, to_lower(word)); });
     if (first == "memory" && share_a_model(said)) kept = on_mixed_gpus(said, std::move(kept), typed.notes);
     const bool today = said.gpus.size() == 1 && said.says(kPresent) && said.says(kChanged);
@@ -231,8 +235,12 @@ bool answer_question(Typed& typed, bool quoted) {
   const bool energy = said.says(kPower);
   if (const auto in = std::ranges::find(kept, "in"); energy && first == "recommend") {
     const bool place = kept.end() - in > 1 && !is_vendor_or_provider(*(in + 1));
-    const std::string carbon = "--carbon=" + (place ? *(in + 1) : std::string("region"));
+    const std::string where = place ? *(in + 1) : std::string("region"), carbon = "--carbon=" + where;
+    std::vector<std::string> there{"--region=" + where};
+    there.insert(there.end(), said.gpus.begin(), said.gpus.end());
     if (place) kept.erase(in, in + 2);
+    if (const auto offers = call("prices", there); place && offers && offers->exit_code == kDone)
+      kept.push_back(there.front());  // the machines are there too
     std::erase_if(kept, [](const auto& word) { return lists_word(kPower, bare_word(word)); });
     kept.push_back(carbon);
   }
@@ -246,6 +254,9 @@ bool answer_question(Typed& typed, bool quoted) {
     const bool names = word.find('\'') == word.npos && word.find_first_of("0123456789") == word.npos;  // not "we've"
     if (names && !lists_word(listed("asking"), word) && !is_link(word)) typed.object = word;
   }
+  if (kind.asked.starts_with("openai") && !(said.has & kMoney))
+    typed.notes.emplace_back(
+        "the API's price is not on file: --api-price IN/OUT, in USD per 1M tokens, compares it with this plan");
   std::ptrdiff_t verbs = 0;  // "prices spot"; flags follow the words, which together may be a name
   for (const std::string_view word : split_list(command, ' '))
     kept.emplace(word.starts_with('-') ? kept.end() : kept.begin() + verbs++, word);

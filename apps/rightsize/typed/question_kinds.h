@@ -55,6 +55,7 @@ inline constexpr std::string_view kPower =
     "electricity power energy kwh watt watts consumption co2 carbon emissions emit footprint";
 inline constexpr std::string_view kReserve =
     "reserve reserving reserved reservation commit committing commitment savings-plan";
+inline constexpr std::string_view kHowLong = "how-long how-many-hours how-many-days how-many-weeks how-many-months";
 // Words for GPUs that are paid for and not used.
 inline constexpr std::string_view kWasted =
     "waste wasted wasting idle unused underused underutilized save saving savings";
@@ -78,6 +79,7 @@ inline constexpr QuestionKind kKinds[] = {
     {"mig", "mig slice slices partition partitions partitioned", "", kGpu},
     {"mig", "split share", "models", kGpu | kNoModel},
     {"mig", "how-many", "fit fits", kGpu | kNoModel | kPiece},
+    {"prices", kHowLong, "", kGpu | kNoModel | kMoney | kNoAmount},
     {"recommend", "how-much-gpu how-many-gpus how-much-gpus how-many-gpu", "", kModel | kNoGpu},
     {"recommend", kCompared, "", kTwoGpus | kModel | kTokens | kTimed},
     {"gpus", kPower, "", kGpu | kNoModel},
@@ -116,6 +118,7 @@ inline constexpr QuestionKind kKinds[] = {
     {"gpus", kCompared, "", kTwoGpus | kNoModel | kNoAmount},
     {"memory", "oom out-of-memory kv kv-cache weights optimizer-states optimizer activations gradients", "", kModel},
     {"models", "parameters params layers", "", kAsks | kModel},
+    {"memory", "fit fits fitting hold holds", "", kLoad | kGpu | kModel},
     {"recommend", "", "", kLoad | kGpu | kModel},
     {"memory", "can could will would is are", "", kTogether | kGpu | kModel},
     {"recommend", "enough sufficient suffice handle cope keep-up sustain", "", kAsks | kGpu | kModel | kTraffic},
@@ -127,6 +130,7 @@ inline constexpr QuestionKind kKinds[] = {
      kGpu | kModel | kNoAmount},
     {"prices --best-per=gpu --exclude=tpu,trainium,gaudi", kCosts, "", kSized | kNoGpu | kNoModel | kNoWork},
     {"prices --best-per=gpu --exclude=tpu,trainium,gaudi", kAtMost, "", kSized | kNoGpu | kNoModel | kNoWork | kMoney},
+    {"prices --best-per=gpu", kAtMost, "gpu gpus card cards", kNoGpu | kNoModel | kNoWork | kMoney},
     {"gpus", "", "", kSized | kNoGpu | kNoModel | kNoWork},
     {"prices", kCosts, "", kGpu | kNoModel | kNoWork},
     {"prices", kSellers, "", kGpu | kNoModel | kNoWork},

@@ -154,7 +154,11 @@ struct Offer {
     if (!apart && !(word.ends_with('%') && parse_number(word.substr(0, word.size() - 1)))) return false;
     i += apart;
     const bool of_time = lists_word("time day week year hours", said.at(i + 3)) && !said.says(kWasted);
-    (of_time ? busy : share).value = std::atof(word.c_str()) / 100;
+    const auto idle = [&](std::size_t at) { return lists_word("idle unused unutilized wasted", said.at(at)); };
+    const bool unused = idle(i + 1) || (i > 0 && idle(i - 1 - apart)) || (i > 1 && idle(i - 2 - apart));
+    const double part = std::atof(word.c_str()) / 100;
+    (of_time ? busy : share).value = unused ? 1 - part : part;  // "idle 40% of the time"
+    while (lists_word(listed("use of GPUs"), said.at(i + 1))) ++i;
     return true;
   }
 
@@ -218,9 +222,12 @@ std::vector<std::string> words_for(const QuestionKind& kind, const Sentence& sai
   // "40 A100s at 25 % utilization, what do we waste?": the hours without work.
   if (kind.asked == kWasted && offer.share) {
     offer.busy.value = 1 - *offer.share;
-    if (offer.money && !offer.hourly)
-      notes.push_back(fmt::format("of {}, {} pay for hours without work", format_usd(usd(*offer.money)),
-                                  format_usd(usd(*offer.money * *offer.busy))));
+    const double all = offer.hourly ? *offer.money * std::max(gpus, 1.0) * offer.horizon.value_or(in_hours(kMonth))
+                                    : offer.money.value_or(0);
+    if (all > 0)
+      notes.push_back(fmt::format("of {}, {} pay for hours without work", format_usd(usd(all)),
+                                  format_usd(usd(all * *offer.busy))));
+    if (offer.hourly) offer.words.push_back(fmt::format("--price={:.4g}", *offer.money));
     notes.push_back(fmt::format("the GPUs are unused for {:.0f} % of the time: --hours {:.4g}h",
                                 100 * (1 - *offer.share), *offer.hours()));
   }
@@ -239,6 +246,9 @@ std::vector<std::string> words_for(const QuestionKind& kind, const Sentence& sai
     const double each = offer.each || gpus <= 1 || said.says("gpu gpu-hour every") ? 1 : gpus;
     offer.words.push_back(fmt::format("--paid={:.4g}", *offer.money / each));
     offer.put_count(gpus, "730h", notes);
+  } else if (kind.asked == kHowLong && offer.money && !offer.hourly) {
+    offer.words.push_back(fmt::format("--budget={:.6g}", *offer.money));
+    if (gpus > 1) offer.words.push_back(fmt::format("--gpus={:g}", gpus));
   } else if (command == "prices spot") {
     offer.put_count(gpus, "", notes);
   } else if ((kind.asked == kAtMost || said.says(kAtMost)) && (kind.needs & kGpu) && offer.money) {

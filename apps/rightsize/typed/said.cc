@@ -94,7 +94,7 @@ class SaidReader : WordReader {
     if (take_job(name, value)) return true;
     if (!value) return false;
     // --requests 2M --every day
-    if (lists_word("--every --per --each", name) && has("--volume") && !has(name)) {
+    if (lists_word("--every --per --each", name) && (has("--volume") || plans_) && !has(name)) {
       if (const auto once = parse_amount("1/" + *value)) return every_ = once->per, skip_value(), true;
     }
     // --p99 ttft=300ms
@@ -141,6 +141,13 @@ class SaidReader : WordReader {
     const std::string job = job_of(name);
     if (job.empty() || read_work_flag(name)) return false;
     set_job(job);
+    // --embeddings 30M: the job and its amount. A number of parameters is the model's.
+    if (const auto amount = value ? parse_amount(*value) : std::nullopt;
+        amount && amount->thing.empty() && !is_size(*value) && !lists_word("train finetune dpo rl", job)) {
+      const Thing thing = job == "serve" ? Thing::kRequest : job == "image" ? Thing::kImage : Thing::kItem;
+      out_.amounts.push_back({name, *value, thing, *amount, false});
+      skip_value();
+    }
     return true;
   }
 
@@ -168,8 +175,11 @@ class SaidReader : WordReader {
       return false;
     const std::optional<Amount> amount = parse_amount(value);
     const Result<Seconds> time = parse_duration(value);
+    constexpr double kMostCount = 1e12;  // more is refused as it was typed
     const bool is_time = row->to == &Said::think, often = row->to == &Said::turns;
-    if (is_time ? !time.has_value() : !amount || (amount->per && !often) || !(amount->count > 0)) return false;
+    if (is_time ? !time.has_value()
+                : !amount || (amount->per && !often) || !(amount->count > 0 && amount->count < kMostCount))
+      return false;
     out_.*row->to = is_time ? in_seconds(*time) : amount->count;
     if (often && amount->per) out_.turns_per = amount->per;
     skip_value();
@@ -250,6 +260,11 @@ class SaidReader : WordReader {
     // --traffic 5rps: the value has the unit.
     if (!work && !declared && amount && amount->per && thing_of(amount->thing) != Thing::kNone)
       work = WorkFlag{thing_of(amount->thing), {}};
+    // --traffic 20/s, --peak-load 40/s.
+    const auto loads = [](std::string_view part) { return lists_word(listed("traffic"), part); };
+    const bool load = !work && !declared && amount && amount->thing.empty() &&
+                      std::ranges::any_of(split_list(name, '-'), loads) && (has("--rate") || has("--arrivals"));
+    if (load) work = WorkFlag{Thing::kRequest, amount->per ? std::nullopt : std::optional(seconds(1))};
     // --volume "10000 hours/day" of a model of speech.
     const bool minutes = amount && lists_word("min mins minute minutes", amount->thing);
     const bool audio =

@@ -228,6 +228,7 @@ bool WordReader::take_share() {
   else
     return false;
   at_ += words > 0 ? words - 1 : apart;
+  while (lists_word(listed("use of GPUs"), lower_at(at_ + 1))) ++at_;
   return true;
 }
 
@@ -293,6 +294,9 @@ bool WordReader::take_hardware(const std::string& word) {
     at_ += apart;
   } else if (settings::read(settings::get("supports"), to_lower(word))) {
     keep("--supports=" + to_lower(word));
+  } else if (const FlagInfo* filter = find("--filter"); filter != nullptr && holds(filter->columns, to_lower(word)) &&
+                                                        !lists_word("memory name vendor note", to_lower(word))) {
+    keep("--filter=" + to_lower(word));
   } else if (!is_link(word) &&
              !lists_word("have has support supports supporting memory vram ram between", to_lower(word))) {
     ignore(word);

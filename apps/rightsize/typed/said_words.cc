@@ -163,13 +163,6 @@ bool WordReader::take_bare() {
   if (has("--volume") && !counted && take_window_gpu(word)) return true;
   if (take_audio(word) || take_machines(word) || (!counted && take_name(word)) || skip_word(word)) return true;
   if (word.front() < '0' || word.front() > '9') return false;
-  if (out_.sentence && word.find_first_not_of('0') == std::string::npos) {
-    out_.rest.notes.push_back(
-        fmt::format("ignored: {}; if it was an amount such as $1{}, the shell replaced $1: use "
-                    "single quotes, or write 1{} USD",
-                    word, word, word));
-    return true;
-  }
   std::string text = word;
   std::size_t used = 0;
   bool together = false;  // "500 concurrent users", "10k daily active users"

@@ -33,11 +33,32 @@ std::vector<std::string> split_words(const std::string& text) {
 // A condition of a search, as vast.ai writes it, as a flag: gpu_name=RTX_4090, num_gpus>=4, dph<0.5. Empty for others.
 std::string flag_of_condition(const std::string& word) {
   static const std::regex kCondition(
-      "(?:Name=)?([a-z_][a-z_-]*[a-z_])(?:,Values)?([=<>])=?(.+)");  // also aws --filters
+      "(?:Name=)?([A-Za-z_][A-Za-z0-9_-]*)(?:,Values)? *([=<>])=? *(.+)");  // also aws --filters
   std::smatch parts;
   if (!std::regex_match(word, parts, kCondition)) return {};
   const char* limit = parts[2] == "<" ? "max-" : parts[2] == ">" ? "min-" : "";
   return tidied(fmt::format("--{}{}", limit, parts[1].str())) + "=" + parts[3].str();
+}
+
+// --filter "vram >= 80 and nvlink": each condition as a flag; the name of a column alone stays a condition.
+std::vector<std::string> conditions_as_flags(const std::vector<std::string>& words) {
+  static const std::regex kBetween(" and | ?&& ?| ?, ?(?!Values)");
+  std::vector<std::string> out{words.front()};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const bool alone = lists_word("--filter --filters --where", words[i]) && i + 1 < words.size();
+    const bool joined = words[i].starts_with("--filter=") || words[i].starts_with("--where=");
+    const std::string text = alone ? words[++i] : joined ? words[i].substr(words[i].find('=') + 1) : words[i];
+    if (!alone && !joined && (is_flag_word(text) || flag_of_condition(text).empty())) {
+      out.push_back(text);
+      continue;
+    }
+    const std::string lines = std::regex_replace(text, kBetween, "\n");
+    for (const std::string_view one : split_list(lines, '\n')) {
+      const std::string flag = flag_of_condition(std::string(one));
+      out.push_back(flag.empty() ? "--filter=" + std::string(one) : flag);
+    }
+  }
+  return out;
 }
 
 // "70B like llama" is a model, and a path may have spaces.
@@ -147,6 +168,37 @@ void name_variants(std::vector<std::string>& words) {
 
 }  // namespace
 
+bool is_rest_of_amount(std::string_view word) {
+  const std::string_view amount = word.substr(0, word.find('/'));
+  const std::size_t digits = amount.find_last_not_of("kKmM") + 1;
+  const std::string_view number = amount.substr(0, digits), unit = amount.substr(digits);
+  if (word.size() > amount.size() && amount.empty()) return lists_word("h hr hour mo month d day", word.substr(1));
+  if (word == "$" || (number.empty() && unit.size() == 1)) return true;
+  const bool zeros = !number.empty() && number.size() + unit.size() > 1 && number.find_first_not_of('0') == number.npos;
+  return zeros || (number.size() > 1 && (number[0] == '.' || number[0] == ',') && is_digits(number) && unit.size() < 2);
+}
+
+Error lost_amount(std::string_view rest) {
+  return bad_input(fmt::format("an amount is incomplete{}: the shell replaced '$' and the digit after it",
+                               rest == "$" ? "" : fmt::format(" ('{}')", rest)))
+      .with_hint("use single quotes, '$3k', or write 3k USD; the command below has no such limit");
+}
+
+void drop_lost_amounts(Typed& typed) {
+  std::vector<std::string>& words = typed.words;
+  for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    const bool named = words[i].size() == 1 && words[i] != "$";  // a letter alone may be a name
+    if (is_flag_word(words[i - 1]) || !is_rest_of_amount(words[i]) || (named && !is_link(words[i - 1]))) continue;
+    typed.refusal = lost_amount(words[i]);
+    std::size_t first = i, last = i + 1;
+    while (first > 1 && lists_word("under below less than at for of most up to with", to_lower(words[first - 1])))
+      --first;
+    while (last < words.size() && lists_word("per a an each hour month day gpu-hour", to_lower(words[last]))) ++last;
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(first), words.begin() + static_cast<std::ptrdiff_t>(last));
+    i = first - 1;
+  }
+}
+
 std::string digits_of(std::string_view word) {
   constexpr std::array kNumbers = {"one",   "two",   "three", "four", "five",   "six",
                                    "seven", "eight", "nine",  "ten",  "eleven", "twelve"};
@@ -158,18 +210,21 @@ std::vector<std::string> plain_text(std::vector<std::string> words) {
   constexpr std::pair<std::string_view, std::string_view> kPlain[] = {
       {"\u201c", ""},  {"\u201d", ""},  {"\u2018", "'"},  {"\u2019", "'"},  {"\u00a0", " "},
       {"\u00d7", "x"}, {"\u2212", "-"}, {"\u2264", "<="}, {"\u2265", ">="}, {"\u2026", ""}};
-  static const std::regex kShell("(^| )[^ ]*sh(?=[.,][0-9])"), kDash("(^| )(\u2013|\u2014)(?=[A-Za-z])");
+  static const std::regex kShell("(^| )[^ ]*sh(?=[.,][0-9])"), kDash("(^| )(\u2013|\u2014)(?=[A-Za-z])"),
+      kNothing("( (?:under|below|at|for|of|have|than|most|pay|paying|spend|cost|costs|budget))  +");
   for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
     for (const auto& [typed, plain] : kPlain)
       for (std::size_t at = word->find(typed); at != std::string::npos; at = word->find(typed))
         word->replace(at, typed.size(), plain);
     *word = std::regex_replace(std::regex_replace(*word, kDash, "$1--"), kShell, "$1$$0");
+    *word = std::regex_replace(*word, kNothing, "$1 $$ ");
   }
   return words;
 }
 
 std::vector<std::string> split_sentences(std::vector<std::string> words) {
   if (words.empty() || lists_word("profile decide verify rollout mig bill", words.front())) return words;
+  if (lists_word("prices gpus models", words.front())) words = conditions_as_flags(words);
   std::vector<std::string> out;
   std::size_t bare = 0;
   bool quoted = false;
@@ -186,11 +241,6 @@ std::vector<std::string> split_sentences(std::vector<std::string> words) {
     }
     quoted = true;
     for (std::string& word : split_words(words[i])) out.push_back(std::move(word));
-  }
-  if (lists_word("prices gpus", out.front())) {
-    std::erase_if(out, [](const std::string& word) { return lists_word("--filter --filters", word); });
-    for (std::string& word : out)
-      if (std::string flag = flag_of_condition(word); !flag.empty()) word = std::move(flag);
   }
   if (!quoted && bare <= kFewest) return out;
   for (std::size_t i = 0; i < out.size() && out[i] != "--"; ++i) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/day_hours.h"
+#include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
 
@@ -18,6 +19,13 @@ std::vector<std::string> plain_text(std::vector<std::string> words);
 // Splits sentences in quotes, drops punctuation between words, and writes numbers as digits: "within a week" is "within
 // 1 week". Files, models of several words and values of flags stay as they are.
 std::vector<std::string> split_sentences(std::vector<std::string> words);
+
+// Whether a word is what a shell leaves of an amount without single quotes: "k" of $3k, ".50" of $3.50, "/h" of $2/h,
+// "$" where it leaves nothing; and the error for that.
+bool is_rest_of_amount(std::string_view word);
+Error lost_amount(std::string_view rest);
+// Removes such words from a sentence, with the words before and after them: "under $ an hour".
+void drop_lost_amounts(Typed& typed);
 
 std::string digits_of(std::string_view word);  // "two" as "2"; empty for other words
 

@@ -20,6 +20,7 @@
 #include "rightsize/typed/limits.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
+#include "rightsize/typed/said.h"
 #include "rightsize/typed/said_words.h"
 #include "rightsize/typed/sentence.h"
 
@@ -63,6 +64,7 @@ bool is_plan(const std::vector<std::string>& words, std::span<const std::string>
              (!word.starts_with('-') && model::is_known_name(word));
     });
   }
+  if (!job_of(words[1]).empty()) return true;  // "batch classify 20 million emails"
   return has([](const std::string& word) {
     const auto work = read_work_flag(word.substr(0, word.find('=')));
     return word.starts_with("--") && word != "--requests" && !word.starts_with("--requests=") && work &&
@@ -154,6 +156,7 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   const std::size_t typed_words = words.size();
   Typed typed{split_sentences(std::move(words))};
   question |= typed.words.size() > typed_words;  // a sentence in quotes
+  drop_lost_amounts(typed);
   convert_money(typed);
   std::vector<std::string>& all = typed.words;
   put_command_first(all, commands);
@@ -193,6 +196,12 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
       all.erase(all.begin());
     else if (const WordKind kind = kind_of_word(all[1]); kind != WordKind::kOther)
       all.front() = kind == WordKind::kGpu ? "gpus" : "models";
+  }
+  // `energy --gpu h100 --hours 720`: what GPUs draw, without a job.
+  if (all.front() == "energy" && model_among(all).empty()) {
+    all.front() = "gpus";
+    for (std::string& word : all)
+      if (word.substr(0, word.find('=')) == "--price") word.insert(2, "kwh-");
   }
   // `energy llama-2-7b --tokens 1B`: the energy of a whole job, with the carbon of each plan's region.
   const bool whole_job =
@@ -287,9 +296,8 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   }
   // Every model's page has these.
   if (all.front() == "models")
-    std::erase_if(all, [](const std::string& word) {
-      return lists_word("--kv-per-token --kv --kv-cache --layers --shape --info --details --architecture", word);
-    });
+    std::erase_if(all,
+                  [](const std::string& word) { return lists_word("--kv-per-token --kv --kv-cache --shape", word); });
   if (all.front() == "models" && lists_word("--params --parameters", all.back())) all.pop_back();
   // Prices are answered in the currency of the question.
   const bool listed_prices = all.front() == "prices" && (all.size() < 2 || kind_of_word(all[1]) == WordKind::kGpu);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,10 +21,10 @@ struct Typed {
   std::vector<std::string> notes = {};    // other assumptions, as sentences
   std::string asked = {};                 // a sentence, as typed; the answer shows how it was read
   std::string object = {};                // what a question asks for, where that did not decide the command
-  std::string unread = {};                // the same, if the command ignores it: there is no answer
   std::vector<std::string> assumed = {};  // of the words, those that were added
   bool plain = false;                     // --no-color
   std::string currency = {};              // of the amounts that were converted
+  std::optional<Error> refusal = {};      // there is no answer, although the words could be parsed
 };
 
 // Puts the command first and names it as we do: `show-gpus`, `get gpus` and `GPU` are `gpus`, `--format json gpus` is
@@ -63,7 +64,9 @@ std::string gpu_with_memory(std::string_view size);
 bool is_other_chip(std::string_view gpu);
 
 // Our flag for another tool's, with its value if it has one ("--purchase=spot"); empty if there is none.
-std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& declared, bool serving);
+// With the value that follows, if known, the flag must accept it.
+std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& declared, bool serving,
+                       const std::optional<std::string>& said = std::nullopt);
 
 // What to write instead of another tool's command without an exact equivalent, and why. Empty if there is no entry.
 std::string suggested_command(std::string_view typed);

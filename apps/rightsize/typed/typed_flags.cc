@@ -52,11 +52,8 @@ bool is_of_engine(std::string_view flag) { return lists_word(listed("engine flag
 
 class Rewriter {
  public:
-  Rewriter(Typed typed, const std::deque<FlagInfo>& declared) : in_(std::move(typed.words)), declared_(declared) {
-    out_.renamed = std::move(typed.renamed);
-    out_.notes = std::move(typed.notes);
-    out_.asked = std::move(typed.asked);
-    out_.object = std::move(typed.object);
+  Rewriter(Typed typed, const std::deque<FlagInfo>& declared) : declared_(declared), out_(std::move(typed)) {
+    in_.swap(out_.words);
     // vLLM's --quantization, unless adapters are trained on quantized weights.
     const bool trained = std::ranges::any_of(in_, [](const std::string& word) {
       return to_lower(word).find("lora") != std::string::npos || job_of(word.substr(word.find('=') + 1)) == "train";
@@ -67,7 +64,7 @@ class Rewriter {
       const std::string flag = word.starts_with('-') ? tidied(word.substr(0, word.find('='))) : std::string();
       const auto work = read_work_flag(flag);
       const bool traffic =
-          lists_word("--serve --inference --concurrency --rate", flag) || is_of_engine(flag) ||
+          lists_word("--serve --inference --concurrency --concurrent --rate", flag) || is_of_engine(flag) ||
           (!trained && lists_word("--quantization --quantize --quant", flag)) ||
           (work && (work->thing == Thing::kUser || work->thing == Thing::kRequest)) ||
           (!flag.empty() &&
@@ -108,11 +105,16 @@ class Rewriter {
   }
 
   // In a command whose bare words are files, the name of a model or a GPU is its flag: `cache chat.jsonl llama-3.1-8b`.
+  // In a list, the name of a column is a condition.
   std::string named_beside_file(const std::string& word) const {
+    const WordKind kind = kind_of_word(word);
+    const FlagInfo* filter = find_flag(declared_, "--filter");
+    const std::string column =
+        filter == nullptr || kind != WordKind::kOther ? std::string() : column_called(word, filter->columns);
+    if (!column.empty()) return "--filter=" + column;
     const bool files = lists_word("bill cache calibrate commit exporter fleet mig portfolio service", in_.front());
     std::error_code ignored;
     if (!files || std::filesystem::exists(word, ignored)) return word;
-    const WordKind kind = kind_of_word(word);
     const char* flag = kind == WordKind::kGpu ? "--gpu" : kind == WordKind::kModel ? "--model" : "";
     return find_flag(declared_, flag) == nullptr ? word : fmt::format("{}={}", flag, word);
   }
@@ -127,12 +129,17 @@ class Rewriter {
     const std::string name = word.substr(0, equals), tidy = tidied(name);
     const auto value = equals == std::string::npos ? std::nullopt : std::optional(word.substr(equals + 1));
     const FlagInfo* exact = find_flag(declared_, tidy);
-    const bool alias_first = exact == nullptr && !meant_flag(tidy, declared_, serving_).empty();
+    const std::string said = value.value_or(is_flag_word(next()) ? "" : next());
+    const bool alias_first = exact == nullptr && !meant_flag(tidy, declared_, serving_, said).empty();
     const FlagInfo* same = alias_first ? nullptr : find_alike(declared_, name);
     if (same != nullptr && same->name == "--zone" && in_.front() == "prices" && !holds(in_, "history")) {
       out_.renamed.push_back(fmt::format("{} is --region", name));
       same = find_flag(declared_, "--region");
     }
+    // --batch without a number is a job.
+    if (same != nullptr && !same->values.empty() && !value && said.empty() &&
+        find_flag(declared_, "--job") != nullptr && !job_of(tidy).empty())
+      return out_.words.push_back("--job=" + job_of(tidy));
     if (same != nullptr && same->name != "--format") return put(*same, same->name, value, {});
     if (tidy == "--no-color" || tidy == "--no-colour") {
       out_.plain = true;
@@ -141,12 +148,14 @@ class Rewriter {
     of_engine_ |= is_of_engine(tidy) || (serving_ && lists_word("--quantization --quantize --quant", tidy));
     if (tidy == "-n" && find_flag(declared_, "--namespace") != nullptr && !is_digits(value.value_or(next())))
       return put(*find_flag(declared_, "--namespace"), tidy, value, {});
-    const std::string said = value.value_or(next());
     const std::optional<Amount> tokens = parse_amount(said);
     // llama.cpp's -c 8192 is a length: no engine has this many requests in flight.
     constexpr double kMostInFlight = 1000;
-    const bool context = tidy == "-c" && tokens && tokens->count > kMostInFlight;
-    std::string meant = same != nullptr ? same->name : meant_flag(context ? "--ctx-size" : tidy, declared_, serving_);
+    const bool engine =
+        serving_ && tokens && lists_word(listed("engine's context"), tidy.substr(tidy.find_first_not_of('-')));
+    const bool context = engine || (tidy == "-c" && tokens && tokens->count > kMostInFlight);
+    std::string meant =
+        same != nullptr ? same->name : meant_flag(context ? "--ctx-size" : tidy, declared_, serving_, said);
     if (context && meant.empty()) return out_.words.push_back("--ctx-size=" + take_value(value));
     const bool length = tokens && tokens->thing.empty() && !tokens->per && find_flag(declared_, "--isl") != nullptr;
     if (length && holds(std::array{"--input", "--in"}, tidy)) meant = "--isl";
@@ -155,19 +164,18 @@ class Rewriter {
     if (meant.empty() && find_flag(declared_, "--model") != nullptr && model::is_known_name(said) &&
         model_among(in_) == said)
       meant = "--model";
+    if (meant.empty() && !value && tidy.size() > 2) meant = offer_named(tidy.substr(2), declared_);  // --aws, --spot
+    if (meant.empty() && take_column(tidy.substr(std::min<std::size_t>(2, tidy.size())), value)) return;
     if (meant.empty()) meant = meant_choice(tidy, declared_);
     if (meant.empty()) meant = by_words(tidy, said);
     if (meant.empty()) meant = file_flag(said);
     if (meant.empty() && !value && take_joined(tidy)) return;
     if (meant.empty()) meant = flag_of_name(tidy, said);
-    // --filter moe, --only moe: a switch of the command.
-    if (const FlagInfo* named = meant.empty() && !said.empty() ? find_flag(declared_, "--" + to_lower(said)) : nullptr;
-        named != nullptr && named->values.empty() && lists_word("--filter --only --kind --type --show", tidy)) {
-      out_.renamed.push_back(fmt::format("{} {} is {}", name, said, named->name));
-      at_ += !value;
-      return out_.words.push_back(named->name);
-    }
+    if (meant.empty() && !said.empty() && lists_word("--only --kind --type --show", tidy) &&
+        find_flag(declared_, "--filter") != nullptr)
+      meant = "--filter";
     if (meant.empty() && tidy.starts_with("--fsdp-")) meant = "ignored";
+    if (meant.empty() && !value && (tidy.starts_with("--all-") || tidy.starts_with("--any-"))) return;  // as without it
     // Tables of costs start with the largest cost.
     if (meant.empty() && lists_word("--sort --sort-by --order-by", tidy) && lists_word("fleet bill", in_.front()) &&
         lists_word("cost costs price spend spent usd", to_lower(said))) {
@@ -220,6 +228,29 @@ class Rewriter {
       return put_data(flag, name, rest.empty() ? value : std::optional(take_value(value) + rest.substr(1)));
     if (flag.name != "--format") out_.renamed.push_back(fmt::format("{} is {}", name, flag.name));
     put(flag, tidy, value, rest);
+  }
+
+  // --min-tflops 500, --year 2024, --nvlink, --no-nvlink: conditions on a column.
+  bool take_column(const std::string& name, const std::optional<std::string>& value) {
+    const FlagInfo* filter = find_flag(declared_, "--filter");
+    if (filter == nullptr) return false;
+    static constexpr std::pair<std::string_view, std::string_view> kSigns[] = {
+        {"min-", ">="}, {"max-", "<="}, {"with-", ""}, {"has-", ""}, {"no-", "=no"}, {"without-", "=no"}};
+    std::string column = column_called(name, filter->columns), sign, said;
+    for (const auto& [prefix, meant] : kSigns) {
+      if (!column.empty() || !name.starts_with(prefix)) continue;
+      column = column_called(name.substr(prefix.size()), filter->columns);
+      sign = meant;
+    }
+    const bool follows = !next().empty() && !is_flag_word(next()) && kind_of_word(next()) == WordKind::kOther;
+    const bool takes = sign != "=no" && (value || follows), limit = sign.ends_with('=');
+    if (column.empty() || (limit && !takes)) return false;
+    if (takes) said = take_value(value);
+    const bool compared = said.find_first_of("<>=") == 0;  // --memory ">=80GB"
+    if (takes && !limit) sign = compared ? "" : "=";
+    out_.renamed.push_back(fmt::format("--{}{} is --filter '{}'", name, takes ? " " + said : "", column + sign + said));
+    out_.words.insert(out_.words.end(), {"--filter", column + sign + said});
+    return true;
   }
 
   // --parallelism tp=8,pp=2: flags as members of a value.
@@ -329,7 +360,8 @@ class Rewriter {
   // A flag by its words: --monthly-budget is --budget, --vllm is the value of one flag. Empty if several flags match.
   std::string by_words(const std::string& typed, const std::string& said) const {
     if (typed.ends_with("-price") && typed.find("max") != std::string::npos) return {};  // a limit is not a price
-    if (read_work_flag(typed) || read_limit_name(typed.substr(2)) || typed == "--max-total-tokens") return {};
+    if (read_work_flag(typed) || read_limit_name(typed.substr(2)) || lists_word(listed("longest request"), typed))
+      return {};
     if (const std::string meant = flag_by_words(typed, said, declared_, serving_); !meant.empty()) return meant;
     const std::string value = meant_value("--precision", typed.substr(std::min<std::size_t>(2, typed.size())));
     std::vector<std::string> found;
@@ -380,6 +412,24 @@ class Rewriter {
     }
     std::string text = take_value(value);
     if (!value) take_more_words(flag, text);
+    // "80GB+", ">= 80GB", "~24GB": the flag says what is compared.
+    if (const std::size_t number = text.find_first_not_of("<>=~ ");
+        settings::is_number(flag.setting->kind) && number != text.npos && is_digits(text.substr(number, 1))) {
+      text.erase(0, number);
+      while (text.ends_with('+')) text.pop_back();
+    }
+    const bool money = flag.setting->kind == settings::Kind::kUsd || flag.setting->kind == settings::Kind::kUsdPerHour;
+    if (money && is_rest_of_amount(text)) out_.refusal = lost_amount(text);
+    // --filter moe, --filter vram: a switch of the command, a column in other words.
+    if (flag.name == "--filter" && text.find_first_of("<>=!") == text.npos) {
+      const FlagInfo* own = find_flag(declared_, "--" + to_lower(text));
+      if (own != nullptr && own->values.empty()) return out_.words.push_back(own->name);
+      if (const std::string column = column_called(text, flag.columns); !column.empty()) text = column;
+    }
+    // --from sacct: a command whose output is meant.
+    if (std::error_code ignored; flag.setting->kind == settings::Kind::kFile && !std::filesystem::exists(text, ignored))
+      if (const std::string instead = suggested_command(text); !instead.empty())
+        out_.refusal = bad_input(fmt::format("'{}' is a command, not a file", text)).with_hint(instead);
     if (flag.name == "--region" && regions_of(text) != text) {
       out_.notes.push_back(fmt::format("zone {}: all zones of {} are shown", text, regions_of(text)));
       text = regions_of(text);
@@ -408,8 +458,7 @@ class Rewriter {
     });
     if (flag.name == "--gpus" && names && (in_.front() == "prices" || text.find(',') != text.npos))
       return push(*find_flag(declared_, "--gpu"), text);
-    const bool any = holds(std::array{"any", "all", "*"}, to_lower(text));
-    if (any && holds(std::array{"--gpu", "--provider", "--region"}, flag.name)) return;
+    if (is_any(text) && holds(std::array{"--gpu", "--provider", "--region"}, flag.name)) return;
     if (flag.name == "--format" && text == "wide") return out_.words.push_back("--wide");
     // In `--emit kubernetes -o yaml`, the tool decides the format of its file.
     const auto emits = [](const std::string& word) { return word.starts_with("--emit"); };
@@ -443,6 +492,7 @@ class Rewriter {
     if (flag.setting->kind == settings::Kind::kBytes && is_digits(text) &&
         flag.name.find("memory") != std::string::npos)
       text += "GB";
+    if (flag.name == "--min-bandwidth" && is_digits(text)) text += "GB/s";
     const std::string by_typed = meant_value(typed, text);
     text = by_typed != text ? by_typed : meant_value(flag.name, text);
     // A choice within a longer name: bitsandbytes-nf4.
@@ -531,28 +581,6 @@ class Rewriter {
 };
 
 }  // namespace
-
-std::string meant_flag(std::string_view typed, const std::deque<FlagInfo>& declared, bool serving) {
-  const bool has_argument = std::any_of(declared.begin(), declared.end(), [](const FlagInfo& flag) {
-    return !flag.name.starts_with('-') || (flag.name == "--model" && !flag.argument.empty());
-  });
-  for (const NameRow& alias : names_of("flag")) {
-    if (!alias.more.empty() && !serving) continue;
-    const std::string_view flag = alias.meant.substr(0, alias.meant.find('='));
-    const bool has = flag == "argument"  ? has_argument
-                     : flag == "default" ? true
-                     : flag == "ignored"
-                         ? find_flag(declared, "--model") != nullptr || find_flag(declared, "--region") != nullptr ||
-                               find_flag(declared, "--fail-over") != nullptr
-                         : find_flag(declared, flag) != nullptr;
-    if (has && lists_word(alias.names, typed)) return std::string(alias.meant);
-  }
-  // --tokens-per-item and the like: the length of each.
-  constexpr std::string_view kPer = "--tokens-per-", kEach = "--tokens-per-doc";
-  const bool each = typed.starts_with(kPer) && typed != kEach &&
-                    !lists_word("second s minute hour day step batch gpu", typed.substr(kPer.size()));
-  return each ? meant_flag(kEach, declared, serving) : std::string();
-}
 
 Typed meant_flags(Typed typed, const std::deque<FlagInfo>& declared) {
   if (!typed.words.empty()) combine_flags(typed, declared);

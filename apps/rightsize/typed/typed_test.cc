@@ -7,8 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "rightsize/typed/aliases.h"
+#include "rightsize/typed/amounts.h"
+#include "rightsize/typed/flag_words.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/repair.h"
+#include "rightsize/typed/sentence.h"
 #include "rightsize/typed/typed_testing.h"
 
 namespace rightsize::app {
@@ -144,6 +147,87 @@ TEST(Typed, CommandLinesOfOtherToolsNameACommand) {
         {"prices h100 --gpus-per-node 8", "prices h100 --gpus=8"},
         {"fine tune gemma 2 9b with lora on 30k rows", "recommend gemma-2-9b"}})
     EXPECT_TRUE(meant(typed).starts_with(wanted)) << meant(typed);
+}
+
+// The columns of a list are its conditions: each is a flag, alone, with a limit or in --filter.
+TEST(Typed, ColumnsAreConditions) {
+  for (const char* command : {"gpus", "models"}) {
+    const CommandInfo info = *describe_command(command);
+    for (const std::string& column : find_flag(info.flags, "--filter")->columns) {
+      const auto has_meaning = [&](const std::string& flag) {
+        return find_flag(info.flags, flag) || !meant_flag(flag, info.flags, false, "5").empty();
+      };
+      const auto line = [&](const std::string& rest) { return meant(fmt::format("{} {}", command, rest)); };
+      EXPECT_EQ(line("--filter " + column), fmt::format("{} --filter {}", command, column));
+      for (const auto& [typed, sign] : {std::pair{"min-", ">="}, {"max-", "<="}, {"", "="}}) {
+        const std::string flag = fmt::format("--{}{}", typed, column);
+        const std::string wanted = fmt::format("{} --filter {}{}5", command, column, sign);
+        if (has_meaning(flag)) continue;
+        EXPECT_EQ(line(flag + " 5"), wanted);
+        EXPECT_EQ(line(fmt::format("--filter {}{}5", column, sign)), wanted);
+      }
+    }
+  }
+  EXPECT_EQ(meant("gpus --no-nvlink"), "gpus --filter nvlink=no");
+  EXPECT_EQ(meant("gpus --min-tflops 500 --year 2024"), "gpus --filter bf16>=500 --filter year=2024");
+}
+
+// Names of amounts without dashes: the time stays.
+TEST(Typed, JoinedNamesOfAmountsKeepTheirTime) {
+  for (const char* thing : {"requests", "docs", "images", "tokens", "users", "prompts"}) {
+    for (const auto& [time, often] : {std::pair{"day", "daily"}, {"hour", "hourly"}, {"month", "monthly"}}) {
+      const auto apart = read_work_flag(fmt::format("--{}-per-{}", thing, time));
+      ASSERT_TRUE(apart);
+      for (const std::string& joined : {fmt::format("--{}per{}", thing, time), fmt::format("--{}{}", often, thing)}) {
+        const auto found = read_work_flag(joined);
+        ASSERT_TRUE(found) << joined;
+        EXPECT_EQ(found->thing, apart->thing) << joined;
+        EXPECT_EQ(found->per, apart->per) << joined;
+      }
+    }
+  }
+}
+
+// What a shell makes of an amount in double quotes, or without quotes, is never taken for an amount.
+TEST(Typed, AmountsThatTheShellReplacedAreNoticed) {
+  for (const char digit : std::string("123456789")) {
+    for (const char* rest : {"k", "k/month", ".50", "00", "000", "/h", "0k", ",500"}) {
+      const std::string amount = fmt::format("${}{}", digit, rest), left = amount.substr(2);
+      EXPECT_TRUE(is_rest_of_amount(left)) << amount;
+      EXPECT_FALSE(is_rest_of_amount(amount)) << amount;
+      EXPECT_FALSE(is_rest_of_amount(fmt::format("{}{}", digit, rest))) << amount;
+      EXPECT_TRUE(meant_line("recommend llama-3.1-8b --tokens 1B --budget " + left).refusal) << amount;
+    }
+    EXPECT_TRUE(meant_words({"best gpu under  an hour for llama 8b"}).refusal);  // an amount is gone
+  }
+  for (const char* word : {"4090", "7b", "h", "under", "0", "80GB", "10", "1.5", "m5", "km"})
+    EXPECT_FALSE(is_rest_of_amount(word)) << word;
+}
+
+// A setting of reinforcement learning in another job is refused, not dropped.
+TEST(Typed, SettingsOfReinforcementLearningBelongToIt) {
+  for (const char* command : {"recommend", "estimate", "memory"}) {
+    const CommandInfo info = *describe_command(command);
+    for (const FlagInfo& flag : info.flags) {
+      if (!flag.setting->heading.starts_with("Reinforcement") || flag.name == "--prompts") continue;
+      if (flag.setting->example.empty() && flag.choices().empty()) continue;
+      const std::string_view value = flag.choices().empty() ? flag.setting->example : flag.choices().front();
+      const std::string line = fmt::format("{} llama-3.1-8b --job serve {} {}", command, flag.name, value);
+      EXPECT_TRUE(meant_line(line).refusal) << line;
+    }
+  }
+}
+
+// A limit from below is never replaced by one from above.
+TEST(Repair, KeepsTheDirectionOfALimit) {
+  for (const CommandInfo& command : all_commands()) {
+    for (const FlagInfo& flag : command.flags) {
+      if (!flag.name.starts_with("--min-") && !flag.name.starts_with("--max-")) continue;
+      const std::string other = (flag.name.starts_with("--min-") ? "--max-" : "--min-") + flag.name.substr(6);
+      for (const std::string& near : flags_spelled_like(other, "2", command.flags))
+        EXPECT_EQ(near.substr(0, 6), other.substr(0, 6)) << command.name << " " << other;
+    }
+  }
 }
 
 // Flags that change no answer go, with their values, and nothing else changes.

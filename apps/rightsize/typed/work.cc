@@ -35,7 +35,9 @@ Typed WorkWriter::run() {
   else if (!said_.ignored.empty())
     out_.notes.push_back("ignored: " + said_.ignored);
   const std::string ignored = fmt::format(" {} ", to_lower(said_.ignored));
-  if (!out_.object.empty() && ignored.find(" " + out_.object) != std::string::npos) out_.unread = out_.object;
+  if (!out_.object.empty() && ignored.find(" " + out_.object) != std::string::npos)
+    out_.refusal = bad_input(fmt::format("the word '{}' in the question is not understood", out_.object))
+                       .with_hint("the command below answers the question without it");
   put_model();
   note_chips();
   put_gpu_list();
@@ -62,6 +64,14 @@ Typed WorkWriter::run() {
   note_paid_machines();
   put_compared();
   if (said_.command == "recommend" || said_.command == "checklist") assume_work();
+  const std::string job = given("--job");
+  for (const FlagInfo& flag : declared_) {
+    if (job.empty() || job == "rl" || !flag.setting->heading.starts_with("Reinforcement") || given(flag.name).empty())
+      continue;
+    out_.refusal = bad_input(fmt::format("{} belongs to reinforcement learning, and this is {}", flag.name,
+                                         job == "serve" ? "serving" : "training"))
+                       .with_hint("leave it out, or use --job rl");
+  }
   return std::move(out_);
 }
 
@@ -118,7 +128,9 @@ bool WorkWriter::is_training() const {
 
 void WorkWriter::note_limits() {
   const std::string price = given("--max-price");
-  if (plans_ && price.find("/h") != price.npos && to_lower(price).find("gpu") == price.npos)
+  constexpr double kUnusual = 20;  // more than any GPU costs per hour
+  const bool large = std::atof(price.c_str() + price.starts_with('$')) > kUnusual;
+  if (plans_ && (large || (price.find("/h") != price.npos && to_lower(price).find("gpu") == price.npos)))
     out_.notes.push_back(fmt::format("at most {}{} for each GPU (--max-price); --budget limits the cost of all",
                                      price.starts_with('$') ? "" : "$", price));
 }

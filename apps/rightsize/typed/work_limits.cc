@@ -135,7 +135,7 @@ void WorkWriter::put_other() {
     // Requests imply serving, even in questions about memory or speed.
     const bool served = said.thing == Thing::kRequest || said.thing == Thing::kUser;
     if (served && has("--job") && given("--job").empty() && !any_given(settings::Jobs::kTrain)) put("--job", "serve");
-    if (said.thing == Thing::kUser && has("--concurrency")) {
+    if ((said.thing == Thing::kUser || (said.thing == Thing::kRequest && !said.amount.per)) && has("--concurrency")) {
       put("--concurrency", whole(said.amount.count));
       said_as(said, "--concurrency " + whole(said.amount.count));
     } else if (rate_flag == "--volume" && !said.amount.per && said.thing != Thing::kToken) {
