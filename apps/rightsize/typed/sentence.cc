@@ -170,12 +170,16 @@ void name_variants(std::vector<std::string>& words) {
 
 bool is_rest_of_amount(std::string_view word) {
   const std::string_view amount = word.substr(0, word.find('/'));
+  const bool timed = word.size() > amount.size();
+  if (timed && !lists_word("h hr hour mo month d day", word.substr(amount.size() + 1))) return false;  // a path
   const std::size_t digits = amount.find_last_not_of("kKmM") + 1;
   const std::string_view number = amount.substr(0, digits), unit = amount.substr(digits);
-  if (word.size() > amount.size() && amount.empty()) return lists_word("h hr hour mo month d day", word.substr(1));
-  if (word == "$" || (number.empty() && unit.size() == 1)) return true;
-  const bool zeros = !number.empty() && number.size() + unit.size() > 1 && number.find_first_not_of('0') == number.npos;
-  return zeros || (number.size() > 1 && (number[0] == '.' || number[0] == ',') && is_digits(number) && unit.size() < 2);
+  if (number.empty()) return unit.size() == 1 || (timed && unit.empty());
+  if (word == "$") return true;
+  const bool zeros = number.size() + unit.size() > 1 && number.find_first_not_of('0') == number.npos;
+  const bool rest = (number[0] == '.' || number[0] == ',') && is_digits(number) && is_digits(number.substr(1)) &&
+                    number.find_first_of("0123456789") == 1;
+  return zeros || (rest && unit.size() < 2);
 }
 
 Error lost_amount(std::string_view rest) {

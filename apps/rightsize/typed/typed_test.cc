@@ -200,7 +200,8 @@ TEST(Typed, AmountsThatTheShellReplacedAreNoticed) {
     }
     EXPECT_TRUE(meant_words({"best gpu under  an hour for llama 8b"}).refusal);  // an amount is gone
   }
-  for (const char* word : {"4090", "7b", "h", "under", "0", "80GB", "10", "1.5", "m5", "km"})
+  for (const char* word :
+       {"4090", "7b", "h", "under", "0", "80GB", "10", "1.5", "m5", "km", "../prices.csv", "..", "./k"})
     EXPECT_FALSE(is_rest_of_amount(word)) << word;
 }
 
