@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace rightsize::capacity {
 
@@ -31,6 +32,9 @@ double mean_between(const std::vector<double>& by_hour, Seconds from, Seconds to
   double sum = 0, at = in_hours(from);
   const double end = in_hours(to);
   if (!(end > at)) return by_hour[static_cast<std::size_t>(std::fmod(at, 24))];
+  // Whole days have the mean of a day.
+  const double whole = 24 * std::floor((end - at) / 24);
+  if (whole > 0) sum = whole / 24 * std::accumulate(by_hour.begin(), by_hour.end(), 0.0), at += whole;
   while (at < end - 1e-12) {
     const double next = std::min(end, std::floor(at + 1e-9) + 1);
     sum += by_hour[static_cast<std::size_t>(std::fmod(std::floor(at + 1e-9), 24))] * (next - at);
@@ -39,14 +43,20 @@ double mean_between(const std::vector<double>& by_hour, Seconds from, Seconds to
   return sum / (end - in_hours(from));
 }
 
+double window_gpus(const WindowWork& work) {
+  const Seconds useful = std::min(work.deadline, work.window) - work.startup;
+  if (!(useful > seconds(0)) || !(work.window > seconds(0))) return INFINITY;
+  return std::ceil(work.item_time * (work.items_per_day * (work.window / days(1))) / useful - 1e-9);
+}
+
 std::optional<WindowSchedule> schedule_window(const WindowWork& work) {
   const Seconds allowed = std::min(work.deadline, work.window);
-  const Seconds useful = allowed - work.startup;
-  if (!(useful > seconds(0)) || !(work.window > seconds(0))) return std::nullopt;
+  const double needed = window_gpus(work);
+  if (needed > kMostWindowGpus) return std::nullopt;
   WindowSchedule plan;
   plan.items_per_window = work.items_per_day * (work.window / days(1));
   const Seconds total = work.item_time * plan.items_per_window;
-  plan.gpus = std::max({1, work.gpus, static_cast<int>(std::ceil(total / useful - 1e-9))});
+  plan.gpus = std::max({1, work.gpus, static_cast<int>(needed)});
   plan.busy = total / plan.gpus + work.startup;
   plan.latest = plan.busy;
   plan.utilization = plan.busy / work.window;

@@ -34,9 +34,12 @@ struct WindowSchedule {
   double gpu_hours_per_day = 0;  // if GPUs are rented for the runs only
 };
 
-// Empty if the startup alone takes longer than the deadline. The work must also be done before the next window ends, so
-// windows never compete for GPUs. With `by_hour`, every run starts when it is cheapest, the earliest such time if
-// several are equal.
+inline constexpr int kMostWindowGpus = 1'000'000;
+double window_gpus(const WindowWork& work);  // the fewest; infinite if the startup alone takes too long
+
+// Empty if the startup alone takes longer than the deadline, or the work needs more than kMostWindowGpus. The work must
+// also be done before the next window ends, so windows never compete for GPUs. With `by_hour`, every run starts when it
+// is cheapest, the earliest such time if several are equal.
 std::optional<WindowSchedule> schedule_window(const WindowWork& work);
 
 // The mean of a value known by hour between two times since midnight; days repeat.

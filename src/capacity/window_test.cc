@@ -27,6 +27,27 @@ TEST(Window, AnEarlierDeadlineTakesMoreGpus) {
   EXPECT_FALSE(schedule_window({1e6, hours(4), seconds(60), milliseconds(82), seconds(120)}));
 }
 
+TEST(Window, AbsurdAmountsHaveNoSchedule) {
+  for (const double items : {1e12, 1e15, 1e18, 1e300})
+    EXPECT_FALSE(schedule_window({items, hours(4), hours(4), seconds(1), seconds(120)})) << items;
+}
+
+// Days repeat: a mean over many of them is that of the days and of the rest.
+TEST(Window, TheMeanOfManyDaysIsThatOfOneAndTheRest) {
+  std::mt19937 random(5);
+  const auto between = [&](double low, double high) { return std::uniform_real_distribution<>(low, high)(random); };
+  for (int i = 0; i < 200; ++i) {
+    std::vector<double> by_hour(24);
+    for (double& value : by_hour) value = between(-2, 10);
+    const Seconds from = hours(between(0, 48)), rest = hours(between(0.1, 23));
+    const double days_more = std::floor(between(1, 1e9));
+    const double day = mean_between(by_hour, hours(0), hours(24)), part = mean_between(by_hour, from, from + rest);
+    const double mean = mean_between(by_hour, from, from + rest + days(days_more));
+    const double weight = in_hours(rest) / (in_hours(rest) + 24 * days_more);
+    EXPECT_NEAR(mean, day * (1 - weight) + part * weight, 1e-6);
+  }
+}
+
 TEST(Window, RunsMoveToTheBestHoursAndStillMeetTheDeadline) {
   std::mt19937 random(7);
   const auto between = [&](double low, double high) { return std::uniform_real_distribution<>(low, high)(random); };

@@ -208,9 +208,13 @@ report::Report window_report(const WindowProblem& problem, const capacity::Windo
 Outcome no_schedule(const WindowProblem& problem) {
   Outcome outcome{{.title = "Work in windows", .document = kWindowDocument.of({problem, nullptr, {}})},
                   kNoFeasibleAnswer};
-  outcome.report.say(fmt::format(
-      "Not possible: a GPU takes {} to start, and the work must be done {} after the window closes.",
-      format_duration(problem.work.startup), format_duration(std::min(problem.work.deadline, problem.work.window))));
+  const double gpus = capacity::window_gpus(problem.work);
+  outcome.report.say(
+      std::isfinite(gpus) && gpus > capacity::kMostWindowGpus
+          ? fmt::format("Not possible: this work needs more than {} GPUs.", format_count(capacity::kMostWindowGpus))
+          : fmt::format("Not possible: a GPU takes {} to start, and the work must be done {} after the window closes.",
+                        format_duration(problem.work.startup),
+                        format_duration(std::min(problem.work.deadline, problem.work.window))));
   return outcome;
 }
 

@@ -37,7 +37,7 @@ std::vector<WindowOption> window_options(const WindowProblem& problem, const cap
 
 report::Report window_report(const WindowProblem& problem, const capacity::WindowSchedule& plan,
                              const std::vector<WindowOption>& options, bool real_time_found);
-// Exit code 2: the deadline is shorter than the start-up of a GPU.
+// Exit code 2: the deadline is shorter than the start-up of a GPU, or the work needs too many GPUs.
 Outcome no_schedule(const WindowProblem& problem);
 
 }  // namespace rightsize::app
