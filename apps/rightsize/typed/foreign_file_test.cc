@@ -110,6 +110,22 @@ TEST_F(ForeignFiles, ListsOfMappingsHaveTwoStyles) {
 }
 
 // The time limit of a Slurm job is the deadline of a training, not of a service.
+// Spot, cloud and region of a SkyPilot task are limits of the plan.
+TEST_F(ForeignFiles, ThePlaceAndTermsOfASkyPilotTask) {
+  for (const char* spot : {"true", "false"}) {
+    for (const char* run : {"torchrun train.py --model_name_or_path Qwen/Qwen2.5-7B", "vllm serve Qwen/Qwen2.5-7B"}) {
+      const std::string task = write(
+          fmt::format("name: a\nresources:\n  accelerators: L40S:4\n  use_spot: {}\n  region: us-east-1\n  cloud: "
+                      "aws\nrun: |\n  {}\n",
+                      spot, run));
+      const Typed read = meant_words({"recommend", task, "--tokens=1B"});
+      EXPECT_EQ(typed_value(read, "--purchase"), std::string(spot) == "true" ? "spot" : "") << run;
+      EXPECT_EQ(typed_value(read, "--provider"), "aws");
+      EXPECT_EQ(typed_value(read, "--region"), "us-east-1");
+    }
+  }
+}
+
 TEST_F(ForeignFiles, ATimeLimitIsTheDeadlineOfATraining) {
   const std::string start = "#!/bin/bash\n#SBATCH --gpus=4\n#SBATCH --time=2-00:00:00\n";
   const Typed serves = meant_words({"recommend", write(start + "srun vllm serve Qwen/Qwen3-8B\n"), "--rate", "3/s"});

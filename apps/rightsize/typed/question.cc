@@ -49,9 +49,11 @@ std::vector<std::string> mig_words(const Sentence& said, const std::vector<std::
     std::size_t at = i;  // "7 copies of whisper-small"
     while (at > 0 && lists_word("of copies copy instances instance replicas replica", bare_word(names.words[at - 1])))
       --at;
-    const std::string before = at == 0 ? "" : digits_of(names.words[at - 1]) + names.words[at - 1];
+    std::string before = at == 0 ? "" : names.words[at - 1];  // "3", "3x", "three"; not the rate of the model before
+    if (const std::string digits = digits_of(before); !digits.empty()) before = digits;
+    if (before.size() > 1 && before.ends_with('x')) before.pop_back();
     constexpr double kMost = 56;  // slices of eight GPUs
-    const double copies = is_digits(before.substr(0, 1)) ? std::clamp(std::atof(before.c_str()), 1.0, kMost) : 1;
+    const double copies = is_digits(before) ? std::clamp(std::atof(before.c_str()), 1.0, kMost) : 1;
     all.insert(all.end(), static_cast<std::size_t>(copies), model);
   }
   if (slices && all.empty()) return {fmt::format("{}", fmt::join(typed, " "))};
@@ -60,6 +62,8 @@ std::vector<std::string> mig_words(const Sentence& said, const std::vector<std::
   for (const std::string& word : said.words)
     if (!all.empty() && word.find("g.") != std::string::npos)
       notes.push_back(fmt::format("ignored: {}; the plan chooses the slices", word));
+    else if (const auto rate = parse_amount(bare_word(word)); !all.empty() && rate && rate->per)
+      notes.push_back(fmt::format("ignored: {}; a file of workloads gives each its rate ('rightsize help mig')", word));
   return words;
 }
 

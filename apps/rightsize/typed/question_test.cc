@@ -232,6 +232,11 @@ TEST(Question, IsAnsweredByTheCommandOfItsKindWithEveryValue) {
        {"prices", "spot", "{g}", "--gpus={n}", "--hours={n}h"}},
       {"how much (electricity|power|energy) do {n} {g} use at 0.{n} dollars per kWh",
        {"gpus", "{g}", "--gpus={n}", "--kwh-price=0.{n}"}},
+      // A number before a model counts copies, a rate after it does not.
+      {"(host|run) (3|3x|three) whisper-small and bge-large on one a100 with mig",
+       {"mig", "whisper-small,whisper-small,whisper-small,bge-large"}},
+      {"(host|run) bert-large {n}0/s, bge-large 30/s and bert-base 20/s on one a100 with mig",
+       {"mig", "bert-large,bge-large,bert-base"}},
       {"(what|which) MIG (profiles|slices) does (a|an) {g} have", {"mig", "{g}"}},
   };
   const std::vector<std::string> gpus{"h100-sxm", "a100-80gb-sxm", "l40s", "rtx-4090", "a10", "mi300x", "h200-sxm"};

@@ -48,7 +48,10 @@ std::vector<std::string> conditions_as_flags(const std::vector<std::string>& wor
     const bool alone = lists_word("--filter --filters --where", words[i]) && i + 1 < words.size();
     const bool joined = words[i].starts_with("--filter=") || words[i].starts_with("--where=");
     const std::string text = alone ? words[++i] : joined ? words[i].substr(words[i].find('=') + 1) : words[i];
-    if (!alone && !joined && (is_flag_word(text) || flag_of_condition(text).empty())) {
+    // The value of a flag may look like a condition: --price h100-sxm=2.49.
+    const bool of_flag = i > 1 && is_flag_word(words[i - 1]) && text.find_first_of("<>") == text.npos;
+    const bool of_gpu = kind_of_word(text.substr(0, text.find('='))) == WordKind::kGpu;
+    if (!alone && !joined && (is_flag_word(text) || of_flag || of_gpu || flag_of_condition(text).empty())) {
       out.push_back(text);
       continue;
     }

@@ -412,9 +412,12 @@ class Rewriter {
     }
     std::string text = take_value(value);
     if (!value) take_more_words(flag, text);
-    // "80GB+", ">= 80GB", "~24GB": the flag says what is compared.
+    // "80GB+", ">= 80GB", "~24GB": the flag says what is compared, unless the sign says the opposite.
+    const bool opposite = (text.starts_with('<') && flag.name.starts_with("--min")) ||
+                          (text.starts_with('>') && flag.name.starts_with("--max"));
     if (const std::size_t number = text.find_first_not_of("<>=~ ");
-        settings::is_number(flag.setting->kind) && number != text.npos && is_digits(text.substr(number, 1))) {
+        !opposite && settings::is_number(flag.setting->kind) && number != text.npos &&
+        is_digits(text.substr(number, 1))) {
       text.erase(0, number);
       while (text.ends_with('+')) text.pop_back();
     }
