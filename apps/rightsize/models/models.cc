@@ -27,7 +27,17 @@ struct ModelsFlags {
   std::string family, gpu, catalog, job, method, precision;
   std::size_t top = 0;
   std::vector<std::string> conditions;
+  std::optional<double> min_params, max_params;
+  bool moe = false;
   std::int64_t min_context = 0;
+
+  std::vector<std::string> all_conditions() const {
+    std::vector<std::string> all = conditions;
+    if (min_params) all.push_back(fmt::format("parameters>={:.0f}", *min_params));
+    if (max_params) all.push_back(fmt::format("parameters<={:.0f}", *max_params));
+    if (moe) all.emplace_back("experts");
+    return all;
+  }
 };
 
 // Whether the GPUs hold the job: one request of a service, or a training batch of one, sharded where needed.
@@ -159,7 +169,7 @@ Checked<Outcome> run_models(const ModelsFlags& flags) {
   if (flags.models.empty()) {
     RIGHTSIZE_TRY(found, select(flags));
   }
-  if (Result<> kept = keep_matching(found, flags.conditions); !kept) return fail(kept.error());
+  if (Result<> kept = keep_matching(found, flags.all_conditions()); !kept) return fail(kept.error());
   if (flags.min_context > 0) std::erase_if(found, [&](const auto& model) { return model.context < flags.min_context; });
   if (!flags.gpu.empty()) return models_that_fit(flags, std::move(found));
   if (flags.models.empty() || found.size() != 1) return listed(flags, std::move(found));
@@ -174,16 +184,10 @@ Run add_models(FlagSet& command) {
       ->argument()
       ->meaning("built-in names or parts of them, or the path of a Hugging Face config.json");
   command.add("family", flags->family);
-  const auto condition = [&](const char* flag, const char* sign) {
-    command.add_unchecked(flag, [flags, sign](const std::string& text) -> Result<> {
-      flags->conditions.push_back(sign + text);
-      return {};
-    });
-  };
-  condition("min-params", "parameters>=");
-  condition("max-params", "parameters<=");
+  command.add("min-params", flags->min_params);
+  command.add("max-params", flags->max_params);
   command.add("min-context", flags->min_context);
-  condition("moe", "experts=");
+  command.add("moe", flags->moe);
   command.add("filter", flags->conditions)->columns(model_columns());
   command.add("gpu", flags->gpu)->meaning("only models that this GPU can serve, or train, e.g. l4 or 2xrtx-4090");
   command.add("job", flags->job)->or_else("serve");
