@@ -712,11 +712,17 @@ await visit('/recommend', 'typed', async (page) => {
 // What a longer deadline saves agrees with the plan without a deadline.
 await visit('/recommend?deadline=7200', 'longer', async (page) => {
   const usd = async () => Number(/\$([\d,.]+\d)/.exec(await answer(page))[1].replaceAll(',', ''));
-  const said = await page.getByText(/^Longer deadline: .* saves .*(;|neither)/).innerText();
   const now = await usd();
   await page.goto(new URL(`/recommend?deadline=${60 * 86400}`, server.address).href);
   const saved = 1 - (await usd()) / now;
-  const claimed = Math.max(0, ...[...said.matchAll(/saves ([\d.]+) %/g)].map((each) => Number(each[1]) / 100));
+  await page.goto(new URL('/recommend?deadline=7200', server.address).href);
+  // The plan without a deadline arrives after the others.
+  let said = '', claimed = -1;
+  for (let tries = 0; tries < 40 && Math.abs(claimed - saved) >= 0.011; tries += 1) {
+    said = await page.getByText(/^Longer deadline: .* saves/).innerText();
+    claimed = Math.max(0, ...[...said.matchAll(/saves ([\d.]+) %/g)].map((each) => Number(each[1]) / 100));
+    await new Promise((done) => { setTimeout(done, 250); });
+  }
   check(Math.abs(claimed - saved) < 0.011, `a longer deadline saves ${saved}; the page says: ${said}`);
 });
 

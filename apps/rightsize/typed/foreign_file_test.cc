@@ -344,6 +344,19 @@ TEST_F(ForeignFiles, SamplesAndLengthsOfData) {
   }
 }
 
+// torchtune's recipes name the class of their loss.
+TEST_F(ForeignFiles, ALossInChunks) {
+  for (const auto& [loss, wanted] : {std::pair{"torchtune.modules.loss.CEWithChunkedOutputLoss", "chunked"},
+                                     {"torchtune.modules.loss.LinearCrossEntropyLoss", "chunked"},
+                                     {"torch.nn.CrossEntropyLoss", ""}}) {
+    const std::string recipe = write(
+        fmt::format("model:\n  _component_: torchtune.models.llama3_1.lora_llama3_1_8b\n  lora_rank: 8\nbatch_size: 2\n"
+                    "loss:\n  _component_: {}\n",
+                    loss));
+    EXPECT_EQ(typed_value(meant_words({"memory", recipe, "--gpu=l40s"}), "--cross-entropy"), wanted) << loss;
+  }
+}
+
 TEST_F(ForeignFiles, PoliciesAndQueues) {
   const std::string scaler = write(
       "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nspec:\n  scaleTargetRef: {kind: Deployment, name: "

@@ -166,8 +166,8 @@ bool answer_question(Typed& typed, bool quoted) {
   const auto found = std::ranges::find_if(kKinds, [&](const QuestionKind& one) { return applies(one, said); });
   const bool known = found != std::end(kKinds);
   // A symptom is a question in any form: "training is slow", "slow training".
-  const bool worded = words.size() > 2 && (job_of(words.front()).empty() || words.front() == "rank" ||
-                                           (known && said.says("how what which")));
+  const bool worded = words.size() > 2 &&
+                      (job_of(words.front()).empty() || words.front() == "rank" || (known && (said.has & kAsks) != 0));
   if (file || (!worded && !(known && lists_word("profile mig", found->command))) ||
       (command_named && !quoted && !(said.flags.empty() && said.gpus.empty())))
     return false;

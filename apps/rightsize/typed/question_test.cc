@@ -43,6 +43,8 @@ TEST(Question, IsAnsweredByTheCommandOfItsKindWithEveryValue) {
       {"(what|which) (GPU|card) do (I|we) need (to run|for) {m}( with ollama| locally| at home|)( at q4|)?",
        {"memory", "@m", "--job=serve"}},
       {"can (I|we) run {m} on {n} {g}?", {"memory", "@m", "--gpu={n}x{g}"}},
+      {"(lora|qlora) {m} on {n} {g}, seq 2048( -|,) (does it|will it|would that) fit?",
+       {"memory", "@m", "--gpu={n}x{g}", "--seq=2048", "--job=train"}},
       {"(is|are) {n} {g} enough for {m}", {"memory", "@m", "--gpu={n}x{g}"}},
       {"(will|does|can) {m} fit on {n} {g}", {"memory", "@m", "--gpu={n}x{g}"}},
       {"how (big|large) is the (KV cache|kv-cache) of {m} for {n} users", {"memory", "@m", "--concurrency={n}"}},

@@ -47,6 +47,11 @@ describe('a longer deadline', () => {
     expect(longerDeadline(answer(130), plan(16, 'b200', 130, 0.95))).toBe('Longer deadline: 1 h 20 min saves nothing, and neither does any longer one.');
     expect(longerDeadline(answer(130), plan(2, 'b200', 91, 7, { held_back: 'its price is 431 days old' }))).toBe('Longer deadline: 1 h 20 min saves nothing, this plan takes 57 min.');
     expect(longerDeadline(found({ plans: [plan(1, 'a', 1, 1)] }))).toBeUndefined();
+    // No change is offered if the next longer deadlines save nothing.
+    const first = found({ plans: [plan(16, 'b200', 130, 0.95)] });
+    expect(longerDeadline(first, plan(2, 'b200', 91, 7))).toBe('Longer deadline: 7 h saves 30 % (2 × b200, $91.00); this plan takes 57 min.');
+    expect(longerDeadline(first, plan(16, 'b200', 130, 0.95))).toBe('Longer deadline: none saves money; this plan takes 57 min.');
+    expect(longerDeadline(first, plan(2, 'b200', 91, 7, { held_back: 'its price is 431 days old' }))).toBe('Longer deadline: none saves money; this plan takes 57 min.');
   });
 });
 

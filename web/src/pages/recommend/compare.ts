@@ -139,9 +139,15 @@ export function longerDeadline(found: Found, unlimited?: Plan): string | undefin
   const first = found.plans?.[0];
   const change = (found.changes ?? []).find((each) => each.flags.startsWith('--deadline '));
   const longer = parseDuration(change?.flags.split(' ')[1] ?? '');
-  if (!first || !change || longer === undefined) return undefined;
+  if (!first) return undefined;
   const savedBy = (plan: Plan) => 1 - plan.usd_total / first.usd_total;
   const saves = (plan: Plan) => `saves ${percent(savedBy(plan), savedBy(plan) < 0.095 ? 1 : 0)} (${gpusOf(plan)}, ${money(plan.usd_total)})`;
+  // Without such a change, the next longer deadlines save nothing.
+  if (!change || longer === undefined) {
+    if (!unlimited) return undefined;
+    const more = !unlimited.held_back && savedBy(unlimited) >= 0.005 ? `${duration(timeOf(unlimited, false))} ${saves(unlimited)}` : 'none saves money';
+    return `Longer deadline: ${more}; this plan takes ${duration(timeOf(first, false))}.`;
+  }
   const next = savedBy(change.plan) >= 0.005 ? `${duration(longer)} ${saves(change.plan)}` : undefined;
   const last = unlimited && !unlimited.held_back && savedBy(unlimited) >= Math.max(0.005, savedBy(change.plan) + 0.005) ? `${duration(timeOf(unlimited, false))} ${saves(unlimited)}` : undefined;
   if (next || last) return `Longer deadline: ${[next ?? `${duration(longer)} saves nothing`, last].filter(Boolean).join('; ')}.`;

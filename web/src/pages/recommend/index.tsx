@@ -55,7 +55,7 @@ export function Recommendation() {
   const before = !fullIsCurrent && (found?.plans ?? []).length > 0 && full.value?.request?.['job'] === job ? full.value : undefined;
   const plans = (before ?? found)?.plans ?? NONE;
   const others = useOtherClouds(asking, full.value?.plans ?? NONE, fullIsCurrent);
-  const unlimited = useAnswer('recommend', useMemo(() => (fullIsCurrent && asking && !isServing(asking) ? quickQuestion(withoutDeadline(asking)) : null), [key, fullIsCurrent]));
+  const unlimited = useAnswer('recommend', useMemo(() => (fullIsCurrent && asking && !isServing(asking) && asking.deadline !== withoutDeadline(asking).deadline ? quickQuestion(withoutDeadline(asking)) : null), [key, fullIsCurrent]));
   const first = found?.plans?.[0];
   const shown = before ?? found;
   // The first answer has one plan: nothing can be said about others until all are ranked.
