@@ -99,7 +99,7 @@ Checked<SessionTraffic> sessions_of(const Flags& flags, const model::ModelShape&
   // Every user of a trace must come back often. GPUs are counted with all users.
   constexpr double kSampled = 2'000, kMostOnGpus = 5'000, kQuick = 1'000;
   if (!flags.gpu.empty() && sessions.users > kMostOnGpus)
-    return fail(bad_input(fmt::format("the GPUs for more than {} users with conversations take too long to simulate",
+    return fail(bad_input(fmt::format("sizing GPUs for more than {} users with conversations takes too long",
                                       format_count(kMostOnGpus)))
                     .with_hint(flags.users ? fmt::format("--users {}", kQuick)
                                            : fmt::format("--sessions users={},turns={},turn-in={},turn-out={}", kQuick,

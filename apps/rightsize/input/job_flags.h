@@ -49,8 +49,8 @@ bool split_if_too_large(const JobFlags& flags, const model::ModelShape& model, c
                         bool may_add_gpus = false);
 
 // The same for training: a job that does not fit is sharded with the lowest sufficient ZeRO stage, with recomputation
-// if needed. It uses the given GPUs or, with `may_add_gpus` and without --gpus, one GPU if recomputation is enough, else
-// the fewest that hold it.
+// if needed. It uses the given GPUs or, with `may_add_gpus` and without --gpus, one GPU if recomputation is enough,
+// else the fewest that hold it.
 bool shard_if_too_large(const JobFlags& flags, const model::ModelShape& model, const catalog::Gpu& gpu, model::Job& job,
                         bool may_add_gpus = false);
 
