@@ -83,7 +83,7 @@ void Assessment::confirm(const Service& service, const Assessment& other) {
 bool Assessment::within_load(const Service& service) const {
   if (profile.prompt_tokens == 0) return true;
   constexpr double kRounding = 1 + 1e-9;
-  const double left = 1 - 1.0 / configuration.replicas();
+  const double left = 1 - 1.0 * configuration.together / configuration.replicas();
   return load <= kRounding * service.max_load && (!service.one_to_spare || load <= kRounding * kLoadAfterLoss * left);
 }
 

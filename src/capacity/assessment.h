@@ -23,6 +23,7 @@ struct Configuration {
   std::vector<ReplicaGroup> groups;
   sim::DynamicBatchConfig batching = {};  // batch models
   int executors = 1;                      // batch models: model instances on each GPU
+  int together = 1;                       // replicas that a failure takes at once: those of a machine
   sim::ContinuousConfig engine = {};      // language models
   double price = 0;                       // of all replicas, in any unit that compares them
 

@@ -47,15 +47,15 @@ bool misses_tpot(const Assessment& a, const Service& service) {
   });
 }
 
-// Whether a setting that changes a look from `same` to `other` would have met the SLOs that `missed` missed, at the
-// lower ends of its intervals or at its values. Both looks see the same requests, so their ratio is far more certain
-// than either value.
+// Whether a setting that changes a look from `same` to `other` would have met this share of the SLOs' limits where
+// `missed` is above it, at the lower ends of its intervals or at its values. Both looks see the same requests, so their
+// ratio is far more certain than either value.
 bool would_keep(const Assessment& other, const Assessment& same, const Assessment& missed, const Service& service,
-                bool lower_ends, double slack) {
+                bool lower_ends, double share) {
   return std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
     const bool low = lower_ends && std::isfinite(in_seconds(missed.low(slo)));
     const Seconds seen = low ? missed.low(slo) : missed.value(slo);
-    return seen * (other.value(slo) / same.value(slo)) <= slo.limit * slack;
+    return seen * (other.value(slo) / same.value(slo)) <= slo.limit * share;
   });
 }
 
@@ -64,6 +64,14 @@ bool would_keep(const Assessment& other, const Assessment& same, const Assessmen
 // Counts in steps.
 struct Planner::Range {
   int step = 1, least = 1, guess = 1, last = 0;
+  int together = 1;
+
+  Configuration at(std::size_t replica, int steps) const {
+    Configuration c;
+    c.groups = {{replica, steps * step}};
+    c.together = together;
+    return c;
+  }
 };
 
 Planner::Range Planner::range_of(std::size_t replica, const ReplicaCounts& counts) const {
@@ -74,7 +82,7 @@ Planner::Range Planner::range_of(std::size_t replica, const ReplicaCounts& count
     const double replicas = std::max<double>(counts.at_least, std::ceil(mean_rate() / each - 1e-9));
     return static_cast<int>(std::min(std::ceil(std::max(1.0, replicas) / counts.step), 1e9));
   };
-  Range range{.step = counts.step};
+  Range range{.step = counts.step, .together = counts.together};
   if (!(screened_[replica] > 0)) return range;
   range.least = steps_for(capacity(one)), range.last = std::min(counts.most, idle_from(replica)) / counts.step;
   range.last = std::max(range.last, std::min(counts.most / counts.step, range.least));
@@ -91,10 +99,10 @@ int Planner::idle_from(std::size_t replica) const {
 
 // Token engines: the limits above. Batches: every size with this delay, the fastest at a glance first; those that are
 // far too slow are left out.
-std::vector<Configuration> Planner::settings(std::size_t replica, int count, double delay) const {
+std::vector<Configuration> Planner::settings(const Configuration& replicas, double delay) const {
   std::vector<Configuration> all;
-  Configuration c;
-  c.groups = {{replica, count}};
+  Configuration c = replicas;
+  const std::size_t replica = c.groups.front().replica;
   if (replicas_[replica].continuous) {
     for (const auto& [sequences, budget] : kEngineLimits) {
       c.engine.max_sequences = sequences, c.engine.token_budget = budget;
@@ -133,25 +141,27 @@ std::vector<Configuration> Planner::settings(std::size_t replica, int count, dou
   return all;
 }
 
-// Whether a setting may meet the SLOs that another one missed, by looks at both up to the first.
-bool Planner::may_improve(const Configuration& c, const Assessment& missed, bool lower_ends) const {
+// Whether a setting may meet this share of the SLOs' limits where another one is above it, by looks at both up to the
+// first.
+bool Planner::may_improve(const Configuration& c, const Assessment& missed, bool lower_ends, double share) const {
   constexpr double kErrors[] = {1.1, 1.07, 1.05, kFirstLookError};
   for (std::size_t number = kAtAGlance; number <= kFirst; ++number) {
     const auto other = look(c, number, seed_), same = look(missed.configuration, number, seed_);
-    if (!other || !same || !would_keep(*other, *same, missed, service_, lower_ends, kErrors[number])) return false;
+    if (!other || !same || !would_keep(*other, *same, missed, service_, lower_ends, share * kErrors[number]))
+      return false;
   }
   return true;
 }
 
 // Whether some setting may still meet the SLOs after short runs.
-bool Planner::may_keep(std::size_t replica, int count) const {
+bool Planner::may_keep(const Configuration& replicas) const {
   double rarest = 1;
   for (const Slo& slo : service_.slos) rarest = std::min(rarest, share_beyond(slo.at));
   std::optional<Assessment> missed;
   for (double delay : kDelays) {
-    for (const Configuration& c : settings(replica, count, delay)) {
+    for (const Configuration& c : settings(replicas, delay)) {
       if (bound(c) > 1) continue;
-      if (missed && may_improve(c, *missed, true)) return true;
+      if (missed && may_improve(c, *missed, true, 1)) return true;
       if (missed) continue;
       // The run goes on until it is clear. A count that passes too easily is simulated for longer anyway.
       for (std::size_t number = kAtAGlance; number <= kFirst; ++number) {
@@ -172,11 +182,11 @@ bool Planner::may_keep(std::size_t replica, int count) const {
   return false;
 }
 
-std::optional<Assessment> Planner::kept_with(std::size_t replica, int count) const {
+std::optional<Assessment> Planner::kept_with(const Configuration& replicas) const {
   std::optional<Assessment> missed;
   for (double delay : kDelays) {
-    for (const Configuration& c : settings(replica, count, delay)) {
-      if (bound(c) > 1 || (missed && !may_improve(c, *missed, false))) continue;
+    for (const Configuration& c : settings(replicas, delay)) {
+      if (bound(c) > 1 || (missed && !may_improve(c, *missed, false, 1))) continue;
       const Decision decision = decide(c);
       if (decision.kept || !decision.last) return decision.last;
       if (!missed) missed = decision.last;
@@ -186,13 +196,31 @@ std::optional<Assessment> Planner::kept_with(std::size_t replica, int count) con
   return std::nullopt;
 }
 
+// An easier question, which more settings meet, must not get an answer with less room, so all are compared.
+Assessment Planner::with_most_room(Assessment kept) const {
+  constexpr double kAmple = 0.6, kClearly = 0.97;
+  if (sim::trace_of(service_.arrivals) != nullptr) return kept;
+  // Of the limits on latency and load.
+  const auto used_by = [&](const Assessment& a) { return std::max(a.excess(service_, 1), a.load / service_.max_load); };
+  for (const Configuration& c : settings(kept.configuration, 0)) {
+    const double used = used_by(kept), most = used * kClearly;
+    if (used <= kAmple) break;
+    const Configuration& now = kept.configuration;
+    const bool same = c.engine == now.engine && c.batching == now.batching;
+    const bool loaded = mean_rate() > most * service_.max_load * capacity(c);
+    if (same || loaded || bound(c) > 1 || !may_improve(c, kept, false, most)) continue;
+    Decision other = decide(c);
+    if (other.kept && used_by(*other.last) < most) kept = *std::move(other.last);
+  }
+  return kept;
+}
+
 int Planner::first_candidate(std::size_t replica, const Range& range) const {
-  const auto enough = [&](int n) { return may_keep(replica, n * range.step); };
+  const auto enough = [&](int n) { return may_keep(range.at(replica, n)); };
   // If a single request is already close to a limit, possibly no number is enough.
   constexpr double kClose = 0.8;
-  Configuration most;
-  most.groups = {{replica, range.last * range.step}};
-  if (range.last > range.guess && bound(most) > kClose && !enough(range.last)) return range.last + 1;
+  if (range.last > range.guess && bound(range.at(replica, range.last)) > kClose && !enough(range.last))
+    return range.last + 1;
   return smallest(range.least, range.last, range.guess, enough);
 }
 
@@ -207,12 +235,12 @@ std::optional<Assessment> Planner::fewest(std::size_t replica, const ReplicaCoun
   const int from = range.least > range.last ? range.last + 1 : first_candidate(replica, range);
   std::optional<Assessment> found;
   smallest(from, range.last, from, [&](int n) {
-    std::optional<Assessment> kept = kept_with(replica, n * range.step);
+    std::optional<Assessment> kept = kept_with(range.at(replica, n));
     if (kept && !keeps_all_day(kept->configuration)) kept.reset();
     if (kept) found = kept;
     return kept.has_value();
   });
-  return found;
+  return found ? with_most_room(*std::move(found)) : found;
 }
 
 }  // namespace rightsize::capacity

@@ -120,7 +120,7 @@ double Planner::bound(const Configuration& c) const {
       one.groups = {{group.replica, 1}};
       largest = std::max(largest, capacity(one));
     }
-    if (overloads(kLoadAfterLoss * (capacity(c) - largest))) return kInfinite;
+    if (overloads(kLoadAfterLoss * (capacity(c) - c.together * largest))) return kInfinite;
   }
   double worst = 0;
   for (const Slo& slo : service_.slos) {

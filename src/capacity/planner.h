@@ -9,7 +9,8 @@
 // count that may be enough; from there upwards, longer simulations confirm or refuse counts. A count is confirmed when
 // the upper end of the 95 % confidence interval of every SLO's statistic is within its limit, in two runs with
 // different seeds. A value with an interval within 3 % that contains the limit is refused. All counts and settings see
-// the same requests (common random numbers). The same seed gives the same answer.
+// the same requests (common random numbers). The same seed gives the same answer. Of the settings that meet the SLOs
+// with this count, the one with the most room is returned.
 //
 // For a recording, the busiest hour decides (busiest.h). Its percentiles count, not their intervals, because the replay
 // is exact. The whole recording is then replayed once to verify the choice.
@@ -31,6 +32,7 @@ struct ReplicaCounts {
   int step = 1;      // only multiples of this
   int most = 4096;   // at most this many
   int at_least = 1;  // at least this many
+  int together = 1;  // Configuration::together
 };
 
 class Planner {
@@ -49,7 +51,7 @@ class Planner {
   double capacity(const Configuration& configuration) const;
 
   // A lower bound on the ratio of a value to its limit, over all SLOs: the latency of an idle replica. Infinite if the
-  // load is above max_load, or above the remaining capacity after the loss of a replica.
+  // load is above max_load, or above the remaining capacity after the loss of replicas that fail together.
   double bound(const Configuration& configuration) const;
 
   // The performance of a configuration in a run of this length; empty if the load is at or above capacity. `density`
@@ -109,10 +111,11 @@ class Planner {
 
   // The search.
   Range range_of(std::size_t replica, const ReplicaCounts& counts) const;
-  std::vector<Configuration> settings(std::size_t replica, int count, double delay) const;
-  bool may_improve(const Configuration& configuration, const Assessment& missed, bool lower_ends) const;
-  bool may_keep(std::size_t replica, int count) const;
-  std::optional<Assessment> kept_with(std::size_t replica, int count) const;
+  std::vector<Configuration> settings(const Configuration& replicas, double delay) const;
+  bool may_improve(const Configuration& configuration, const Assessment& other, bool lower_ends, double share) const;
+  bool may_keep(const Configuration& replicas) const;
+  std::optional<Assessment> kept_with(const Configuration& replicas) const;
+  Assessment with_most_room(Assessment kept) const;
   int first_candidate(std::size_t replica, const Range& range) const;
 
   double mean_rate() const;

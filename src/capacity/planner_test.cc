@@ -85,6 +85,39 @@ RC_GTEST_PROP(Fewest, ShortRunsRefuseNoCountThatALongRunConfirmsWithRoom, ()) {
   }
 }
 
+// With the same replicas, the answer to a harder question never has more room.
+RC_GTEST_PROP(Fewest, NeitherTrafficNorTighterLimitsLeaveMoreRoom, ()) {
+  constexpr double kAmple = 0.6, kOtherRun = 1.06;
+  const double isl = *rc::gen::element(200.0, 2000.0, 8000.0), osl = *rc::gen::element(50.0, 400.0);
+  const int count = *rc::gen::inRange(2, 5);
+  const double rate = count * *rc::gen::element(0.5, 2.0, 6.0), more = *rc::gen::element(1.0, 1.5);
+  const double less = more > 1 ? 1 : *rc::gen::element(0.7, 0.85);
+  const Statistic at = *rc::gen::element(Statistic::kP50, Statistic::kP95);
+  const Slo ttft{Quantity::kTtft, at, milliseconds(*rc::gen::inRange(100, 2000))};
+  const Slo tpot{Quantity::kTpot, at, milliseconds(*rc::gen::inRange(8, 60))};
+  const auto excess = [&](double rates, double limits) {
+    const Service service = language_service(
+        rate * rates, isl, osl, {{ttft.quantity, at, ttft.limit * limits}, {tpot.quantity, at, tpot.limit * limits}});
+    const auto found = Planner(service, {language_replica()}).fewest(0, {.step = count, .most = count});
+    return found ? found->excess(service, 1) : kInfinite;
+  };
+  const double easy = excess(1, 1), hard = excess(more, less);
+  RC_ASSERT(std::isinf(hard) || easy <= std::max(kAmple, hard * kOtherRun));
+}
+
+// Replicas of a machine fail together, and the others then carry the load with batches of the chosen size.
+RC_GTEST_PROP(Fewest, TheOtherMachinesCarryTheLoad, ()) {
+  const int each = *rc::gen::inRange(1, 9);
+  Service service = language_service(*rc::gen::inRange(5, 3000), 1, 1, {});
+  service.slos = {{Quantity::kLatency, Statistic::kP95, milliseconds(*rc::gen::inRange(10, 200))}};
+  service.one_to_spare = true;
+  const Planner planner(service, {batch_replica_of(*rc::gen::inRange(1, 40), 64)});
+  const auto found = planner.fewest(0, {.step = each, .most = 64 * each, .at_least = 2 * each, .together = each});
+  if (!found) return;
+  const int all = found->configuration.replicas();
+  RC_ASSERT(found->load * all / (all - each) <= kLoadAfterLoss + 1e-6);
+}
+
 TEST(Slo, ReadsSlosAndRefusesOtherText) {
   const auto slos = parse_slos("p95=50ms");
   ASSERT_TRUE(slos);

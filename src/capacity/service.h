@@ -60,7 +60,7 @@ struct Service {
   std::vector<Slo> slos = {};                          // all must hold; none: only `max_load` applies
   double most_rejected = 0.001;                        // share of requests that may be rejected
   double max_load = kMostLoad;  // share of capacity, 0-1; ignored if a queue limit or timeout sheds load
-  bool one_to_spare = false;    // the load must stay within kLoadAfterLoss after the loss of a replica
+  bool one_to_spare = false;    // the load must stay within kLoadAfterLoss after a loss (Configuration::together)
   sim::QueuePolicy queue = {};  // batch models
   // For language models with known contents of prompts (sim/prompts.h).
   std::int64_t cache_block = 0;  // tokens per block of the engine's prefix cache; 0: none

@@ -80,12 +80,15 @@ class PlanReader {
       note(parent, fmt::format("it has no {}: nothing met the limits", noun), kNoPlanHint);
       return nullptr;
     }
-    if (pick_.plan < 1 || static_cast<std::size_t>(pick_.plan) > count) {
-      note(found->value, fmt::format("there is no {} {}: it has {}", noun, pick_.plan, count),
+    const JsonMember* use = parent.find("use");
+    const auto named = use == nullptr ? std::nullopt : use->value.integer;
+    const std::int64_t rank = pick_.plan != 0 ? pick_.plan : named.value_or(1);
+    if (rank < 1 || static_cast<std::size_t>(rank) > count) {
+      note(found->value, fmt::format("there is no {} {}: it has {}", noun, rank, count),
            fmt::format("use --plan {}", count));
       return nullptr;
     }
-    return &found->value.items[static_cast<std::size_t>(pick_.plan) - 1];
+    return &found->value.items[static_cast<std::size_t>(rank) - 1];
   }
 
   // The workload or service of --part; without it, the only one.

@@ -12,7 +12,7 @@
 namespace rightsize::decisions {
 
 struct PlanPick {
-  int plan = 1;           // its rank; for a fleet: the action
+  int plan = 0;           // its rank; for a fleet: the action; 0: the one that the answer names first
   std::string part = {};  // the workload, service or policy, in a document with several
 };
 

@@ -97,7 +97,9 @@ GpuProfile understand(const Observed& observed, const catalog::Catalog& catalog,
   profile.steady.clock_jumps = profile.whole.clock_jumps;  // phases that are left out are not jumps
   profile.diagnosis = classify(profile.steady, profile.gpu != nullptr ? hardware_of(*profile.gpu) : Hardware{});
   if (profile.cycle) explain_cycle(*profile.cycle, profile.diagnosis);
-  if (const double pauses = pause_share(profile.phases); pauses >= kLongPauses) {
+  const Verdict verdict = profile.diagnosis.verdict;
+  const bool works = verdict != Verdict::kIdle && verdict != Verdict::kIdleHeld;
+  if (const double pauses = pause_share(profile.phases); works && pauses >= kLongPauses) {
     profile.diagnosis.actions.insert(
         profile.diagnosis.actions.begin(),
         {"data-loading", fmt::format("shorten the pauses, which take {} of the time: load data, write checkpoints and "

@@ -47,6 +47,23 @@ RC_GTEST_PROP(Understand, PausesDoNotChangeTheVerdictOfTheWork, ()) {
   RC_ASSERT(!works || pause_share(profile.phases) > 0.1 || profile.cycle);
 }
 
+// An idle GPU on which something stirs now and then is to be stopped: it has no pauses to shorten.
+TEST(Understand, AnIdleGpuHasNoPausesToShorten) {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  Observer observer;
+  const int gpu = observer.open({});
+  Level idle{0, 0, 0}, stirs{0.006, 0.0048, 0.0012};
+  idle.memory_gib = stirs.memory_gib = 40;
+  for (const Sample& sample : record(300, [&](double t) {
+         return (t >= 39 && t < 59) || (t >= 119 && t < 179) || (t >= 201 && t < 204) ? stirs : idle;
+       }))
+    observer.add(gpu, sample);
+  const GpuProfile profile = understand(observer.gpus()[0], kCatalog, nullptr, false);
+  EXPECT_EQ(profile.diagnosis.verdict, Verdict::kIdleHeld);
+  EXPECT_GT(pause_share(profile.phases), 0.2);
+  for (const Action& action : profile.diagnosis.actions) EXPECT_NE(action.kind, "data-loading") << action.text;
+}
+
 TEST(Identify, KnowsTheNamesDriversAndExportersUse) {
   const catalog::Catalog catalog = *catalog::load_catalog("");
   for (const char* name : {"NVIDIA H200", "NVIDIA-H200"}) {

@@ -104,7 +104,7 @@ Result<std::string> kubernetes(const Request& request, const Plan& plan) {
     return hand_over::fill_in("kubernetes/worker_pools.yaml", facts);
   }
   if (is_served(request)) {
-    facts.set("pod_gpus", plan::replica_gpus(plan.job)).set("answers", true).set("spread", plan.machines > 1);
+    facts.set("pod_gpus", plan::replica_gpus(plan.job)).set("answers", true).set("spread", plan.replicas > 1);
     if (!plan.machines_by_hour.empty()) add_schedule(facts, plan);
     add_work(facts, request, plan, {"0", "localhost", 1});
     return hand_over::fill_in("kubernetes/plan_deployment.yaml", facts);
@@ -140,25 +140,14 @@ bool takes_best_network(const plan::SkyPilotCloud& cloud, const std::string& acc
   });
 }
 
-// What SkyPilot would refuse, with another way to run the plan.
-Result<> check_skypilot(const plan::SkyPilotCloud& cloud, const Request& request, const Plan& plan) {
-  const std::string& provider = plan.offer.machine->provider;
-  const auto refused = [&](std::string_view what) {
-    return fail(bad_input(fmt::format("SkyPilot {} on {}", what, provider))
-                    .with_hint("use --emit kubernetes or --emit slurm")
-                    .with_hint("--providers aws,gcp,lambda,nebius restricts the plan to clouds where it can"));
-  };
-  if (plan.machines > 1 && is_training(request) && !cloud.nodes) return refused("starts no jobs over several machines");
-  if (is_spot(plan) && !cloud.spot) return refused("rents no spot machines");
-  if (is_served(request) && !cloud.ports) return refused("opens no ports for a service");
-  if (is_amd(plan) && !cloud.docker) return refused("starts no container images, which ROCm needs,");
-  return {};
-}
-
 Result<std::string> skypilot(const Request& request, const Plan& plan) {
   const catalog::Machine& machine = *plan.offer.machine;
   const plan::SkyPilotCloud cloud = plan::skypilot_cloud(machine.provider);
-  if (Result<> possible = check_skypilot(cloud, request, plan); !possible) return fail(possible.error());
+  const plan::SkyPilotNeeds needs{.nodes = plan.machines > 1 && is_training(request),
+                                  .spot = is_spot(plan),
+                                  .ports = is_served(request),
+                                  .docker = is_amd(plan)};
+  if (Result<> possible = plan::check_skypilot(machine.provider, needs); !possible) return fail(possible.error());
   const bool rents = !cloud.infra.empty();
   const std::string& region = plan.offer.price->region;
   // "n1-standard-8+1xT4" is a host and the GPU attached to it.

@@ -175,6 +175,12 @@ TEST(Embeddings, RunAsAPoolAndTheirResultsFitOnTheDisk) {
 TEST(Spread, PodsOfAServiceRunOnDifferentMachines) {
   EXPECT_THAT(written({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "20/s"}, {"ttft-slo", "1s"}}),
               HasSubstr("topologyKey: kubernetes.io/hostname"));
+  // The user's other machines take their share, even if one would be enough.
+  const Request request =
+      request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "20/s"}, {"ttft-slo", "1s"}});
+  Plan plan = recommend(request, built_in_prices(), built_in_constants()).plans.front();
+  plan.machines = 1, plan.replicas = 4;
+  EXPECT_THAT(*hand_over(Target::kKubernetes, request, plan), HasSubstr("topologyKey: kubernetes.io/hostname"));
 }
 
 }  // namespace

@@ -445,7 +445,7 @@ int disk_gb(const Request& request, const Plan& plan, bool keeps_all, bool has_w
   if (request.work.is_measured()) return static_cast<int>(2 * kSystemAndImage);
   const perf::ModelWork work = perf::work_of(request.model);
   // The size as downloaded: 16 bits per parameter, or the checkpoint of a format that has its own.
-  const double weights = has_weights ? 2e-9 * static_cast<double>(request.model.parameters()) : 0;
+  const double weights = has_weights ? 2e-9 * static_cast<double>(request.model.loaded_parameters()) : 0;
   const double saved = 1e-9 * in_bytes(plan::checkpoint_bytes(work, plan.job)) / std::max(1, plan.machines);
   return static_cast<int>(
       std::ceil((kSystemAndImage + 1.1 * weights + 2.2 * saved + results_on_disk(request, plan, keeps_all)) / kStep) *

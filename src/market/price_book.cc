@@ -128,6 +128,18 @@ std::optional<GpuQuote> PriceBook::gpu(const catalog::Gpu& gpu, Purchase purchas
   return this->gpu(gpu, {.purchases = {purchase}});
 }
 
+std::vector<Offer> PriceBook::machines_for(const catalog::Gpu& gpu, Purchase purchase, int together) const {
+  std::set<int> sizes;
+  for (const Offer& offer : offers_of(offers_, gpu.name)) sizes.insert(offer.machine->gpus);
+  std::vector<Offer> found;
+  for (auto size = sizes.lower_bound(together); size != sizes.end(); ++size)
+    if (const auto best = cheapest_offer(gpu.name, {.purchases = {purchase}, .machine_gpus = *size}))
+      found.push_back(*best);
+  const auto is_sound = [&](const Offer& offer) { return outlook(offer, Seconds{}).may_lead(); };
+  if (std::ranges::any_of(found, is_sound)) std::erase_if(found, std::not_fn(is_sound));
+  return found;
+}
+
 std::optional<GpuQuote> PriceBook::own_gpu(std::string_view name) const {
   std::optional<GpuQuote> found;
   const Result<std::vector<const catalog::Gpu*>> members = catalog_->match_gpus(name);

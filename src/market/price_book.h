@@ -56,6 +56,10 @@ class PriceBook {
   // machines with half as many.
   std::optional<GpuQuote> gpu(const catalog::Gpu& gpu, catalog::Purchase purchase, int together = 1) const;
 
+  // The machines that can be rented for copies of a model on `together` GPUs each: the cheapest of each size that holds
+  // a copy, of those with a sound price if there are any.
+  std::vector<Offer> machines_for(const catalog::Gpu& gpu, catalog::Purchase purchase, int together) const;
+
   // The user's own price of a GPU with an incomplete name ("a100", if all its members have one price) or without one.
   std::optional<GpuQuote> own_gpu(std::string_view name) const;
 

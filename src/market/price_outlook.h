@@ -55,6 +55,8 @@ struct PriceOutlook {
 
   // Whether a recommendation may put the offer first: confirmed, recent or confirmed by a second source, and not a
   // launch floor. Peer-hosted offers need OfferFilter::community.
+  // Old prices without fresher ones may lead, but are in doubt as well.
+  bool in_doubt() const { return !may_lead() || is_old(); }
   bool may_lead() const { return !floor && !unconfirmed && !outdated && !aged; }
 };
 

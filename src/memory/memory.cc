@@ -120,9 +120,10 @@ Fit fits(const MemoryNeed& need, const catalog::Gpu& gpu) {
   const Bytes deviation = side / kEightyPercent;
   fit.oom_probability = deviation > Bytes{} ? 0.5 * std::erfc(fit.headroom / deviation / std::sqrt(2.0))
                                             : (fit.headroom >= Bytes{} ? 0 : 1);
-  fit.verdict = interval.high <= fit.capacity ? Verdict::kFits
-                : need.device <= fit.capacity ? Verdict::kTight
-                                              : Verdict::kNo;
+  // A GPU that holds the job is not enough if its share has no room for one request: the engine would not start.
+  fit.verdict = need.device > fit.capacity || need.max_concurrency == 0 ? Verdict::kNo
+                : interval.high <= fit.capacity                         ? Verdict::kFits
+                                                                        : Verdict::kTight;
   return fit;
 }
 

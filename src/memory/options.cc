@@ -80,7 +80,10 @@ const std::vector<MemoryOption> kOptions = {
        j.train.method = Method::kQlora;
        if (j.precision != Precision::kAmpFp16) j.precision = Precision::kBf16;  // GPUs without bf16 train in fp16
      },
-     [](const ModelShape& m, const Job& j) { return trains(j) && j.train.method != Method::kQlora && language(m); }},
+     [](const ModelShape& m, const Job& j) {
+       const bool adapters = m.kind == ModelKind::kDiffusionTransformer && j.train.method == Method::kLora;
+       return trains(j) && j.train.method != Method::kQlora && (language(m) || adapters);
+     }},
     {"optimizer in host memory", OptionKind::kOther, "", [](Job& j) { j.train.offload = model::Offload::kOptimizer; },
      [](const ModelShape&, const Job& j) { return full(j) && j.train.offload == model::Offload::kNone; }},
     {"shard over the GPUs (ZeRO-3)", OptionKind::kOther, "", [](Job& j) { j.parallel.zero = 3; },
@@ -100,6 +103,12 @@ const std::vector<MemoryOption> kOptions = {
      [](Job& j) { j.serve.kv_precision = Precision::kFp8; },
      [](const ModelShape& m, const Job& j) {
        return !trains(j) && m.kind == ModelKind::kDecoder && !j.serve.kv_precision;
+     }},
+    // What is left is for the driver; engines' guides use up to 0.95 to 0.98 if nothing else runs on the GPU.
+    {"more of the GPU for the engine", OptionKind::kOther, "", [](Job& j) { j.serve.memory_share = 0.97; },
+     [](const ModelShape& m, const Job& j) {
+       return !trains(j) && m.kind == ModelKind::kDecoder && j.stack != model::Stack::kHf &&
+              j.serve.memory_share < 0.97;
      }},
     {"half the concurrency", OptionKind::kOther, "", [](Job& j) { j.serve.concurrency /= 2; },
      [](const ModelShape&, const Job& j) { return !trains(j) && j.serve.concurrency >= 2; }},
@@ -124,6 +133,7 @@ std::string flags_between(const Job& before, const Job& after) {
   add(was.accumulation != is.accumulation, "accumulate", is.accumulation);
   add(before.parallel.zero != after.parallel.zero, "zero", after.parallel.zero);
   add(before.serve.kv_precision != after.serve.kv_precision, "kv-precision", "fp8");
+  add(before.serve.memory_share != after.serve.memory_share, "memory-share", after.serve.memory_share);
   add(before.serve.concurrency != after.serve.concurrency, "concurrency", after.serve.concurrency);
   return flags;
 }
@@ -205,7 +215,10 @@ std::vector<MemoryOption> options_for(const ModelShape& model, const Job& job, c
     Job changed = job;
     option.apply(changed);
     const bool to_bf16 = changed.precision == Precision::kBf16 && job.precision != Precision::kBf16;
-    if (has_bf16 || !to_bf16) options.push_back(option);
+    // A larger share frees nothing: it only lets an engine start.
+    const bool more_share = changed.serve.memory_share > job.serve.memory_share;
+    const bool starts = gpu == nullptr || estimate_memory(model, job, gpu).max_concurrency != 0;
+    if ((has_bf16 || !to_bf16) && !(more_share && starts)) options.push_back(option);
   }
   return options;
 }
@@ -232,7 +245,7 @@ std::optional<OptionEffect> cheapest_fit(const ModelShape& model, const Job& job
   std::optional<OptionEffect> tight;
   for (const OptionSet& combination : combinations_of(model, job, options, time_of)) {
     OptionEffect effect = effect_of(model, job, combination, before);
-    const Verdict verdict = fits(effect.need, gpu).verdict;
+    const Verdict verdict = fits(estimate_memory(model, effect.job, &gpu), gpu).verdict;
     if (verdict == Verdict::kFits) return effect;
     if (verdict == Verdict::kTight && (!tight || effect.need.device < tight->need.device)) tight = std::move(effect);
   }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/format.h"
 #include "memory/kv_cache.h"
 #include "memory/weight_bytes.h"
 
@@ -125,8 +126,10 @@ MemoryNeed estimate_serving(const ModelShape& model, const Job& job, const catal
     need.max_concurrency = static_cast<std::int64_t>(most);
     if (most < running) {
       need.warnings.push_back(
-          most < 1 ? fmt::format("{} has no memory left for a KV cache of {} tokens, so the engine would not start",
-                                 gpu->name, context)
+          most < 1 ? fmt::format(
+                         "{} lacks {} for the KV cache of a request of {} tokens at --memory-share {:g}, so the engine "
+                         "would not start",
+                         gpu->name, format_bytes(per_sequence - budget), context, serve.memory_share)
                    : fmt::format("the KV cache of {} holds {:.0f} sequences of {} tokens, not {:.0f}; the others queue",
                                  gpu->name, most, context, running));
     }

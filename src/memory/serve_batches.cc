@@ -108,13 +108,9 @@ double cached_elements(const ModelShape& model, const Job& job) {
 
 // GPUs that share an item by sequence parallelism each hold all weights.
 Bytes all_weights(const ModelShape& model, const Job& job) {
-  auto one = [&](const ModelShape& shape) {
-    return model_weight_bytes(shape, job.precision, {}, job.serve.quantize_embeddings);
-  };
-  Bytes sum = one(model);
-  if (!model.pipeline) return sum;
-  for (const auto& encoder : model.pipeline->encoder_shapes) sum += one(*encoder);
-  if (model.pipeline->decoder_shape) sum += one(*model.pipeline->decoder_shape);
+  Bytes sum;
+  for (const ModelShape* shape : model.loaded_shapes())
+    sum += model_weight_bytes(*shape, job.precision, {}, job.serve.quantize_embeddings);
   return sum;
 }
 

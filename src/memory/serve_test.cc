@@ -177,6 +177,40 @@ RC_GTEST_PROP(CheapestFit, FewerRequestsAloneComeFirst, ()) {
   RC_ASSERT(found->job.serve.concurrency == *room);
 }
 
+// A verdict other than "no" and every option mean that the engine starts: its share holds one request.
+RC_GTEST_PROP(CheapestFit, NothingFitsUnlessTheEngineStarts, ()) {
+  Job job = serving(*rc::gen::element(Precision::kBf16, Precision::kFp8, Precision::kInt4));
+  job.stack = *rc::gen::element(Stack::kVllm, Stack::kSglang, Stack::kTrtLlm);
+  job.serve.isl = *rc::gen::inRange(256, 100'000);
+  job.serve.memory_share = 0.01 * *rc::gen::inRange(40, 98);
+  const ModelShape& shape = model(*rc::gen::element<const char*>("llama-3.1-8b", "llama-3.1-70b", "gemma-3-12b"));
+  // Near the smallest GPU that holds it.
+  const Bytes least = estimate_memory(shape, job, nullptr).device;
+  const catalog::Gpu gpu = gpu_of(least * (0.01 * *rc::gen::inRange(50, 250)));
+  const MemoryNeed need = estimate_memory(shape, job, &gpu);
+  const bool starts = need.max_concurrency.value_or(0) >= 1;
+  if (fits(need, gpu).verdict != Verdict::kNo) RC_ASSERT(starts);
+  if (starts && need.high <= gpu.capacity()) RC_ASSERT(fits(need, gpu).verdict != Verdict::kNo);
+  for (const bool same_result : {true, false}) {
+    const auto found = cheapest_fit(
+        shape, job, gpu, [](const Job&) { return std::nullopt; }, same_result);
+    if (found) RC_ASSERT(estimate_memory(shape, found->job, &gpu).max_concurrency.value_or(0) >= 1);
+  }
+}
+
+// --kv-precision auto is the model's format: an engine converts the cache only if told to, or if the checkpoint has
+// scales for it.
+TEST(Serving, AnAutomaticCacheHasTheFormatOfTheModel) {
+  for (const char* precision : {"bf16", "fp8", "int4"}) {
+    for (const char* stack : {"vllm", "sglang", "trtllm"}) {
+      const auto job = model::parse_job(
+          {{"job", "serve", {}}, {"stack", stack, {}}, {"precision", precision, {}}, {"kv-precision", "auto", {}}});
+      ASSERT_TRUE(job) << precision;
+      EXPECT_EQ(estimate_serving(model("llama-3.1-8b"), *job, nullptr).kv_format, Precision::kBf16) << stack;
+    }
+  }
+}
+
 // Each of the GPUs that share an item holds all weights and its part of the tokens.
 TEST(SharedItems, WeightsStayWholeAndActivationsDoNotGrow) {
   for (const char* name : {"flux.1-dev", "wan2.1-t2v-14b", "hunyuanvideo", "cogvideox1.5-5b"}) {
@@ -192,6 +226,25 @@ TEST(SharedItems, WeightsStayWholeAndActivationsDoNotGrow) {
       EXPECT_GE(need.device, need.parts[Part::kWeights]) << name;
       before = need;
     }
+  }
+}
+
+// Weights of the published files of whole pipelines in 16 bits, in GB: every network, text encoder and image decoder.
+TEST(Pipelines, AllNetworksOfAPipelineAreInMemory) {
+  const std::map<std::string, double> published{
+      {"sdxl-unet", 6.9},       {"flux.1-dev", 33.7},      {"stable-diffusion-3.5-large", 27.6},
+      {"wan2.1-t2v-14b", 40.2}, {"wan2.2-t2v-a14b", 68.8}, {"hunyuanvideo", 41.0}};
+  for (const auto& [name, gb] : published) {
+    const MemoryNeed need = estimate_memory(model(name.c_str()), serving(), nullptr);
+    EXPECT_NEAR(1e-9 * in_bytes(need.parts[Part::kWeights]) / gb, 1, 0.03) << name;
+  }
+  for (const std::string& name : model::preset_names()) {
+    const model::ModelShape shape = *model::find_model(name);
+    EXPECT_GE(shape.loaded_parameters(), shape.parameters() * (shape.pipeline ? shape.pipeline->networks : 1)) << name;
+    if (!shape.pipeline) continue;
+    const MemoryNeed need = estimate_memory(shape, serving(), nullptr);
+    EXPECT_NEAR(in_bytes(need.parts[Part::kWeights]) / (2.0 * static_cast<double>(shape.loaded_parameters())), 1, 0.001)
+        << name;
   }
 }
 

@@ -122,7 +122,12 @@ std::vector<SettingRule> make_rules() {
       number("frames", STORE(int, image.frames)),
       number("images", STORE(int, image.count)),
       number("concurrency", STORE(std::int64_t, serve.concurrency)),
-      choice("kv-precision", kPrecisions, STORE(Precision, serve.kv_precision)),
+      rule("kv-precision",
+           [](Job& job, const settings::Value& value) -> Result<> {
+             // In vLLM and SGLang, auto is the format of the model's arithmetic, also with weights in 8 or 4 bits.
+             if (value.text == "auto") return job.serve.kv_precision = Precision::kBf16, Result<>{};
+             return choice("kv-precision", kPrecisions, STORE(Precision, serve.kv_precision)).apply(job, value);
+           }),
       rule("disaggregated",
            [](Job& job, const settings::Value& value) -> Result<> {
              job.serve.disaggregated.reset();

@@ -32,6 +32,20 @@ std::int64_t ModelShape::active_parameters() const {
   return sum;
 }
 
+std::vector<const ModelShape*> ModelShape::loaded_shapes() const {
+  std::vector<const ModelShape*> all(static_cast<std::size_t>(pipeline ? pipeline->networks : 1), this);
+  if (!pipeline) return all;
+  for (const auto& encoder : pipeline->encoder_shapes) all.push_back(encoder.get());
+  if (pipeline->decoder_shape) all.push_back(pipeline->decoder_shape.get());
+  return all;
+}
+
+std::int64_t ModelShape::loaded_parameters() const {
+  std::int64_t sum = 0;
+  for (const ModelShape* shape : loaded_shapes()) sum += shape->parameters();
+  return sum;
+}
+
 std::vector<std::int64_t> tensor_elements(const ModelShape& shape) {
   std::vector<std::int64_t> sizes;
   const std::vector<Weight>& weights = shape.weights;

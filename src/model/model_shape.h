@@ -124,6 +124,7 @@ struct ImagePipeline {
   bool guidance = true;                    // usually two passes per step, with and without the prompt
   int pixels = 8;                          // per side of one latent element
   int frames = 0;                          // of the video; 0: an image
+  int networks = 1;                        // of this shape, which take turns over the steps; all are in memory
   std::vector<std::string> encoders = {};  // of the prompt
   std::string decoder = {};                // of the latents
   std::vector<std::shared_ptr<const ModelShape>> encoder_shapes = {};
@@ -184,8 +185,12 @@ struct ModelShape {
   std::vector<Weight> weights;
   std::shared_ptr<const Forward> forward;  // the computation over these weights
 
-  std::int64_t parameters() const;         // all in memory; tied ones count once
+  std::int64_t parameters() const;         // tied ones count once
   std::int64_t active_parameters() const;  // those used for one token: per_token of the experts
+  // The shapes that are in memory together, one entry per copy: of a pipeline, all of its networks, the text encoders
+  // and the image decoder.
+  std::vector<const ModelShape*> loaded_shapes() const;
+  std::int64_t loaded_parameters() const;  // of all of them
 };
 
 // The number of elements of every tensor that the framework allocates, in its order, with weights and biases separate.

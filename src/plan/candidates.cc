@@ -151,7 +151,7 @@ double width_of(const PricedOption& c) {
 // The score with what other merits are worth, in percent. Speeds and prices are not known more exactly than that.
 double PricedOption::score(const Request& request) const {
   const PricedOption& c = *this;
-  const bool benchmarked = perf::has_benchmark(c.option->basis, c.machines->speed.relative);
+  const bool benchmarked = c.has_benchmark();
   const bool near = may_miss(request, c);
   double percent = near ? 2 : 0;
   // The high end of an extrapolation already counts. Near a limit, a range without a benchmark is a guess itself.
@@ -369,6 +369,8 @@ bool PricedOption::is_extrapolated() const {
   const bool own_runs = option->basis == perf::Basis::kMeasured || option->basis == perf::Basis::kCalibrated;
   return !own_runs && machines->speed.basis == perf::Basis::kSpecification;
 }
+
+bool PricedOption::has_benchmark() const { return perf::has_benchmark(option->basis, machines->speed.relative); }
 
 double limit_used(const Request& request, const Deployment& d) {
   double used = 0;

@@ -37,6 +37,8 @@ struct PricedOption {
 
   // Whether the speed was scaled from another architecture, without any measurement of this one, ours or the user's.
   bool is_extrapolated() const;
+  // Whether the GPU has a benchmark: perf::has_benchmark().
+  bool has_benchmark() const;
   // The cost that decides the rank. Of an extrapolation it is the high end, so that it leads only if even that is
   // cheaper than what was measured. Workers that the search separated must save 15 %, because a router and transfers
   // of the KV cache are more to operate. Of a service it includes the machines that it takes if it is too slow for its

@@ -322,6 +322,10 @@ bool extends(RequestChangeKind kind) {
   return std::any_of(std::begin(kLimits), std::end(kLimits), [&](const LimitRow& row) { return row.kind == kind; });
 }
 
+bool reduces_work(RequestChangeKind kind) {
+  return kind == RequestChangeKind::kFewerHours || kind == RequestChangeKind::kSameLengths;
+}
+
 bool relaxes(RequestChangeKind kind) {
   return extends(kind) || kind == RequestChangeKind::kNoSpare || kind == RequestChangeKind::kAnyRegion ||
          kind == RequestChangeKind::kAnyProvider;

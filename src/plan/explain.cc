@@ -76,17 +76,19 @@ std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catal
 }
 
 // The mean of max(0, first - other) for two log-normal costs with the likely costs as medians (Margrabe's formula).
-Experiment experiment_of(const Request& request, const PricedOption& first, const PricedOption& other) {
-  const auto deviation = [](const PricedOption& c) { return deviation_of({.high = c.cost_high / c.cost}); };
-  const double spread = std::max(1e-6, std::hypot(deviation(first), deviation(other)));
-  const double d = std::log(first.cost / other.cost) / spread;
+Experiment experiment_of(const Request& request, const PricedOption& tested, const PricedOption& first,
+                         const PricedOption* other) {
   const bool training = request.work.kind == WorkKind::kTraining;
   Experiment made;
   made.test_time = seconds(30 * 60);
-  const int machines = training ? other.option->machines : other.option->machines_each;
-  made.test_cost = other.rate * rightsize::machines(machines) * made.test_time;
+  made.machines = training ? tested.option->machines : tested.option->machines_each;
+  made.test_cost = tested.rate * rightsize::machines(made.machines) * made.test_time;
+  if (other == nullptr) return made;
+  const auto deviation = [](const PricedOption& c) { return deviation_of({.high = c.cost_high / c.cost}); };
+  const double spread = std::max(1e-6, std::hypot(deviation(first), deviation(*other)));
+  const double d = std::log(first.cost / other->cost) / spread;
   made.expected_saving =
-      first.cost * normal_share_below(d + spread / 2) - other.cost * normal_share_below(d - spread / 2);
+      first.cost * normal_share_below(d + spread / 2) - other->cost * normal_share_below(d - spread / 2);
   return made;
 }
 

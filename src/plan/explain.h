@@ -21,8 +21,10 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
 // Doubts about a price: unconfirmed, old, or far below other regions.
 std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today);
 
-// The test of an extrapolated candidate: its cost, and its expected saving. The plan is left empty.
-Experiment experiment_of(const Request& request, const PricedOption& first, const PricedOption& extrapolated);
+// The test of a candidate without a benchmark: its cost, and what it is expected to save if the cheaper one of `first`
+// and `other` is used after it. Null: there is no other. The plan is left empty.
+Experiment experiment_of(const Request& request, const PricedOption& tested, const PricedOption& first,
+                         const PricedOption* other);
 
 PlanOutline outline_of(const PricedOption& candidate);
 
@@ -57,6 +59,8 @@ bool relaxes(RequestChangeKind kind);
 bool keeps_result(RequestChangeKind kind);
 // Whether the change drops one limit of a request that nothing meets.
 bool gives_up_one(RequestChangeKind kind);
+// Whether the change plans for less work, or simpler work, than was asked for.
+bool reduces_work(RequestChangeKind kind);
 // What a plan takes of the limit that the change extends.
 Seconds limited_time(RequestChangeKind kind, const PricedOption& plan);
 // The request with its limits of these kinds longer by a factor, and without them. The largest factor that a plan needs

@@ -24,7 +24,7 @@ std::string training_settings(const Request& request, const Plan& plan) {
       "{} in {} with {}, micro-batch {}",
       job.train.method == model::Method::kFull ? "full training" : std::string(model::name_of(job.train.method)),
       model::name_of(job.precision), model::name_of(job.stack), job.batch);
-  if (plan.gpus > 1)
+  if (plan.gpus > 1 && p.data() > 1)
     text += fmt::format(" on each of {}", plural(p.data(), p.tensor * p.pipeline > 1 ? "replica" : "GPU"));
   if (job.train.accumulation > 1) text += fmt::format(", {} accumulation steps", job.train.accumulation);
   const double samples = static_cast<double>(job.batch) * p.data() * job.train.accumulation;

@@ -288,14 +288,17 @@ struct MixPart {
   double share = 0;  // of the requests
 };
 
-// A plan that would be cheaper if the extrapolated speed of its GPU is right, and the test that would show it.
+// An extrapolation that is first, or would be cheaper than the first if its speed is right, and the test that would
+// show it. The test runs on all machines of a training plan, and on those of one replica otherwise.
 struct Experiment {
   Plan plan;
+  int machines = 1;
   Seconds test_time;
   Usd test_cost;
   Usd expected_saving;  // over the error bars of both plans, using the cheaper one after the test
 
   bool pays() const { return expected_saving > test_cost; }
+  double share() const { return static_cast<double>(machines) / plan.machines; }  // of the plan
 };
 
 // The user's machines that no listed plan uses: the best plan on them, or what they lack and a change that helps.

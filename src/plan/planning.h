@@ -162,7 +162,7 @@ class Planning {
     plan.resizing = chance_of_resizing(request_, option);
     plan.extrapolated = candidate.is_extrapolated();
     plan.relative = candidate.machines->speed.relative;
-    plan.benchmarked = request_.work.is_measured() || perf::has_benchmark(option.basis, plan.relative);
+    plan.benchmarked = request_.work.is_measured() || candidate.has_benchmark();
     plan.misses_if_slow = candidate.misses_if_slow;
     plan.ranked_cost = candidate.ranked_cost(request_), plan.score = candidate.score(request_);
     plan.day_share = candidate.day_share;
@@ -216,16 +216,19 @@ class Planning {
     return options;
   }
 
-  // The cheapest extrapolation, if it is clearly cheaper than the first plan; otherwise null.
+  // What to test before ordering: the first plan if its speed is extrapolated, otherwise the cheapest extrapolation if
+  // it is clearly cheaper. Null: neither.
   const PricedOption* worth_testing() const {
     constexpr double kClearly = 0.95;
+    if (kinds_.empty() || request_.work.is_measured()) return nullptr;
+    if (kinds_.front().is_extrapolated()) return &kinds_.front();
     if (request_.objective == Objective::kEnergy) return nullptr;  // a cheaper plan may use more energy
     const PricedOption* best = nullptr;
     for (const PricedOption& c : kinds_) {
       const bool cheaper = c.is_extrapolated() && c.price->may_lead() && c.cost < kinds_.front().cost * kClearly;
       if (cheaper && (best == nullptr || c.cost < best->cost)) best = &c;
     }
-    return kinds_.empty() || kinds_.front().is_extrapolated() ? nullptr : best;
+    return best;
   }
 
   const std::vector<PricedOption>& kinds() const { return kinds_; }
@@ -553,12 +556,6 @@ class Planning {
     if (request_.carbon && plan.power > Watts{}) plan.carbon = request_.carbon->in(plan.offer.price->region);
   }
 
-  // Whether a request keeps the GPU busy with its prompt for longer than with its share of the decode steps.
-  static bool prefills_longer(const perf::ServeEstimate& e, const model::Job& job) {
-    const double steps = static_cast<double>(job.serve.osl) / e.kept;
-    return e.prefill > e.decode_step * (steps / std::max(1.0, e.running));
-  }
-
   void describe_run(const PricedOption& candidate, Plan& plan) {
     const MachineClass& machines = *candidate.machines;
     plan.memory = memory_.need(plan.job, *machines.gpu);
@@ -575,9 +572,11 @@ class Planning {
     } else if (perf::serves_batches(work_)) {
       take(perf::estimate_batch(constants_, work_, plan.job, machines.speed));
     } else {
-      const auto estimate = estimate_service(plan, machines);
-      take(estimate);
-      if (estimate && prefills_longer(*estimate, plan.job)) plan.bound = perf::Bound::kCompute;
+      const auto e = estimate_service(plan, machines);
+      take(e);
+      // The prompt of a request keeps the GPU busy for longer than its share of the decode steps.
+      const double steps = e ? static_cast<double>(plan.job.serve.osl) / e->kept / std::max(1.0, e->running) : 0;
+      if (e && e->prefill > e->decode_step * steps) plan.bound = perf::Bound::kCompute;
     }
     describe_energy(machines, plan);
   }

@@ -2,6 +2,7 @@
 // evidence, and the changes that are worth mentioning.
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -272,6 +273,78 @@ TEST(RankProperties, PlansAndEstimatesAgreeOnTheEvidence) {
     }
   }
   EXPECT_GT(without, 0);
+}
+
+// The request with the flags of a change: "--precision fp8", "--allow-single", "no --regions".
+Given with_flags(Given given, const std::string& flags) {
+  std::istringstream words(flags);
+  bool drops = false;
+  for (std::string word; words >> word;) {
+    if (word == "no") {
+      drops = true;
+    } else if (word.starts_with("--")) {
+      std::erase_if(given, [&](const auto& setting) { return setting.first == word.substr(2); });
+      if (!drops) given.emplace_back(word.substr(2), "yes");
+      drops = false;
+    } else {
+      given.back().second = word;
+    }
+  }
+  return given;
+}
+
+// A request with the flags of a listed change costs what the change says.
+TEST(RankProperties, AChangeDeliversWhatItPromises) {
+  int applied = 0;
+  for (int i = 0; i < tries(); ++i) {
+    Draw draw(9000 + first_seed() + static_cast<std::uint64_t>(i));
+    const Given given = i % 2 == 0 ? service(draw) : training(draw);
+    const Recommendation found = answer(request_of(given));
+    for (const RequestChange& change : found.changes) {
+      if (found.plans.empty() || change.plan.cost >= found.best()->cost) continue;
+      SCOPED_TRACE(shown(given) + " " + change.flags);
+      const Recommendation then = answer(request_of(with_flags(given, change.flags)));
+      ASSERT_FALSE(then.plans.empty());
+      EXPECT_LE(in_usd(then.best()->cost), 1.02 * in_usd(change.plan.cost));
+      // A training run compares more settings than the search for changes.
+      EXPECT_GE(in_usd(then.best()->cost), (i % 2 == 0 ? 0.98 : 0.9) * in_usd(change.plan.cost));
+      ++applied;
+    }
+  }
+  EXPECT_GT(applied, 0);
+}
+
+// A first plan whose speed is extrapolated comes with the test that settles its speed, and an old price of one source
+// leads only if no offer of the GPU on these terms is newer.
+TEST(RankProperties, AnExtrapolationThatIsFirstHasATest) {
+  int untested = 0, old = 0;
+  for (int i = 0; i < 4 * tries(); ++i) {
+    Draw draw(10'000 + first_seed() + static_cast<std::uint64_t>(i));
+    Given given = training(draw);
+    given.back() = {"gpu",
+                    draw.one_of({"mi300x", "mi300x,rtx-4090", "mi325x,gh200-96gb", "gb200,h200-sxm", "a40,v100-32gb"})};
+    std::erase_if(given,
+                  [](const auto& setting) { return setting.first == "providers" || setting.first == "regions"; });
+    SCOPED_TRACE(shown(given));
+    const Recommendation found = answer(request_of(given));
+    if (found.plans.empty()) continue;
+    const Plan& first = *found.best();
+    if (first.extrapolated) {
+      ASSERT_TRUE(found.experiment);
+      EXPECT_EQ(found.experiment->plan.offer.gpu, first.offer.gpu);
+      EXPECT_GT(in_usd(found.experiment->test_cost), 0);
+      ++untested;
+    }
+    if (!first.has_old_price() || !first.price.may_lead()) continue;
+    ++old;
+    const auto offers =
+        built_in_prices().offers({.purchases = {first.offer.price->purchase}, .gpus = {first.offer.gpu->name}});
+    for (const market::Offer& offer : offers) {
+      const market::PriceOutlook price = built_in_prices().outlook(offer, days(1));
+      EXPECT_TRUE(!price.may_lead() || price.is_old()) << offer.machine->provider;
+    }
+  }
+  EXPECT_GT(untested, 0);
 }
 
 using Levers = std::vector<std::pair<const char*, const char*>>;

@@ -377,14 +377,15 @@ std::vector<Plan> build_all(Planning& planning, const std::vector<PricedOption>&
 
 void add_changes(const Request& request, Recommendation& result, std::vector<Explored>& explored) {
   const bool serving = request.work.kind == WorkKind::kServing;
+  const std::size_t listed = std::max(static_cast<std::size_t>(request.top), kCompared);
   for (Explored& one : explored) {
     if (one.planning->kinds().empty()) continue;
     // The price of spot machines moves, so the offer needs its high end.
     if (one.change->kind == RequestChangeKind::kSpot && !result.plans.empty()) one.planning->verify(1, false, true);
-    // The high end decides the rank of an extrapolation, so a run with the change simulates more of them.
-    const PricedOption& guess = one.planning->kinds().front();
-    if (serving && guess.is_extrapolated() && guess.cost < cost_to_beat(result) && !result.plans.empty())
-      one.planning->verify(kCompared, true, false);
+    // A run with the change simulates more plans, and may find another first one.
+    if (serving && !result.plans.empty() && one.planning->kinds().front().cost < cost_to_beat(result))
+      one.planning->verify(listed, true, false);
+    if (one.planning->kinds().empty()) continue;
     // A budget is the least that is enough or, for a plan with a doubtful price, the least with a confirmed one.
     const auto counts = [&](const PricedOption& c) {
       return result.plans.empty() || (c.price->may_lead() && !c.is_extrapolated());
@@ -462,10 +463,11 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   for (std::size_t i = 0; i < std::min(kLeading, planning.kinds().size()); ++i)
     leading.push_back(planning.kinds()[i].option->job);
   const std::size_t top = static_cast<std::size_t>(request.top);
-  const std::size_t listed = request.plans_only ? top : std::max(top, kCompared);
-  // Simulating the front may find a better first plan, so a list of plans alone needs it too. A single plan is for a
-  // quick look.
-  planning.verify(listed, request.top > 1 || !request.plans_only, !request.plans_only);
+  const bool quick = request.plans_only && top == 1;
+  const std::size_t listed = quick ? top : std::max(top, kCompared);
+  // More simulations may find better plans, so a list of plans alone needs the same ones. A single plan is for a quick
+  // look.
+  planning.verify(listed, !quick, !request.plans_only);
   result.plans = build_all(planning, planning.kinds(), listed);
   for (std::size_t i = 0; i < result.plans.size(); ++i) result.plans[i].rank = static_cast<int>(i) + 1;
   for (const PricedOption* next : {planning.rival(), planning.next_gpu()}) {
@@ -491,7 +493,10 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
     result.warnings = price_warnings(first->offer, book.catalog(), today());
     if (!first->offer.is_own()) result.availability = market::availability(book, first->offer);
   }
-  if (request.plans_only) return result;
+  if (request.plans_only) {
+    result.plans.resize(std::min(top, result.plans.size()));
+    return result;
+  }
   const Usd most = request.objective == Objective::kCost ? cost_to_beat(result) : kAnyCost;
   std::vector<Explored> explored = explore(possible_changes(request, leading), facts, most);
   std::vector<PossibleChange> more =
@@ -528,10 +533,12 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   }
   add_changes(request, result, explored);
   const std::vector<PricedOption> kinds = planning.compared();
-  if (const PricedOption* extrapolation = planning.worth_testing()) {
-    Experiment experiment = experiment_of(request, planning.kinds().front(), *extrapolation);
-    experiment.plan = planning.build(*extrapolation);
-    if (experiment.pays()) result.experiment = std::move(experiment);
+  if (const PricedOption* tested = planning.worth_testing()) {
+    const PricedOption& leads = planning.kinds().front();
+    const bool first_is_tested = tested == &leads;
+    Experiment experiment = experiment_of(request, *tested, leads, first_is_tested ? planning.rival() : tested);
+    experiment.plan = planning.build(*tested);
+    if (first_is_tested || experiment.pays()) result.experiment = std::move(experiment);
   }
   result.breakpoints = breakpoints_of(request, kinds, planning.front());
   result.confidence = confidence_of(request, kinds);

@@ -165,7 +165,8 @@ class OfflineSearch {
       best_each = each;
     });
     if (!(best.requests_per_second > 0)) return;
-    const std::vector<int> counts = machine_counts(machines, request_.limits, false);
+    std::vector<int> counts = machine_counts(machines, request_.limits, false);
+    add_fewest(machines, best.requests_per_second * best_each, counts);
     if (counts.empty())
       result_.reject(
           machines, RejectionStage::kLayout, 1,
@@ -182,6 +183,23 @@ class OfflineSearch {
       option.speed = best.interval, option.basis = best.basis, option.gpu_power = best.power;
       result_.options.push_back(std::move(option));
     }
+  }
+
+  // The fewest machines that meet the deadline: start-up, interruptions and the slow end of the speed take a part of
+  // the time, so the numbers up to twice that of the work alone are tried.
+  void add_fewest(const MachineClass& machines, double requests_per_second, std::vector<int>& counts) const {
+    const auto& deadline = request_.limits.deadline;
+    if (!deadline || request_.limits.gpus || counts.empty()) return;
+    const double work = request_.work.amount / (requests_per_second * in_seconds(*deadline));
+    constexpr double kLongest = 2, kMostNumbers = 16;
+    const double step = std::max(1.0, std::ceil((kLongest - 1) * work / kMostNumbers));
+    const double most = std::min(static_cast<double>(request_.limits.max_gpus / machines.gpus),
+                                 machines.most_machines > 0 ? machines.most_machines : 1e9);
+    for (double n = std::max(1.0, std::ceil(work)); n <= std::min(kLongest * work + 1, most); n += step)
+      counts.push_back(static_cast<int>(n));
+    std::ranges::sort(counts);
+    const auto same = std::ranges::unique(counts);
+    counts.erase(same.begin(), same.end());
   }
 
   const Request& request_;

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "capacity/screen.h"
-#include "capacity/sessions.h"
 #include "plan/explain.h"
 #include "plan/layouts.h"
 
@@ -39,42 +38,6 @@ capacity::Replica of_queries(capacity::Replica pairs, int documents) {
 }
 
 }  // namespace
-
-// The tokens of images are the same in every prompt; only the text varies.
-sim::RequestShape request_lengths(const Request& request) {
-  const double prompt = static_cast<double>(request.job.serve.isl);
-  const double text = prompt - static_cast<double>(request.job.image.tokens);
-  return {.size = prompt,
-          .output = static_cast<double>(std::max<std::int64_t>(1, request.job.serve.osl)),
-          .size_variation = request.work.isl_variation * std::clamp(text / prompt, 0.0, 1.0),
-          .output_variation = request.work.osl_variation,
-          .longest = static_cast<double>(request.model.context)};
-}
-
-capacity::Service service_of(const Request& request, const perf::ModelWork& work, double requests_per_second) {
-  const PlanLimits& limits = request.limits;
-  const bool batches = perf::serves_batches(work);
-  capacity::Service service;
-  if (request.work.trace)
-    service.arrivals =
-        sim::scaled(request.work.trace, requests_per_second / in_requests_per_s(*sim::mean_rate(request.work.trace)));
-  else if (request.work.mix.empty() || batches)
-    service.arrivals = sim::Poisson{requests_per_s(requests_per_second)};
-  else
-    service.arrivals = capacity::mixed_arrivals(requests_per_second, request.work.mix);
-  service.lengths = request_lengths(request);
-  if (request.work.trace && request.work.trace->prompts) {
-    service.cache_block = capacity::cache_block(request.job.stack);
-    service.routing = request.work.routing;
-  }
-  const Quantity answer = batches ? Quantity::kLatency : Quantity::kTtft;
-  if (limits.ttft) service.slos.push_back({answer, limits.slo_percentile, *limits.ttft});
-  if (limits.tpot && !batches) service.slos.push_back({Quantity::kTpot, limits.slo_percentile, *limits.tpot});
-  if (limits.latency) service.slos.push_back({Quantity::kLatency, limits.slo_percentile, *limits.latency});
-  service.max_load = limits.max_load;
-  service.one_to_spare = !limits.allow_single && !limits.gpus && asked_rate(request) > 0;
-  return service;
-}
 
 ServingSearch::ServingSearch(const Request& request, const std::vector<MachineClass>& classes,
                              const perf::Constants& constants, const perf::ModelWork& work,
@@ -379,6 +342,7 @@ double ServingSearch::answer_tokens() const {
 capacity::ReplicaCounts ServingSearch::counts_of(const MachineClass& machines, const Option& option) const {
   const PlanLimits& limits = request_.limits;
   capacity::ReplicaCounts counts{.step = option.replicas_each};
+  if (asked_rate(request_) > 0) counts.together = lost_together(option, asked_rate(request_));
   int most = limits.max_gpus / machines.gpus;
   if (machines.most_machines > 0) most = std::min(most, machines.most_machines);
   if (machines.affordable) most = std::min(most, *machines.affordable);
@@ -409,11 +373,18 @@ std::optional<int> ServingSearch::takes_more(const Option& option, int of_intere
 // one of the user's is enough.
 int ServingSearch::least_replicas(const Option& option, double rate) const {
   if (request_.limits.allow_single || !(rate > 0)) return 1;
+  return lost_together(option, rate) + replicas_for(option, rate);
+}
+
+int ServingSearch::replicas_for(const Option& option, double rate) const {
   const double left = std::ceil(rate / (capacity::kLoadAfterLoss * replica_capacity(option.replica)) - 1e-9);
+  return static_cast<int>(std::clamp(left, 1.0, 1e6));
+}
+
+int ServingSearch::lost_together(const Option& option, double rate) const {
   const MachineClass& machines = classes_[option.machines_class];
-  const int others = static_cast<int>(std::clamp(left, 1.0, 1e6));
-  const bool one = machines.most_machines == 1 || (machines.own != nullptr && others < option.replicas_each);
-  return (one ? 1 : option.replicas_each) + others;
+  const bool one_is_enough = machines.own != nullptr && replicas_for(option, rate) < option.replicas_each;
+  return machines.most_machines == 1 || one_is_enough ? 1 : option.replicas_each;
 }
 
 double ServingSearch::replica_capacity(std::size_t replica) const {

@@ -72,6 +72,8 @@ class ServingSearch {
   std::vector<capacity::Slo> stated_slos() const;  // as users write them: the TTFT of one pass is its latency
   bool note_budget(const Option& option, int replicas, Obstacles& obstacles) const;
   int least_replicas(const Option& option, double rate) const;
+  int replicas_for(const Option& option, double rate) const;
+  int lost_together(const Option& option, double rate) const;
   void follow_hours(Option& option) const;
   double replica_capacity(std::size_t replica) const;
   capacity::ReplicaCounts counts_of(const MachineClass& machines, const Option& option) const;

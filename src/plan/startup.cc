@@ -63,7 +63,7 @@ Startup startup_on(const Request& request, const perf::ModelWork& work, const ca
   const model::ModelShape& model = request.model;
   const double each = model.checkpoint ? memory::bytes_per_element(*model.checkpoint) : 2.0;
   if (!request.from_scratch.value_or(false))
-    startup.weights_size = bytes(each * static_cast<double>(model.parameters()));
+    startup.weights_size = bytes(each * static_cast<double>(model.loaded_parameters()));
   startup.weights = startup.weights_size / gb_per_s(kGbPerSecond);
   return startup;
 }

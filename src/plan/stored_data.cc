@@ -67,24 +67,61 @@ std::string describe_data(const Request& request, const Plan& plan) {
                      stored > Bytes{} ? "storage of " + format_bytes(stored) : std::string("no storage"));
 }
 
-SkyPilotCloud skypilot_cloud(std::string_view provider) {
-  static const Csv kClouds = *Csv::parse("data/skypilot_clouds.csv", std::string(embedded_file("skypilot_clouds.csv")));
-  for (const CsvRow& row : kClouds.rows()) {
-    if (kClouds.cell(row, "provider") != provider) continue;
-    const auto is = [&](const char* column) { return kClouds.cell(row, column) == "yes"; };
-    SkyPilotCloud cloud{std::string(kClouds.cell(row, "infra")),
-                        is("nodes"),
-                        is("buckets"),
-                        is("volumes"),
-                        is("spot"),
-                        is("docker"),
-                        is("ports"),
-                        is("autodown"),
-                        {}};
-    for (std::string_view word : split_list(kClouds.cell(row, "network"), ' ')) cloud.network.emplace_back(word);
-    return cloud;
-  }
+namespace {
+
+using SkyPilotClouds = std::vector<std::pair<std::string, SkyPilotCloud>>;
+
+const SkyPilotClouds& skypilot_clouds() {
+  static const SkyPilotClouds kClouds = [] {
+    const Csv csv = *Csv::parse("data/skypilot_clouds.csv", std::string(embedded_file("skypilot_clouds.csv")));
+    SkyPilotClouds clouds;
+    for (const CsvRow& row : csv.rows()) {
+      const auto is = [&](const char* column) { return csv.cell(row, column) == "yes"; };
+      SkyPilotCloud cloud{std::string(csv.cell(row, "infra")),
+                          is("nodes"),
+                          is("buckets"),
+                          is("volumes"),
+                          is("spot"),
+                          is("docker"),
+                          is("ports"),
+                          is("autodown"),
+                          {}};
+      for (std::string_view word : split_list(csv.cell(row, "network"), ' ')) cloud.network.emplace_back(word);
+      clouds.emplace_back(csv.cell(row, "provider"), std::move(cloud));
+    }
+    return clouds;
+  }();
+  return kClouds;
+}
+
+// The first need that a cloud does not meet; empty: none.
+std::string_view unmet(const SkyPilotCloud& cloud, const SkyPilotNeeds& needs) {
+  if (needs.nodes && !cloud.nodes) return "starts no jobs over several machines";
+  if (needs.spot && !cloud.spot) return "rents no spot machines";
+  if (needs.ports && !cloud.ports) return "opens no ports for a service";
+  if (needs.docker && !cloud.docker) return "starts no container images, which ROCm needs,";
   return {};
+}
+
+}  // namespace
+
+SkyPilotCloud skypilot_cloud(std::string_view provider) {
+  const SkyPilotClouds& all = skypilot_clouds();
+  const auto found = std::ranges::find(all, provider, [](const auto& row) { return std::string_view(row.first); });
+  return found == all.end() ? SkyPilotCloud{} : found->second;
+}
+
+Result<> check_skypilot(std::string_view provider, const SkyPilotNeeds& needs) {
+  const std::string_view lacks = unmet(skypilot_cloud(provider), needs);
+  if (lacks.empty()) return {};
+  constexpr std::size_t kFew = 4;
+  std::vector<std::string_view> able;
+  for (const auto& [name, cloud] : skypilot_clouds())
+    if (able.size() < kFew && !cloud.infra.empty() && unmet(cloud, needs).empty()) able.push_back(name);
+  return fail(
+      bad_input(fmt::format("SkyPilot {} on {}", lacks, provider))
+          .with_hint("use --emit kubernetes or --emit slurm")
+          .with_hint(fmt::format("--providers {} restricts the plan to clouds where it can", fmt::join(able, ","))));
 }
 
 bool keeps_results(const market::Offer& offer) {

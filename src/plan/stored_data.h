@@ -27,6 +27,13 @@ struct SkyPilotCloud {
 };
 SkyPilotCloud skypilot_cloud(std::string_view provider);
 
+// What a file for SkyPilot asks of a cloud.
+struct SkyPilotNeeds {
+  bool nodes = false, spot = false, ports = false, docker = false;
+};
+// Refuses what SkyPilot would refuse, and names clouds where the same works.
+Result<> check_skypilot(std::string_view provider, const SkyPilotNeeds& needs);
+
 // Whether SkyPilot mounts storage that outlives the machines of this provider, so that a task can resume.
 bool keeps_results(const market::Offer& offer);
 

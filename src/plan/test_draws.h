@@ -18,7 +18,7 @@ inline std::uint64_t first_seed() {
 
 inline int requests_to_try() {
   const char* given = std::getenv("RIGHTSIZE_RANDOM_REQUESTS");
-  return given == nullptr ? 12 : std::atoi(given);
+  return given == nullptr ? 6 : std::atoi(given);
 }
 
 class Draw {

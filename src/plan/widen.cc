@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "plan/explain.h"
+
 namespace rightsize::plan {
 namespace {
 
@@ -90,7 +92,10 @@ Recommendation within_own_limits(Request& request, const market::PriceBook& book
   if (!request.limits.max_gpus_assumed || request.limits.gpus) return found;
   while (found.plans.empty() && request.limits.max_gpus < kMost) {
     // The cost of a service grows with its GPUs: if 1,024 of them do not help within the budget, more do not either.
-    const bool tried = request.work.kind == WorkKind::kServing && request.limits.budget && !request.plans_only;
+    // Conversations on more of them take minutes to simulate.
+    const bool tried = request.work.kind == WorkKind::kServing && !request.plans_only &&
+                       (request.limits.budget || simulates_cache(request));
+    if (simulates_cache(request) && request.limits.max_gpus >= kManyGpus) return found;
     const bool helps = std::any_of(found.changes.begin(), found.changes.end(), [](const RequestChange& change) {
       return change.kind == RequestChangeKind::kMoreGpus;
     });

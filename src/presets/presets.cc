@@ -241,6 +241,17 @@ Error unknown_model(std::string_view name) {
       .with_hint("'rightsize models' lists the built-in ones; the path of a Hugging Face config.json works too");
 }
 
+// Where a built-in model differs from the pipeline of its family.
+void read_pipeline(const JsonMember& entry, ModelShape& shape) {
+  const JsonMember* own = entry.value.find("pipeline");
+  if (own == nullptr || !shape.pipeline) return;
+  const auto read = [&](const char* name, int& value) {
+    if (const JsonMember* given = own->value.find(name)) value = static_cast<int>(given->value.integer.value_or(value));
+  };
+  read("networks", shape.pipeline->networks);
+  read("steps", shape.pipeline->steps);
+}
+
 // Adds the text encoders and the image decoder at the same resolution.
 Result<> attach_pipeline(ModelShape& shape) {
   ImagePipeline& pipeline = *shape.pipeline;
@@ -330,6 +341,7 @@ Checked<ModelShape> find_alone(std::string_view name_or_path, const ReadOptions&
     RIGHTSIZE_TRY(ModelShape shape, read_once(entry.name, options, [&] {
                     return read_model(*preset_document(), config->value, entry.name, options);
                   }));
+    read_pipeline(entry, shape);
     if (found.context > 0) shape.context = found.context;
     if (found.format) {
       shape.checkpoint = found.format;

@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "base/csv.h"
 #include "base/date.h"
-#include "base/embedded.h"
 #include "base/format.h"
 #include "hand_over/template.h"
 #include "launch/hand_over_facts.h"
+#include "plan/stored_data.h"
 #include "presets/presets.h"
 #include "rl/rollout.h"
 
@@ -350,25 +349,26 @@ void add_machines(Facts& facts, const RlRequest& request, const RlPlan& plan) {
 }
 
 // How SkyPilot names the place of an offer.
-Result<std::string> infra_of(const market::Offer& offer) {
-  static const Csv kClouds = *Csv::parse("data/skypilot_clouds.csv", std::string(embedded_file("skypilot_clouds.csv")));
-  for (const CsvRow& row : kClouds.rows()) {
-    if (kClouds.cell(row, "provider") != offer.machine->provider || kClouds.cell(row, "infra").empty()) continue;
-    const std::string infra(kClouds.cell(row, "infra"));
-    return offer.price->region == "any" ? infra : infra + "/" + offer.price->region;
-  }
-  return fail(bad_input(fmt::format("SkyPilot rents no machines from {}", offer.machine->provider))
-                  .with_hint("use --emit kubernetes or --emit slurm"));
+Result<std::string> infra_of(const market::Offer& offer, int machines) {
+  const std::string& provider = offer.machine->provider;
+  const std::string infra = plan::skypilot_cloud(provider).infra;
+  if (infra.empty())
+    return fail(bad_input(fmt::format("SkyPilot rents no machines from {}", provider))
+                    .with_hint("use --emit kubernetes or --emit slurm"));
+  const bool spot = offer.price->purchase == catalog::Purchase::kSpot;
+  if (Result<> possible = plan::check_skypilot(provider, {.nodes = machines > 1, .spot = spot}); !possible)
+    return fail(possible.error());
+  return offer.price->region == "any" ? infra : infra + "/" + offer.price->region;
 }
 
 Result<> add_cloud(Facts& facts, const RlPlan& plan) {
   const market::Offer& offer = *plan.priced.offer;
-  RIGHTSIZE_TRY(const std::string infra, infra_of(offer));
+  RIGHTSIZE_TRY(const std::string infra, infra_of(offer, plan.priced.option->machines));
   facts.set("infra", infra)
       .set("instance", offer.machine->instance)
       .set("use_spot", offer.price->purchase == catalog::Purchase::kSpot ? "true" : "false");
   if (plan.rollout) {
-    RIGHTSIZE_TRY(const std::string engine, infra_of(*plan.rollout->offer));
+    RIGHTSIZE_TRY(const std::string engine, infra_of(*plan.rollout->offer, plan.rollout->machines));
     facts.set("engine_infra", engine);
   }
   return {};

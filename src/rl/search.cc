@@ -82,6 +82,27 @@ class Search {
     return estimate_step(predictor_, job, pool, rollout, stack_);
   }
 
+  // Sets the parallel sizes and the asynchrony of this layout to the fastest that fit; empty if none do.
+  std::optional<RlEstimate> choose(const plan::MachineClass& machines, RlJob& job) {
+    if (!choose_trainer(machines, job)) return std::nullopt;
+    std::optional<RlEstimate> best;
+    RlJob chosen;
+    const Pool pool{machines.gpu, machines.speed, machines.cluster};
+    for (const int tensor : engine_sizes(engine_.value_or(pool), job)) {
+      job.rollout.parallel.tensor = tensor;
+      settle(job);
+      const Result<RlEstimate> step = estimate(machines, job);
+      if (step && (!best || step->step < best->step)) best = *step, chosen = job;
+    }
+    if (!best) return best;
+    if (job.layout.split && !request_.async && request_.max_async > 1) {
+      chosen.async = enough_async(machines, chosen, request_.max_async);
+      if (const Result<RlEstimate> step = estimate(machines, chosen)) best = *step;
+    }
+    job = chosen;
+    return best;
+  }
+
   // The smallest asynchrony, up to `most`, with a step at most 1 % slower than with `most`.
   double enough_async(const plan::MachineClass& machines, RlJob job, double most) {
     constexpr double kClose = 1.01;
@@ -141,43 +162,29 @@ class Search {
     return all;
   }
 
-  // The fastest settings of both sides.
+  // The fastest settings of both sides on all of these machines.
   void add_best(std::size_t index, int count, const Layout& layout, double async) {
     const plan::MachineClass& machines = classes_[index];
     ++considered;
     RlJob job = request_.job;
     job.layout = layout, job.async = async;
-    if (!choose_trainer(machines, job)) {
+    const std::optional<RlEstimate> best = choose(machines, job);
+    if (!best && nearest_ > machines.gpu->capacity())
       found.reject(machines, plan::RejectionStage::kMemory, 1,
                    {.kind = plan::Shortfall::Kind::kMemory,
                     .need_gpus = layout.train,
                     .need_bytes = nearest_,
                     .have_bytes = machines.gpu->capacity()});
-      return;
-    }
-    std::optional<RlEstimate> best;
-    RlJob chosen;
-    const Pool pool{machines.gpu, machines.speed, machines.cluster};
-    for (const int tensor : engine_sizes(engine_.value_or(pool), job)) {
-      job.rollout.parallel.tensor = tensor;
-      settle(job);
-      const Result<RlEstimate> step = estimate(machines, job);
-      if (step && (!best || step->step < best->step)) best = *step, chosen = job;
-    }
     if (!best) return;
-    if (layout.split && !request_.async && request_.max_async > 1) {
-      chosen.async = enough_async(machines, chosen, request_.max_async);
-      if (const Result<RlEstimate> step = estimate(machines, chosen)) best = *step;
-    }
     plan::Option option;
     option.machines = count, option.gpus = request_.has_other_machines() ? layout.train : layout.gpus();
-    option.job = chosen.train;
+    option.job = job.train;
     option.units_per_second = job.tokens() / in_seconds(best->step);
     option.speed = best->interval, option.basis = best->basis;
     option.gpu_power = request_.has_other_machines() ? best->train_power : best->power.mean;
     option.machines_class = index;
     found.options.push_back(std::move(option));
-    details.emplace_back(chosen, *best);
+    details.emplace_back(job, *best);
   }
 
   // The smallest split of the trainer that fits, with everything offloaded that can be.
@@ -275,29 +282,38 @@ class Search {
 // One plan per provider, GPU, terms and layout.
 using RlKind = std::tuple<std::string_view, const catalog::Gpu*, catalog::Purchase, bool>;
 
-void add_change(Search& search, const RlPlan& plan, RlChange::Kind kind, std::string flags, RlJob job,
+// A change is listed only if a run with its flags has a plan on these machines.
+void add_change(Search& search, const RlRequest& request, RlChange::Kind kind, std::string flags, RlJob job,
                 RlRecommendation& to) {
-  settle(job);
-  const Result<RlEstimate> step = search.estimate(*plan.priced.machines, job);
-  if (!step) return;
+  const RlPlan& plan = to.plans.front();
+  const plan::MachineClass& machines = *plan.priced.machines;
+  const catalog::Gpu& engine = request.rollout_gpu != nullptr ? *request.rollout_gpu : *machines.gpu;
+  const double async = job.async;
+  if (!search.choose(machines, job)) return;
+  job.async = async;
+  const Result<RlEstimate> step = search.estimate(machines, job);
+  if (!step || phase_memory(request.request.model, job, *machines.gpu, engine).verdict == memory::Verdict::kNo) return;
   // Checkpoints and lost work grow with the time of the steps; start-up and storage do not.
   const market::RunningTime& now = plan.priced.time;
   const Seconds time = now.startup + (now.total() - now.startup) * (step->step / plan.step.step);
   to.changes.push_back({kind, std::move(flags), *step, time, plan.rate() * time + plan.priced.side_cost});
 }
 
-void add_changes(Search& search, RlRecommendation& to) {
+void add_changes(Search& search, const RlRequest& request, RlRecommendation& to) {
   using Kind = RlChange::Kind;
   const RlPlan& plan = to.plans.front();
+  const auto add = [&](Kind kind, std::string flags, const RlJob& job) {
+    add_change(search, request, kind, std::move(flags), job, to);
+  };
   RlJob job = plan.job;
   job.samples *= 2;
-  add_change(search, plan, Kind::kMoreSamples, fmt::format("--samples {:.0f}", job.samples), job, to);
+  add(Kind::kMoreSamples, fmt::format("--samples {:.0f}", job.samples), job);
   job = plan.job;
   job.answers.mean /= 2, job.answers.most /= 2;
-  add_change(search, plan, Kind::kShorterAnswers,
-             job.answers.most > 0 ? fmt::format("--osl {:.0f},max={:.0f}", job.answers.mean, job.answers.most)
-                                  : fmt::format("--osl {:.0f}", job.answers.mean),
-             job, to);
+  add(Kind::kShorterAnswers,
+      job.answers.most > 0 ? fmt::format("--osl {:.0f},max={:.0f}", job.answers.mean, job.answers.most)
+                           : fmt::format("--osl {:.0f}", job.answers.mean),
+      job);
   job = plan.job;
   const int gpus = job.layout.gpus();
   if (job.layout.split && job.async >= 1) {
@@ -305,24 +321,22 @@ void add_changes(Search& search, RlRecommendation& to) {
     job.async = search.enough_async(*plan.priced.machines, job, kDeepest * job.async);
     if (const Result<RlEstimate> deeper = search.estimate(*plan.priced.machines, job);
         deeper && deeper->step < plan.step.step * kWorthIt)
-      add_change(search, plan, Kind::kDeeperAsync, fmt::format("--async {:.0f}", job.async), job, to);
+      add(Kind::kDeeperAsync, fmt::format("--async {:.0f}", job.async), job);
     job = plan.job;
   }
   if (plan.rollout) {
     // Without the other GPUs there is no plan to compare with.
   } else if (job.layout.split) {
     job.layout = {false, gpus, gpus}, job.async = 0;
-    add_change(search, plan, Kind::kColocated, "--layout colocated", job, to);
+    add(Kind::kColocated, "--layout colocated", job);
   } else if (gpus % 2 == 0) {
-    const model::Parallelism& p = job.train.parallel;
     job.layout = {true, gpus / 2, gpus / 2}, job.async = 1;
-    if (job.layout.train % (p.tensor * p.pipeline * p.context) == 0)
-      add_change(search, plan, Kind::kAsync, fmt::format("--layout {} --async 1", describe(job.layout)), job, to);
+    add(Kind::kAsync, fmt::format("--layout {} --async 1", describe(job.layout)), job);
   }
   job = plan.job;
   if (job.rollout.precision != model::Precision::kFp8) {
     job.rollout.precision = model::Precision::kFp8;
-    add_change(search, plan, Kind::kFp8Rollout, "--rollout-precision fp8", job, to);
+    add(Kind::kFp8Rollout, "--rollout-precision fp8", job);
   }
 }
 
@@ -435,8 +449,8 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
         plan::machine_classes(book.offers(filter), book, plan::price_horizon(wanted), constants, {}));
     add_rollout_costs(request, *result.rollout_classes, search.details, found->options.data(), candidates);
   }
-  // A GPU without benchmarks is an experiment, not a plan, unless the user requests it.
-  const auto is_guess = [&](const plan::PricedOption& c) { return c.is_extrapolated() && wanted.filter.gpus.empty(); };
+  // A GPU without benchmarks is an experiment, not a plan, unless nothing else meets the limits.
+  const auto is_guess = [](const plan::PricedOption& c) { return c.is_extrapolated(); };
   std::sort(candidates.begin(), candidates.end(), [&](const plan::PricedOption& a, const plan::PricedOption& b) {
     return is_guess(a) != is_guess(b) ? is_guess(b) : plan::is_better(wanted, a, b);
   });
@@ -504,7 +518,7 @@ RlRecommendation recommend_within(const RlRequest& request, const market::PriceB
     std::stable_sort(trades.begin(), trades.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (auto c = trades.begin(); !result.sooner && c != trades.end(); ++c) result.sooner = plan_of(*c->second);
   }
-  add_changes(search, result);
+  add_changes(search, request, result);
   return result;
 }
 

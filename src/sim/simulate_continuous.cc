@@ -90,26 +90,40 @@ class ReplicaPool {
 
  private:
   // The replica that would finish the request first; the first of equals. The one that served its conversation before
-  // is tried first, because most others then have more work even if only one token had to be computed.
+  // is tried first, because most others then have more work even if only one token had to be computed. A replica that
+  // never saw the prompt's last chain has to compute all of it, which is known without a look at its cache.
   std::size_t soonest(const Arrival& request, std::int64_t tokens) {
     std::size_t best = replicas_.size();
     double least = std::numeric_limits<double>::infinity();
+    std::uint64_t seen = ~std::uint64_t{};
+    double unseen = 1;  // tokens to compute where the last chain is not in the cache
     const auto consider = [&](std::size_t i) {
-      if (tokens > most_tokens_[i] || work_[i] + prefill_[i] > least) return;
+      const double computed = (seen & bit(i)) == 0 ? unseen : 1;
+      if (tokens > most_tokens_[i] || work_[i] + computed * prefill_[i] > least) return;
       const double work = replicas_[i].work_with(request);
       if (work < least || (work == least && i < best)) least = work, best = i;
     };
-    std::uint32_t* before = nullptr;
-    if (prompts_ != nullptr && request.prompt > 0 && !prompts_->of(request.prompt).empty()) {
-      const std::uint32_t chain = prompts_->of(request.prompt).back().chain;
-      if (served_.size() <= chain) served_.resize(UseOrder::grown(chain), 0);
-      before = &served_[chain];
-      consider(*before);
+    if (prompts_ == nullptr || request.prompt == 0 || prompts_->of(request.prompt).empty()) {
+      for (std::size_t i = 0; i < replicas_.size(); ++i) consider(i);
+      return best;
     }
+    const std::span<const Segment> chains = prompts_->of(request.prompt);
+    std::int64_t others = 0;
+    for (const Segment& segment : chains.first(chains.size() - 1)) others += segment.tokens;
+    for (const Segment& segment : chains)
+      if (served_.size() <= segment.chain) served_.resize(UseOrder::grown(segment.chain));
+    Served& before = served_[chains.back().chain];
+    seen = before.seen;
+    unseen = static_cast<double>(std::max<std::int64_t>(1, request.size - others));
+    consider(before.last);
     for (std::size_t i = 0; i < replicas_.size(); ++i) consider(i);
-    if (before != nullptr && best < replicas_.size()) *before = static_cast<std::uint32_t>(best);
+    if (best == replicas_.size()) return best;
+    before.last = static_cast<std::uint32_t>(best);
+    for (const Segment& segment : chains) served_[segment.chain].seen |= bit(best);
     return best;
   }
+
+  static std::uint64_t bit(std::size_t replica) { return std::uint64_t{1} << replica % 64; }
 
   void update(std::size_t i) {
     next_.set(i, replicas_[i].next());
@@ -125,7 +139,11 @@ class ReplicaPool {
   std::vector<std::int64_t> most_tokens_;  // the longest request each can run
   std::int64_t shortest_ = 0;              // the smallest of those
   std::vector<double> prefill_;            // time of a prompt token on each
-  std::vector<std::uint32_t> served_;      // by a prompt's last chain: the replica that was chosen last
+  struct Served {
+    std::uint32_t last = 0;  // the replica that was chosen last for a prompt that ends with this chain
+    std::uint64_t seen = 0;  // bits of the replicas that were chosen for a prompt with it
+  };
+  std::vector<Served> served_;  // by chain
 };
 
 class ContinuousRun : public Run {

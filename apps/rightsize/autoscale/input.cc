@@ -125,7 +125,7 @@ Checked<autoscale::StartedModel> started_model(const BatchFlags& engine, int gpu
   RIGHTSIZE_TRY(const model::ModelShape shape, model::find_model(engine.model));
   const double each = shape.checkpoint ? memory::bytes_per_element(*shape.checkpoint) : 2.0;
   autoscale::StartedModel model;
-  model.weights = bytes(each * static_cast<double>(shape.parameters()));
+  model.weights = bytes(each * static_cast<double>(shape.loaded_parameters()));
   model.layers = shape.layers + shape.encoder_layers;
   model.gpus = gpus;
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(engine.catalog));

@@ -99,7 +99,7 @@ double price_of(const BatchInput& input, const std::vector<capacity::ReplicaGrou
   double sum = 0;
   for (const capacity::ReplicaGroup& group : groups) {
     const BatchOffer& offer = input.offers[group.replica];
-    sum += group.count * offer.usd_per_hour.value_or(offer.replica.gpus);
+    sum += offer.usd_per_hour ? offer.usd_per_hour_of(group.count) : group.count * offer.replica.gpus;
   }
   return sum;
 }

@@ -238,7 +238,7 @@ const Slo& tightest_slo(const BatchPlan& p) {
 double usd_per_month(const BatchPlan& p) {
   double sum = 0;
   for (const capacity::ReplicaGroup& group : p.run->configuration.groups)
-    sum += p.input->offers[group.replica].usd_per_hour.value_or(NAN) * group.count;
+    sum += p.input->offers[group.replica].usd_per_hour_of(group.count);
   return sum * in_hours(kMonth);
 }
 
@@ -282,7 +282,11 @@ const Fields<BatchPlan> kBatchPlanFields = {
      [](double load) { return format_percent(Ratio::fraction(load)); }},
     {"rejected_share", "share of rejected requests", [](const BatchPlan& p) { return p.run->rejected_share(); }},
     {"price_source", "source of the price",
-     [](const BatchPlan& p) { return first_offer(*p.input, setting(p)).price_source; }},
+     [](const BatchPlan& p) {
+       const BatchOffer& offer = first_offer(*p.input, setting(p));
+       const RentedMachine* machine = offer.machines_for(setting(p).groups.front().count).first;
+       return machine != nullptr ? machine->source : offer.price_source;
+     }},
     // Columns of the frontier.
     {"gpu_name", "GPU", "the GPU and GPUs per replica",
      [](const BatchPlan& p) {

@@ -175,11 +175,36 @@ Result<> check_targets(const std::vector<std::string>& emit) {
   return {};
 }
 
+std::vector<RentedMachine> machines_to_rent(const market::PriceBook& book, const catalog::Gpu& gpu,
+                                            catalog::Purchase purchase, int together) {
+  std::vector<RentedMachine> machines;
+  for (const market::Offer& offer : book.machines_for(gpu, purchase, together))
+    machines.push_back({offer.machine->gpus / together, offer.machine->gpus, in_usd_per_machine_hour(offer.rate()),
+                        offer.machine->instance, market::describe(offer)});
+  return machines;
+}
+
 }  // namespace
 
 std::string BatchOffer::name() const {
   const std::string kind = replica.gpu.empty() ? "GPU" : replica.gpu;
   return replica.gpus == 1 ? kind : fmt::format("{} (tp {})", kind, replica.gpus);
+}
+
+std::pair<const RentedMachine*, int> BatchOffer::machines_for(int replicas) const {
+  std::pair<const RentedMachine*, int> best{nullptr, 0};
+  double least = INFINITY;
+  for (const RentedMachine& machine : machines) {
+    const int count = (replicas + machine.replicas - 1) / machine.replicas;
+    if (count * machine.usd_per_hour >= least) continue;
+    best = {&machine, count}, least = count * machine.usd_per_hour;
+  }
+  return best;
+}
+
+double BatchOffer::usd_per_hour_of(int replicas) const {
+  const auto [machine, count] = machines_for(replicas);
+  return machine != nullptr ? count * machine->usd_per_hour : usd_per_hour.value_or(NAN) * replicas;
 }
 
 int BatchInput::largest_batch() const {
@@ -252,6 +277,7 @@ Checked<std::vector<BatchOffer>> offers_of(const BatchFlags& flags, BatchInput& 
     if (const auto quote = gpu ? book.gpu(**gpu, purchase, offer.replica.gpus) : book.own_gpu(offer.replica.gpu)) {
       offer.usd_per_hour = in_usd_per_hour(quote->rate * gpus(offer.replica.gpus));
       offer.price_source = quote->source();
+      if (!quote->is_own()) offer.machines = machines_to_rent(book, **gpu, purchase, offer.replica.gpus);
     }
     offer.replica.overlap = flags.overlap;
     if (flags.kv_tokens) offer.replica.step.kv_tokens = 0;  // replaces the value of the memory model

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capacity/planner.h"
@@ -11,13 +12,24 @@
 
 namespace rightsize::app {
 
+// A machine that can be rented for replicas.
+struct RentedMachine {
+  int replicas = 1, gpus = 1;  // that it holds, and has
+  double usd_per_hour = 0;
+  std::string instance = {}, source = {};
+};
+
 // A kind of replica with its times and price.
 struct BatchOffer {
   capacity::Replica replica;
-  std::optional<double> usd_per_hour = {};  // per replica; empty: no price
+  std::optional<double> usd_per_hour = {};  // the share of a replica; empty: no price
   std::string price_source = {};
+  std::vector<RentedMachine> machines = {};  // empty: at the user's own price of a GPU, or without a price
 
   std::string name() const;  // "h100-sxm", "h100-sxm (tp 2)"
+  // Machines are rented whole: the cheapest of them for this number of replicas, and how many it takes; null: per GPU.
+  std::pair<const RentedMachine*, int> machines_for(int replicas) const;
+  double usd_per_hour_of(int replicas) const;  // NaN: no price
 };
 
 struct BatchInput {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/format.h"
 #include "base/text.h"
@@ -233,6 +234,22 @@ std::string values_shown(const BatchInput& input, const Assessment& a) {
   return text;
 }
 
+// " for 1 x a3-highgpu-8g", if the machines have more GPUs than the replicas use.
+std::string machines_rented(const BatchPlan& plan) {
+  std::vector<std::string> parts;
+  int used = 0, rented = 0;
+  for (const capacity::ReplicaGroup& group : plan.run->configuration.groups) {
+    const BatchOffer& offer = plan.input->offers[group.replica];
+    const auto [machine, count] = offer.machines_for(group.count);
+    if (machine == nullptr) continue;
+    used += group.count * offer.replica.gpus, rented += count * machine->gpus;
+    parts.push_back(fmt::format("{} x {}", count, machine->instance));
+  }
+  return rented > used ? fmt::format(" for {}, which {} {} GPUs", fmt::join(parts, " and "),
+                                     parts.size() == 1 && parts.front().starts_with("1 x") ? "has" : "have", rented)
+                       : "";
+}
+
 // "2 h100-pcie, up to 128 sequences and 8,192 tokens per step: p95 TTFT 197 ± 3.2 ms, at 62 % of capacity,
 // $4,395/month".
 std::string plan_text(const BatchPlan& plan) {
@@ -254,7 +271,7 @@ std::string plan_text(const BatchPlan& plan) {
   text += fmt::format(": {}, at {} of capacity", values_shown(input, a), percent(a.load));
   if (a.profile.rejected > 0) text += fmt::format(", {} of requests rejected", percent(a.rejected_share()));
   if (std::isfinite(usd_per_month(plan))) text += fmt::format(", {}/month", dollars(usd_per_month(plan)));
-  return text + ".";
+  return text + machines_rented(plan) + ".";
 }
 
 // "Relaxing p99 latency from 50 ms to 83 ms frees 3 of 4 GPUs: $2,200/month instead of $8,800."

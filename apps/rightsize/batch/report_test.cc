@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "rightsize/batch/input.h"
 #include "rightsize/call.h"
+#include "rightsize/input/facts.h"
 
 namespace rightsize::app {
 namespace {
@@ -47,6 +49,44 @@ TEST(BatchReport, TheBestSettingIsARowOfTheTable) {
       EXPECT_EQ(rows, 1) << rate << slo;
     }
   }
+}
+
+// Providers rent whole machines: the cost is that of the cheapest ones that hold all replicas, and the GPUs that are
+// paid for are never fewer than those in use.
+TEST(BatchReport, TheCostIsOfWholeMachines) {
+  const Checked<Facts> facts = open_facts("");
+  ASSERT_TRUE(facts);
+  const market::PriceBook book(facts->catalog);
+  int shared = 0;
+  for (const char* gpu : {"h200-sxm", "b200-sxm", "mi300x", "a100-80gb-sxm", "l4", "l40s", "gh200-96gb"}) {
+    for (const int together : {1, 2, 4}) {
+      const Result<const catalog::Gpu*> found = facts->catalog.find_gpu(gpu);
+      ASSERT_TRUE(found);
+      const auto machines = book.machines_for(**found, catalog::Purchase::kOnDemand, together);
+      BatchOffer offer;
+      offer.replica.gpus = together;
+      for (const market::Offer& one : machines)
+        offer.machines.push_back(
+            {one.machine->gpus / together, one.machine->gpus, in_usd_per_machine_hour(one.rate()), {}, {}});
+      double before = 0;
+      for (int replicas = 1; replicas <= 40 && !machines.empty(); ++replicas) {
+        const double cost = offer.usd_per_hour_of(replicas);
+        double least = 1e300;
+        for (const market::Offer& one : machines) {
+          int count = 1;
+          while (one.machine->gpus / together * count < replicas) ++count;
+          least = std::min(least, count * in_usd_per_machine_hour(one.rate()));
+        }
+        EXPECT_DOUBLE_EQ(cost, least) << gpu << " " << replicas;
+        EXPECT_GE(cost, before - 1e-9) << gpu << " " << replicas;
+        const auto [machine, count] = offer.machines_for(replicas);
+        EXPECT_GE(machine->gpus * count, replicas * together);
+        shared += machine->gpus * count > replicas * together;
+        before = cost;
+      }
+    }
+  }
+  EXPECT_GT(shared, 10);
 }
 
 }  // namespace

@@ -78,7 +78,9 @@ Result<std::vector<Payment>> own_payments(const std::string& flag, const std::st
                       .with_hint(fmt::format(
                           "for example {} 2.60,half=2.52,all=2.40: monthly, half upfront, all upfront", flag)));
     }
-    const std::string_view amount = equals == std::string_view::npos ? part : part.substr(equals + 1);
+    std::string_view amount = equals == std::string_view::npos ? part : part.substr(equals + 1);
+    for (const std::string_view word : {"off", "discount", "less", "cheaper"})  // "30% off"
+      if (to_lower(amount).ends_with(word)) amount = trim(amount.substr(0, amount.size() - word.size()));
     const bool discount = amount.ends_with('%');
     RIGHTSIZE_TRY(const settings::Value price,
                   settings::read(settings::get(discount ? "discount" : "on-demand"), amount, flag));

@@ -23,7 +23,7 @@ struct DecideFlags {
   std::string from, workload, part, team, by, why, rollback, catalog;
   std::optional<Usd> before, after;
   std::optional<Ratio> tolerance;
-  int plan = 1;
+  int plan = 0;  // 0: the one that the answer names first
   bool dry_run = false;
   LedgerFlags ledger;
 };

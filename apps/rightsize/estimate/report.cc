@@ -131,11 +131,13 @@ void report_serve(report::Report& report, const SpeedInput& input, const ServeEs
   if (input.work.audio_seconds > 0)
     text += fmt::format(" That is {} hours of audio per GPU-hour.",
                         rate(e.requests_per_second / job.parallel.gpus * input.work.audio_seconds));
-  const std::string room = format_count(std::floor(e.max_concurrency));
+  const double most = std::floor(e.max_concurrency);
+  const std::string room = most == 1 ? "one such request" : fmt::format("{} such requests", format_count(most));
   text += input.work.encoder_decoder
-              ? fmt::format(" There is room for {} such requests.", room)
-              : fmt::format(" The KV cache ({}) holds {} such requests at their full length.",
-                            model::name_of(memory::kv_format(job, input.work.checkpoint, input.speed.has_fp4)), room);
+              ? fmt::format(" There is room for {}.", room)
+              : fmt::format(" The KV cache ({}) holds {} at {} full length.",
+                            model::name_of(memory::kv_format(job, input.work.checkpoint, input.speed.has_fp4)), room,
+                            most == 1 ? "its" : "their");
   report.say(std::move(text));
   if (!one_pass) report.show("One output token", parts_table(e.parts));
   report.show("Prefill of one prompt", parts_table(e.prefill_parts));
@@ -254,9 +256,10 @@ std::string comparison(const SpeedInput& input, const std::vector<SweepRow>& swe
   std::ranges::sort(speeds, std::greater{});
   std::ranges::sort(costs, {}, &Cost::per_million);
   std::vector<std::string> others;
-  for (std::size_t i = 1; i < speeds.size() && speeds[i].first > 0; ++i)
-    others.push_back(
-        fmt::format("{:.2g} times as fast as {}", speeds.front().first / speeds[i].first, speeds[i].second));
+  for (std::size_t i = 1; i < speeds.size() && speeds[i].first > 0; ++i) {
+    const std::string times = fmt::format("{:.2g}", speeds.front().first / speeds[i].first);
+    others.push_back(fmt::format("{} as fast as {}", times == "1" ? "about" : times + " times", speeds[i].second));
+  }
   if (others.empty()) return small;
   const bool fit = std::ranges::all_of(sweep, [](const auto& row) { return row.memory == memory::Verdict::kFits; });
   if (fit) small = "Each has enough memory. ";

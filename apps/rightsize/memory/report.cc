@@ -303,9 +303,8 @@ const Fields<SweptFit> kSweptFields = {
 
 std::vector<SweptFit> swept_fits(const std::vector<SweptNeed>& sweep, const std::vector<const Gpu*>& gpus) {
   return list_of(sweep, [&](const SweptNeed& row) {
-    const auto found = std::ranges::find_if(gpus, [&](const Gpu* gpu) {
-      return memory::fits(row.need, *gpu).verdict == Verdict::kFits && row.need.max_concurrency != 0;
-    });
+    const auto found = std::ranges::find_if(
+        gpus, [&](const Gpu* gpu) { return memory::fits(row.need, *gpu).verdict == Verdict::kFits; });
     return SweptFit{row, found == gpus.end() ? std::string_view() : (*found)->name};
   });
 }
@@ -356,7 +355,8 @@ std::string room_sentence(const Job& job, const MemoryNeed& need) {
   const std::int64_t room = *need.max_concurrency;
   std::string text =
       (need.kv_format ? fmt::format(" The KV cache ({}) has", model::name_of(*need.kv_format)) : " There is") +
-      fmt::format(" room for {} such requests at once", count(room));
+      (room == 1 ? std::string(" room for one such request")
+                 : fmt::format(" room for {} such requests at once", count(room)));
   if (const auto most = job.serve.max_batch)
     text += (room < *most ? ", not for the " : ", enough for the ") + count(*most) + " of --max-batch";
   return text + ".";
@@ -388,11 +388,13 @@ std::string memory_sentence(const MemoryNeed& need, const model::Job& job, const
   if (gpus.size() == 1) {
     const Fit fit = memory::fits(need, *gpus[0]);
     const std::string odds = format_percent(Ratio::fraction(fit.oom_probability));
-    if (fit.verdict != Verdict::kNo && need.max_concurrency == 0) {
+    if (fit.headroom >= Bytes{} && need.max_concurrency == 0) {
+      const double share = job.serve.memory_share;
       return text + fmt::format(
-                        " The GPU holds it, but the engine would not start: its share of {} leaves no room for a KV "
-                        "cache (a larger --memory-share or --tp, or a smaller --precision, helps).",
-                        gpus[0]->name);
+                        " {} holds it, but the engine would not start: it may use {:g} % of the memory "
+                        "(--memory-share {:g}), which leaves too little for the KV cache of one request (a larger "
+                        "--memory-share or --tp, or a smaller --precision, helps).",
+                        gpus[0]->name, 100 * share, share);
     }
     const std::string room = fit.headroom < Bytes{} ? shortage(fit.headroom) : format_bytes(fit.headroom) + " to spare";
     switch (fit.verdict) {

@@ -40,6 +40,16 @@ TEST(MemorySentence, TellsWhetherOneGpuFitsIsTightOrTooSmall) {
   EXPECT_THAT(said_of({gpu_of("small", gib(16))}), EndsWith("It does not fit small: 4 GiB too much."));
 }
 
+TEST(MemorySentence, SaysWhatAnEngineThatDoesNotStartIsMissing) {
+  memory::MemoryNeed need = kTwenty;
+  need.max_concurrency = 0;
+  model::Job job;
+  job.serve.memory_share = 0.75;
+  const catalog::Gpu gpu = gpu_of("near", gib(24));
+  EXPECT_THAT(memory_sentence(need, job, {&gpu}), HasSubstr("the engine would not start"));
+  EXPECT_THAT(memory_sentence(need, job, {&gpu}), HasSubstr("(--memory-share 0.75)"));
+}
+
 TEST(MemorySentence, NamesTheSmallestGpuThatFits) {
   EXPECT_THAT(
       said_of({gpu_of("small", gib(16)), gpu_of("near", gib(21)), gpu_of("mid", gib(40)), gpu_of("big", gib(80))}),

@@ -1,6 +1,7 @@
 // The first sentence of 'prices compare' and 'prices spot' must agree with the rows.
 #include <limits>
 #include <map>
+#include <regex>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -53,6 +54,26 @@ TEST(ComparePrices, TheConclusionNamesTheCheapestOfEachGpu) {
     for (const auto& [gpu, price] : cheapest)
       EXPECT_THAT(text, HasSubstr(fmt::format("{}: on demand {}", gpu, format_usd_per_hour(price.second))));
   }
+}
+
+// A price over 60 days old with one source is in doubt, whether or not a fresher one exists.
+TEST(ListPrices, OldPricesOfOneSourceAreMarked) {
+  const std::regex row(R"(\$[0-9.,]+( \?)? .* (\d+) d +(\d+) )");
+  int marked = 0, plain = 0;
+  for (const char* gpu : {"h100", "a100", "v100", "l4", "mi300x", "gh200", "b200"}) {
+    const Checked<Outcome> outcome = call("prices", {"--gpu", gpu, "--top", "40"});
+    ASSERT_TRUE(outcome) << describe(outcome.error());
+    const std::string text = render(outcome->report, report::Format::kText, {.width = 300});
+    for (std::sregex_iterator at(text.begin(), text.end(), row), end; at != end; ++at) {
+      const bool old = std::stoi((*at)[2]) > 60 && std::stoi((*at)[3]) <= 1, doubted = (*at)[1].matched;
+      if (old) {
+        EXPECT_TRUE(doubted) << at->str();
+      }
+      (doubted ? marked : plain) += 1;
+    }
+  }
+  EXPECT_GT(marked, 0);
+  EXPECT_GT(plain, 0);
 }
 
 // A number of GPUs is a condition on the machine, under every name.

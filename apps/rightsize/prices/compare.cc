@@ -94,7 +94,7 @@ std::string price_words(const TermPrice& price) {
   const double low = price.usd(&market::PriceOutlook::low), high = price.usd(&market::PriceOutlook::high);
   const bool wide = high > 1.02 * low;
   return fmt::format(
-      "{}{}{}", format_usd_per_hour(price.likely()), price.outlook.may_lead() ? "" : " ?",
+      "{}{}{}", format_usd_per_hour(price.likely()), price.outlook.in_doubt() ? " ?" : "",
       wide ? fmt::format(" ({}-{})", format_usd_per_hour(low).substr(1), format_usd_per_hour(high).substr(1)) : "");
 }
 

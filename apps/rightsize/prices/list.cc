@@ -102,11 +102,11 @@ void keep_best(std::vector<PricedOffer>& offers, const std::string& per) {
 }
 
 std::string small_dollars(double per_hour) { return std::isnan(per_hour) ? "-" : fmt::format("${:.3g}", per_hour); }
-// '?' marks a doubtful price (PriceOutlook::may_lead).
+// '?' marks a doubtful price (PriceOutlook::in_doubt).
 std::string marked_dollars(const PricedOffer& row) {
   const std::optional<catalog::Conversion>& from = row.price->converted;
   return usd_rate(row.per_hour) + (from ? fmt::format(" ({:.4g} {})", from->amount, from->rate.currency) : "") +
-         (row.outlook.may_lead() ? "" : " ?");
+         (row.outlook.in_doubt() ? " ?" : "");
 }
 template <class Value>
 auto from_conversion(Value catalog::ExchangeRate::*value) {
@@ -545,11 +545,11 @@ Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFl
       age_sentence(listed->ages) +
       " $/TFLOP-h is per dense bf16 (fp16 without bf16) peak, $/GB/s-h per memory bandwidth of the data sheet, $/GiB-h "
       "per GPU memory.";
-  if (std::ranges::any_of(offers, [](const PricedOffer& row) { return !row.outlook.may_lead(); })) {
+  if (std::ranges::any_of(offers, [](const PricedOffer& row) { return row.outlook.in_doubt(); })) {
     notes +=
         "\n'?' marks unconfirmed prices: over 60 days old with one source, contradicted, or a spot price that has not "
         "changed since the launch of the GPU. "
-        "They are listed last; check them with the provider before relying on them.";
+        "They are listed after confirmed prices; check them with the provider before relying on them.";
   }
   for (const std::string& more : {conversion_sentence(offers), shown_in_sentence(offers),
                                   unplaced_sentence(flags, *listed->book), missing_sentence(flags, *listed->book)}) {

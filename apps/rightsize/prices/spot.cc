@@ -111,7 +111,7 @@ const Fields<SpotRow> kSpotFields = {
     {"may_lead", "recent or confirmed by a second source, not in doubt, and not a launch floor",
      [](const SpotRow& r) { return r.outlook.may_lead(); }},
     {"likely_usd_per_hour", "$/h likely", "expected price", [](const SpotRow& r) { return r.outlook.likely; },
-     [](const SpotRow& r) { return format_usd_per_hour(r.outlook.likely) + (r.outlook.may_lead() ? "" : " ?"); },
+     [](const SpotRow& r) { return format_usd_per_hour(r.outlook.likely) + (r.outlook.in_doubt() ? " ?" : ""); },
      kTableOnly},
     {"hours", "hours", "expected time", [](const SpotRow& r) { return r.cost.time.total(); },
      [](Seconds s) { return fmt::format("{:.1f}", in_hours(s)); }, kTableOnly},
@@ -212,7 +212,7 @@ Checked<Outcome> plan_on_spot(PricesFlags flags) {
                                         spare("hours"), spare(renamed("mean_usd", "usd")), "on_demand_usd_per_gpu",
                                         spare("chance_cheaper"), "leave_above_usd_per_gpu_hour"}),
                       flags.top ? 0 : 15);
-  const bool doubted = std::ranges::any_of(rows, [](const SpotRow& row) { return !row.outlook.may_lead(); });
+  const bool doubted = std::ranges::any_of(rows, [](const SpotRow& row) { return row.outlook.in_doubt(); });
   const bool assumed = std::ranges::any_of(rows, [](const SpotRow& row) { return !row.known; });
   outcome.report.say(fmt::format(
       "{:g} hours of work on {}, cheapest first, start-up included; cost is the mean with the 10th "

@@ -64,6 +64,11 @@ TEST(FirstScreen, TheNextGpuIsTheNextOfTheTable) {
   for (const Settings& settings : all) {
     const auto [request, found] = planned(settings);
     const std::string sentence = decision_sentence(request, found);
+    plan::Recommendation unsure = found;
+    unsure.confidence = 0.3;
+    if (unsure.rival() != nullptr) {
+      EXPECT_THAT(decision_sentence(request, unsure), HasSubstr("30 % chance"));
+    }
     const std::string_view before = ": the next GPU, ";
     const std::size_t at = sentence.find(before);
     if (at == std::string::npos) continue;
@@ -102,7 +107,8 @@ TEST(FirstScreen, CheaperPlansHaveAReason) {
     }
     const plan::Decision decision = found.decision();
     if (next != nullptr && decision != plan::Decision::kExtrapolation && decision != plan::Decision::kClose) {
-      EXPECT_THAT(verdict + held_back_sentence(found) + experiment_sentence(found), HasSubstr(next->offer.gpu->name));
+      EXPECT_THAT(verdict + held_back_sentence(found) + experiment_sentence(request, found),
+                  HasSubstr(next->offer.gpu->name));
     }
   }
 }
@@ -130,6 +136,25 @@ TEST(FirstScreen, LittleLoadOnManyReplicasMeansBursts) {
     const std::string sentence = scale_sentence(request, light);
     EXPECT_EQ(sentence.find("a shared GPU") != std::string::npos, replicas <= 2) << sentence;
     EXPECT_EQ(sentence.find("bursts") != std::string::npos, replicas > 2) << sentence;
+  }
+}
+
+// A limit on latency that needs more GPUs than the load is named, with what a longer one saves.
+TEST(FirstScreen, TheLimitThatDecidesTheSizeIsNamed) {
+  const auto [request, found] = planned(
+      {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "10/s"}, {"ttft-slo", "1s"}, {"tpot-slo", "40ms"}});
+  plan::Recommendation large = found;
+  plan::Plan& first = large.plans.front();
+  for (const double load : {0.12, 0.6}) {
+    for (const double used : {0.5, 0.99}) {
+      for (const int machines : {2, 28}) {
+        first.load = load, first.machines = machines, first.tpot = milliseconds(40) * used;
+        const std::string sentence = levers_sentence(request, large);
+        EXPECT_EQ(sentence.find("TPOT decides the number of GPUs") != sentence.npos,
+                  load < 0.5 && used > 0.9 && machines > 2)
+            << sentence;
+      }
+    }
   }
 }
 

@@ -8,16 +8,17 @@
 #include "base/format.h"
 #include "plan/startup.h"
 #include "rightsize/estimate/report.h"
+#include "rightsize/recommend/own.h"
 #include "rightsize/recommend/report.h"
 #include "rightsize/recommend/terms.h"
 #include "rightsize/recommend/words.h"
+#include "settings/setting.h"
 
 namespace rightsize::app {
 namespace {
 
 using plan::Plan;
 using plan::Recommendation;
-using plan::Request;
 using plan::WorkKind;
 using report::Heading;
 using report::Paragraph;
@@ -29,12 +30,12 @@ std::string short_name(const Plan& p) {
 }
 
 // Hours for a job, seconds for an answer.
-double wait_of(const Request& request, const Plan& p) {
+double wait_of(const plan::Request& request, const Plan& p) {
   if (request.work.kind != WorkKind::kServing) return in_hours(p.time.total());
   return in_seconds(p.ttft + p.tpot * static_cast<double>(p.job.serve.osl));
 }
 
-report::LineChart front_chart(const Request& request, const Recommendation& found) {
+report::LineChart front_chart(const plan::Request& request, const Recommendation& found) {
   report::LineChart chart;
   const bool serving = request.work.kind == WorkKind::kServing;
   chart.title = serving ? "Cost against answer time" : "Cost against time";
@@ -51,7 +52,7 @@ report::LineChart front_chart(const Request& request, const Recommendation& foun
   return chart;
 }
 
-report::Bars work_per_dollar(const Request& request, const Recommendation& found) {
+report::Bars work_per_dollar(const plan::Request& request, const Recommendation& found) {
   report::Bars bars;
   const std::string& profiled = request.work.profiled_gpu;
   bars.unit = (profiled.empty() ? std::string(unit_of(request)) : profiled + " seconds") + " per dollar";
@@ -78,7 +79,8 @@ report::StackedBar memory_bar(const Plan& first) {
   return bar;
 }
 
-void add_roofline_of(Report& report, const Request& request, const Plan& first, const perf::Constants& constants) {
+void add_roofline_of(Report& report, const plan::Request& request, const Plan& first,
+                     const perf::Constants& constants) {
   SpeedInput input;
   input.model = request.model;
   input.job = first.job;
@@ -105,17 +107,23 @@ std::string prices_of_catalogue(const catalog::Catalog& catalog) {
                      format_count(static_cast<double>(catalog.prices.size())), when);
 }
 
-std::vector<std::string> consequences(const Request& request, const Recommendation& found) {
-  const Plan& first = found.plans.front();
+std::vector<std::string> consequences(const RecommendAnswer& answer) {
+  const auto& [request, found] = std::tie(answer.request, answer.found);
+  const Plan& first = found.plans[named_first(found)];
   std::vector<std::string> lines{describe_margins(request, first)};
   if (first.offer.price->purchase == catalog::Purchase::kSpot)
     lines.push_back("The provider can reclaim the machines: the job must save checkpoints and restart automatically.");
   for (const std::string& sentence : terms_sentences(request, found)) lines.push_back(sentence);
   for (const std::string& caveat : caveats(request, found)) lines.push_back("Caveat: " + caveat + ".");
   for (const plan::Breakpoint& b : found.breakpoints) {
-    const BreakpointWords words = describe_breakpoint(b, first);
+    const BreakpointWords words = describe_breakpoint(b, found.plans.front());
     lines.push_back(fmt::format("If {}: {}.", words.when, words.recommended));
   }
+  if (const std::string own = own_sentence(request, found); !own.empty() && named_first(found) == 0)
+    lines.push_back(own);
+  if (found.experiment)
+    lines.push_back(
+        fmt::format("{} To run it: {}", experiment_sentence(request, found), test_command(answer, *found.experiment)));
   for (const plan::RequestChange& c : found.changes) {
     const ChangeWords& words = describe_change(c.kind);
     lines.push_back(fmt::format("Not chosen: {} ({}), {} for {}{}", words.what, c.flags, describe_machines(c.plan),
@@ -124,9 +132,9 @@ std::vector<std::string> consequences(const Request& request, const Recommendati
   return lines;
 }
 
-std::vector<std::string> evidence(const Request& request, const Recommendation& found,
+std::vector<std::string> evidence(const plan::Request& request, const Recommendation& found,
                                   const catalog::Catalog& catalog) {
-  const Plan& first = found.plans.front();
+  const Plan& first = found.plans[named_first(found)];
   std::vector<std::string> lines;
   lines.push_back("Price: " + describe_price(first, catalog));
   lines.push_back(fmt::format("Speed: {}, basis {}; the GPU remains the cheapest in {} of cases within the error bars",
@@ -164,11 +172,18 @@ void add_record(Report& report, const RecommendAnswer& answer) {
   if (found.plans.empty()) {
     record.emplace_back(Paragraph{"None yet: nothing meets the limits."});
   } else {
-    const Plan& first = found.plans.front();
-    record.emplace_back(
-        Paragraph{fmt::format("{}: {}{}. Settings: {}.", describe_machines(first),
-                              request.work.kind == WorkKind::kServing ? "" : format_duration(first.elapsed()) + " for ",
-                              describe_cost(request, first), describe_settings(request, first))});
+    const auto decided = [&](const Plan& p) {
+      return Paragraph{
+          fmt::format("{}: {}{}. Settings: {}.", describe_machines(p),
+                      request.work.kind == WorkKind::kServing ? "" : format_duration(p.elapsed()) + " for ",
+                      describe_cost(request, p), describe_settings(request, p))};
+    };
+    const std::size_t first = named_first(found);
+    record.emplace_back(decided(found.plans[first]));
+    if (first > 0) {
+      record.emplace_back(Paragraph{own_sentence(request, found)});
+      record.emplace_back(decided(found.plans.front()));
+    }
   }
   record.emplace_back(Heading{"Options"});
   for (const std::vector<report::Block>* list : {&report.blocks, &report.pictures}) {
@@ -178,18 +193,79 @@ void add_record(Report& report, const RecommendAnswer& answer) {
   }
   if (found.plans.empty()) return;
   record.emplace_back(Heading{"Consequences"});
-  record.emplace_back(Paragraph{fmt::format("- {}", fmt::join(consequences(request, found), "\n- "))});
+  record.emplace_back(Paragraph{fmt::format("- {}", fmt::join(consequences(answer), "\n- "))});
   record.emplace_back(Heading{"Evidence"});
   record.emplace_back(Paragraph{fmt::format("- {}", fmt::join(evidence(request, found, answer.catalog), "\n- "))});
 }
 
+namespace {
+
+// "users=2000,turns=6" with a share of the users.
+std::string with_users(std::string text, const sim::Sessions& all, double share) {
+  constexpr std::string_view kUsers = "users=";
+  const std::size_t from = text.find(kUsers);
+  if (from == std::string::npos) return text;
+  const double some = std::max(1.0, std::round(static_cast<double>(all.users) * share));
+  return text.replace(from, text.find(',', from) - from, fmt::format("{}{:.0f}", kUsers, some));
+}
+
+// A value as one word of a shell.
+std::string shell_word(const std::string& value) {
+  constexpr std::string_view kPlain = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,:=/+%@_-";
+  return value.find_first_not_of(kPlain) == std::string::npos ? value : "'" + value + "'";
+}
+
+}  // namespace
+
+std::vector<model::Setting> test_settings(const RecommendAnswer& answer, const plan::Experiment& test) {
+  // What the whole work asks for: its amount, its limits and the machines it may use.
+  constexpr std::string_view kOfWhole =
+      " gpu gpus max-gpus provider providers instance on-prem on-prem-machines deadline budget objective max-power "
+      "max-carbon tokens samples epochs dataset-tokens dataset-samples items audio-hours rate rate-profile "
+      "hours-per-day allow-single global-batch from-scratch checkpoint-every top ";
+  const auto& [request, plan] = std::tie(answer.request, test.plan);
+  std::vector<model::Setting> settings;
+  const auto add = [&](const char* name, const std::string& value) { settings.push_back({name, value, {}}); };
+  for (const model::Setting& s : answer.settings) {
+    if (kOfWhole.find(" " + s.name + " ") != kOfWhole.npos) continue;
+    settings.push_back(s);
+    if (s.name == "sessions") settings.back().value = with_users(s.value, *request.work.sessions, test.share());
+  }
+  add("gpu", plan.offer.gpu->name);
+  add("gpus", fmt::format("{:.0f}", std::round(plan.gpus * test.share())));
+  add("providers", plan.offer.machine->provider);
+  add("instance", plan.offer.machine->instance);
+  const double amount = std::max(1.0, std::floor(plan.units_per_second * test.share() * in_seconds(test.test_time)));
+  const auto count = [](double n) { return fmt::format("{:.0f}", n); };
+  switch (request.work.kind) {
+    case WorkKind::kServing:
+      add("allow-single", "true");
+      if (!request.work.sessions && request.work.rate > RequestsPerSecond{})
+        add("rate", fmt::format("{:.3g}/s", in_requests_per_s(request.work.rate) * test.share()));
+      break;
+    case WorkKind::kOffline:
+      if (const Seconds each = seconds(perf::work_of(request.model).audio_seconds); each > Seconds{})
+        add("audio-hours", fmt::format("{:.4g}", amount * in_hours(each)));
+      else
+        add("items", count(amount));
+      break;
+    case WorkKind::kTraining:
+      add(request.model.image_size > 0 ? "samples" : "tokens", count(amount));
+      add("global-batch", count(static_cast<double>(request.global_batch)));
+      if (request.from_scratch) add("from-scratch", *request.from_scratch ? "yes" : "no");
+      break;
+  }
+  return settings;
+}
+
 std::string test_command(const RecommendAnswer& answer, const plan::Experiment& experiment) {
   std::string text = "rightsize recommend";
-  for (const model::Setting& s : answer.settings)
-    if (s.name != "gpu" && s.name != "provider" && s.name != "providers")
-      text += fmt::format(" --{} {}", s.name, s.value);
-  return text + fmt::format(" --gpu {} --provider {} --emit skypilot", experiment.plan.offer.gpu->name,
-                            experiment.plan.offer.machine->provider);
+  for (const model::Setting& s : test_settings(answer, experiment)) {
+    const bool is_switch = settings::get(s.name).kind == settings::Kind::kSwitch;
+    if (is_switch && s.value != "true") continue;
+    text += " --" + s.name + (is_switch ? "" : " " + shell_word(s.value));
+  }
+  return text + " --emit skypilot";
 }
 
 }  // namespace rightsize::app

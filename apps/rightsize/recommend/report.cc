@@ -12,6 +12,7 @@
 #include "plan/explain.h"
 #include "plan/startup.h"
 #include "rightsize/recommend/energy_fields.h"
+#include "rightsize/recommend/own.h"
 #include "rightsize/recommend/terms.h"
 #include "rightsize/recommend/words.h"
 
@@ -99,12 +100,14 @@ double size_of(const Request& request, const plan::RequestChange& change) {
   }
 }
 
-// A change that meets the limits is closer than one that moves a limit, and a confirmed price closer than an old one.
+// A change that keeps the work is closer than one that reduces it, then a confirmed price than an old one, then what
+// meets the limits than what moves one.
 const plan::RequestChange& closest(const Request& request, const Recommendation& found) {
   return *std::min_element(found.changes.begin(), found.changes.end(), [&](const auto& a, const auto& b) {
     const auto key = [&](const plan::RequestChange& c) {
       const bool moves = gives_up_a_limit(c.kind);
-      return std::tuple(!doubt_of_price(c.plan).empty(), moves, moves ? size_of(request, c) : 0.0);
+      return std::tuple(plan::reduces_work(c.kind), !doubt_of_price(c.plan).empty(), moves,
+                        moves ? size_of(request, c) : 0.0);
     };
     return key(a) < key(b);
   });
@@ -209,7 +212,7 @@ void add_stats(Report& report, const Request& request, const Recommendation& fou
 void add_details(Report& report, const RecommendAnswer& answer) {
   const auto& [request, found] = std::tie(answer.request, answer.found);
   if (!found.plans.empty()) {
-    const Plan& first = found.plans.front();
+    const Plan& first = found.plans[named_first(found)];
     if (const std::vector<std::string> terms = terms_sentences(request, found); !terms.empty())
       report.blocks.emplace_back(Paragraph{fmt::format("{}", fmt::join(terms, "\n"))});
     report.blocks.emplace_back(Paragraph{fmt::format("Settings: {}.", describe_settings(request, first))});

@@ -36,6 +36,9 @@ report::Report report_of(const RecommendAnswer& answer);
 // `files`: the files of --emit, by tool.
 report::Json document_of(const RecommendAnswer& answer, std::map<std::string, std::string> files = {});
 
+// The experiment's test as a separate request: as many of its machines as the test takes, with their share of the
+// work.
+std::vector<model::Setting> test_settings(const RecommendAnswer& answer, const plan::Experiment& experiment);
 // A command that repeats the request for the experiment's GPU and provider only, and writes the file that starts the
 // test.
 std::string test_command(const RecommendAnswer& answer, const plan::Experiment& experiment);

@@ -1,6 +1,7 @@
 #include "rightsize/recommend/risks.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -15,7 +16,36 @@ namespace {
 using catalog::Purchase;
 using plan::WorkKind;
 
+// What a service takes of each limit on latency.
+struct Kept {
+  const char* what;
+  Seconds value;
+  std::optional<Seconds> limit;
+
+  double used() const { return limit ? value / *limit : 0; }
+};
+std::array<Kept, 3> kept_limits(const plan::Request& request, const plan::Plan& plan) {
+  const plan::PlanLimits& limits = request.limits;
+  const bool tokens = plan.tpot > Seconds{};
+  return {Kept{"TPOT", plan.tpot, tokens ? limits.tpot : std::nullopt},
+          Kept{tokens ? "TTFT" : "latency", plan.ttft, limits.ttft}, Kept{"the latency", plan.answer, limits.latency}};
+}
+
 }  // namespace
+
+std::string binding_limit(const plan::Request& request, const plan::Plan& plan) {
+  constexpr double kLittleLoad = 0.4, kNear = 0.9;
+  constexpr int kWithSpare = 2;  // machines that every service has
+  if (request.work.kind != WorkKind::kServing || !(request.work.rate > RequestsPerSecond{}) || request.work.trace)
+    return {};
+  if (!(plan.load > 0) || plan.load > kLittleLoad || plan.machines <= kWithSpare) return {};
+  const std::array<Kept, 3> kept = kept_limits(request, plan);
+  const Kept& most = *std::ranges::max_element(kept, {}, &Kept::used);
+  if (most.used() < kNear) return {};
+  return fmt::format("{} decides the number of GPUs: {} of {}, at {} of their capacity.", most.what,
+                     format_duration(most.value), format_duration(*most.limit),
+                     format_percent(Ratio::fraction(plan.load)));
+}
 
 std::string percent_chance(double share) {
   const std::string percent = format_percent(Ratio::fraction(share));
@@ -69,9 +99,14 @@ std::string machine_loss(const plan::Request& request, const plan::Plan& plan) {
   const bool spare = request.work.kind == WorkKind::kServing && request.work.rate > RequestsPerSecond{} &&
                      !request.limits.allow_single && plan.replicas > 1;
   if (!spare) return {};
-  if (plan.machines == 1)
-    return fmt::format("{} replicas run on one machine: a single point of failure",
-                       plan.replicas == 2 ? "both" : fmt::format("all {}", plan.replicas));
+  if (plan.machines == 1) {
+    const std::string all = plan.replicas == 2 ? "both" : fmt::format("all {}", plan.replicas);
+    for (const market::OwnHardware& mine : request.own)
+      if (plan.offer.is_own() && market::own_instance(mine) == plan.offer.machine->instance && mine.machines > 1)
+        return fmt::format("spread {} replicas over {} of your machines: they fail together on one", all,
+                           std::min(mine.machines, plan.replicas));
+    return fmt::format("{} replicas run on one machine: a single point of failure", all);
+  }
   const bool carried = load_after_loss(plan) <= 1;
   if (carried || plan.replicas <= plan.machines) return {};
   return fmt::format("{} replicas share a machine: if one machine fails, the others cannot carry the load",
@@ -88,15 +123,7 @@ std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
                        format_duration(slow), std::max(0.1, days));
   }
   if (request.work.kind != WorkKind::kServing || !(request.work.rate > RequestsPerSecond{})) return {};
-  struct Kept {
-    const char* what;
-    Seconds value;
-    std::optional<Seconds> limit;
-  };
-  const bool tokens = plan.tpot > Seconds{};
-  for (const Kept& slo :
-       {Kept{"TPOT", plan.tpot, tokens ? limits.tpot : std::nullopt},
-        Kept{tokens ? "TTFT" : "latency", plan.ttft, limits.ttft}, Kept{"the latency", plan.answer, limits.latency}}) {
+  for (const Kept& slo : kept_limits(request, plan)) {
     if (!slo.limit || slo.value * plan.speed.high <= *slo.limit) continue;
     const std::string advice =
         plan.misses_if_slow          ? std::string("no number of machines would then meet it, so load-test it first")

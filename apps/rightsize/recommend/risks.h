@@ -13,6 +13,10 @@ std::string percent_chance(double share);
 // "a 5 % chance of an interruption", "about 27 interruptions".
 std::string interruptions_in_words(double expected);
 
+// "TPOT decides the number of GPUs: 60 ms of 60 ms, at 12 % of their capacity.": the limit on latency that makes a
+// service need more machines than its load; empty if none does.
+std::string binding_limit(const plan::Request& request, const plan::Plan& plan);
+
 // The load after the loss of the largest unit that fails at once: a machine, or all machines of a replica. 0: nothing
 // is left.
 double load_after_loss(const plan::Plan& plan);

@@ -418,7 +418,7 @@ std::vector<std::string> answer_paragraphs(const plan::Request& request, const p
   for (const std::string& sentence :
        {rate_sentence(request, first), asked_terms_sentence(request, found), hours_sentence(first),
         doubt_sentence(found), decision_sentence(request, found), cache_sentence(request, first),
-        held_back_sentence(found), own, scale_sentence(request, found), experiment_sentence(found),
+        held_back_sentence(found), own, scale_sentence(request, found), experiment_sentence(request, found),
         sooner_sentence(request, found), safer_sentence(request, found), levers_sentence(request, found),
         spend_sentence(request, first)})
     if (!sentence.empty()) text += "\n" + sentence;

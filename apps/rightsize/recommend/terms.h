@@ -22,7 +22,7 @@ std::vector<std::string> plan_caveats(const plan::Request& request, const plan::
 std::string decision_sentence(const plan::Request& request, const plan::Recommendation& found);
 
 // A cheaper GPU without benchmarks, and the test that would settle it; empty if no test pays off.
-std::string experiment_sentence(const plan::Recommendation& found);
+std::string experiment_sentence(const plan::Request& request, const plan::Recommendation& found);
 
 // Changes to the request that save at least 10 %, largest saving first; empty if there are none.
 std::string levers_sentence(const plan::Request& request, const plan::Recommendation& found);

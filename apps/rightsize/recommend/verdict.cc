@@ -63,11 +63,38 @@ std::string list_of_names(const std::vector<std::string>& names) {
 
 Usd new_money(const Plan& plan) { return plan.cost - market::sum_of(plan.draws); }
 
+// What makes a cheaper plan less certain to deliver than the first; empty: nothing. Only with the same limits do these
+// count.
+std::string weakness(const plan::Request& request, const Plan& first, const Plan& cheaper, bool same_limits) {
+  const bool service = request.work.kind == WorkKind::kServing;
+  if (cheaper.extrapolated)
+    return fmt::format("no benchmark, up to {}", short_usd(std::max(cheaper.cost, cheaper.cost_high)));
+  if (cheaper.job.serve.disaggregated && !first.job.serve.disaggregated)
+    return "needs separate prefill and decode workers, with a router";
+  if (same_limits && cheaper.misses_if_slow && !first.misses_if_slow)
+    return "misses your limits at the slow end of its speed range";
+  if (service && cheaper.interval_known && cheaper.cost_high > first.cost_high * 1.02)
+    return fmt::format("would cost {} if its GPUs are slow", short_usd(cheaper.cost_high));
+  const double used = plan::limit_used(request, cheaper);
+  if (same_limits && service && used > 0.9 && plan::limit_used(request, first) < used)
+    return fmt::format("its latency is at {:.0f} % of its limit", 100 * used);
+  if (service && cheaper.resizing > first.resizing + 0.1)
+    return fmt::format("{:.0f} % chance that it needs more machines to meet your limits", 100 * cheaper.resizing);
+  if (same_limits && !service && request.limits.deadline &&
+      cheaper.elapsed() * cheaper.speed.high > *request.limits.deadline)
+    return "misses the deadline at the slow end of its speed range";
+  return first.benchmarked && !cheaper.benchmarked ? "no benchmark" : "";
+}
+
+// More than a day, and more than twice as long.
+bool takes_far_longer(const Plan& first, const Plan& other) {
+  return other.elapsed() > std::max(first.elapsed() * 2, days(1));
+}
+
 // Why a cheaper plan of the table is not first.
 std::string why_lower(const plan::Request& request, const Plan& first, const Plan& cheaper) {
   const bool service = request.work.kind == WorkKind::kServing;
   const double sooner = cheaper.time.total() / first.time.total();
-  const double used = plan::limit_used(request, cheaper);
   const auto old = [](const Plan& p) {
     return p.price.age && *p.price.age > days(market::kAgedDays) ? in_days(*p.price.age) : 0;
   };
@@ -77,19 +104,7 @@ std::string why_lower(const plan::Request& request, const Plan& first, const Pla
   const double energy = first.power > Watts{} ? cheaper.energy_kwh() / first.energy_kwh() : 0;
   if (request.objective == plan::Objective::kEnergy && energy > 1.005)
     return fmt::format("uses {} energy", compare(energy));
-  if (cheaper.extrapolated)
-    return fmt::format("no benchmark, up to {}", short_usd(std::max(cheaper.cost, cheaper.cost_high)));
-  if (cheaper.job.serve.disaggregated && !first.job.serve.disaggregated)
-    return "needs separate prefill and decode workers, with a router";
-  if (service && cheaper.interval_known && cheaper.cost_high > first.cost_high * 1.02)
-    return fmt::format("would cost {} if its GPUs are slow", short_usd(cheaper.cost_high));
-  if (service && used > 0.9 && plan::limit_used(request, first) < used)
-    return fmt::format("its latency is at {:.0f} % of its limit", 100 * used);
-  if (service && cheaper.resizing > first.resizing + 0.1)
-    return fmt::format("{:.0f} % chance that it needs more machines to meet your limits", 100 * cheaper.resizing);
-  if (!service && request.limits.deadline && cheaper.elapsed() * cheaper.speed.high > *request.limits.deadline)
-    return "misses the deadline at the slow end of its speed range";
-  if (first.benchmarked && !cheaper.benchmarked) return "no benchmark";
+  if (std::string weak = weakness(request, first, cheaper, true); !weak.empty()) return weak;
   if (first.basis < cheaper.basis) return "its speed was not measured with this framework";
   if (first.offer.price->purchase == Purchase::kOnDemand && cheaper.offer.price->purchase != Purchase::kOnDemand)
     return fmt::format("{} for at most 3 % less", catalog::name_of(cheaper.offer.price->purchase));
@@ -153,6 +168,15 @@ std::string terms_words(Purchase purchase) {
                                              : std::string(catalog::name_of(purchase));
 }
 
+// "; there is a 34 % chance that this one stays the cheapest".
+std::string chance_of_staying(const Recommendation& found) {
+  const Plan* rival = found.rival();
+  const bool leads = rival == nullptr || rival->cost >= found.plans.front().cost;
+  return fmt::format("; there is {} that this one {} the cheapest{}",
+                     percent_chance(std::round(100 * found.confidence.value_or(1)) / 100),
+                     leads ? "stays" : "turns out", among_whom(found));
+}
+
 }  // namespace
 
 std::string among_whom(const Recommendation& found) {
@@ -168,8 +192,9 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
   if (request.objective == plan::Objective::kEnergy) return energy_verdict(found);
   switch (found.decision()) {
     case plan::Decision::kExtrapolation:
-      return fmt::format("Extrapolation: no benchmark for {} with {}{}.", first.offer.gpu->name,
-                         model::name_of(first.job.stack), measured_instead(found));
+      return fmt::format("Extrapolation: no benchmark for {} with {}{}{}.", first.offer.gpu->name,
+                         model::name_of(first.job.stack), measured_instead(found),
+                         found.confidence.value_or(1) < 0.5 ? chance_of_staying(found) : "");
     case plan::Decision::kClose: {
       std::vector<std::string> names;
       for (const Plan* plan : found.close_calls())
@@ -210,11 +235,10 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
                         rival->offer.gpu->name, compare(rival->cost / first.cost)) +
             beyond_table(found, *rival);
   if (rival != nullptr && decision != plan::Decision::kClear)
-    text += confidence < 0.8       ? fmt::format("; there is {} that this one {} the cheapest{}",
-                                                 percent_chance(std::round(100 * confidence) / 100),
-                                           rival->cost < first.cost ? "turns out" : "stays", among_whom(found))
-            : first.resizing > 0.2 ? fmt::format("; there is {} that this one needs more machines to meet your limits",
-                                                 percent_chance(std::round(100 * first.resizing) / 100))
+    text += confidence < 0.8 ? chance_of_staying(found)
+            : first.resizing > 0.2
+                ? fmt::format("; there is {} that this one {}", percent_chance(std::round(100 * first.resizing) / 100),
+                              first.misses_if_slow ? "misses your limits" : "needs more machines to meet your limits")
             : found.may_break_limits ? "; at the high end of its range this one breaks a limit"
             : first.has_old_price()
                 ? fmt::format("; the price of this one is {:.0f} days old, with one source", in_days(*first.price.age))
@@ -460,13 +484,23 @@ std::string change_words(const plan::Request& request, RequestChangeKind kind) {
   return describe_change(kind).what;
 }
 
-std::string experiment_sentence(const Recommendation& found) {
+std::string experiment_sentence(const plan::Request& request, const Recommendation& found) {
   if (!found.experiment) return {};
   const plan::Experiment& e = *found.experiment;
+  const std::string on = e.machines < e.plan.machines
+                             ? fmt::format("{} of its {} machines", e.machines, e.plan.machines)
+                             : std::string("it");
+  if (found.plans.front().extrapolated)
+    return fmt::format("Test it first: {} has no benchmark, and a test of {} on {} costs about {}.",
+                       e.plan.offer.gpu->name, format_duration(e.test_time), on, short_usd(e.test_cost));
+  const Plan& first = found.plans.front();
+  const Usd now = first.cost;
   return fmt::format(
-      "Worth a test: {} x {} could save {:.0f} % ({}) but has no benchmark. A test of {} costs about {}.", e.plan.gpus,
-      e.plan.offer.gpu->name, 100 * (1 - e.plan.cost / found.plans.front().cost), short_usd(e.plan.cost),
-      format_duration(e.test_time), short_usd(e.test_cost));
+      "Worth a test: {} x {} could save {:.0f} % ({}{}){} but has no benchmark. A test of {} on {} costs about {}.",
+      e.plan.gpus, e.plan.offer.gpu->name, 100 * (1 - e.plan.cost / now), short_usd(now - e.plan.cost),
+      request.work.kind == WorkKind::kServing ? "/month" : "",
+      takes_far_longer(first, e.plan) ? ", takes " + format_duration(e.plan.elapsed()) + "," : std::string(),
+      format_duration(e.test_time), on, short_usd(e.test_cost));
 }
 
 std::string levers_sentence(const plan::Request& request, const Recommendation& found) {
@@ -507,6 +541,7 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
   const auto longer = std::find_if(levers.begin(), levers.end(), [](const auto* c) {
     return plan::extends(c->kind) && c->kind != RequestChangeKind::kLaterDeadline;
   });
+  const bool longer_saves = longer != levers.end();
   const plan::RequestChange* crowded_out =
       longer - levers.begin() >= static_cast<std::ptrdiff_t>(kMost) && longer != levers.end() ? *longer : nullptr;
   if (levers.size() > kMost) levers.resize(kMost);
@@ -521,10 +556,14 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
     const std::string saved = energy ? format_number(p.energy_kwh()) + " kWh"
                                      : short_usd(p.cost) + (request.work.kind == WorkKind::kServing ? "/month" : "");
     std::vector<std::string> notes{c->flags};
-    if (moves) notes.push_back("up to " + short_usd(p.cost_high));
-    if (p.offer.price->purchase == Purchase::kSpot && first.offer.price->purchase != Purchase::kSpot) {
+    std::string weak = weakness(request, first, p, !plan::extends(c->kind));
+    if (weak.empty() && moves) weak = "up to " + short_usd(p.cost_high);
+    if (!weak.empty()) notes.push_back(std::move(weak));
+    const bool to_spot = p.offer.price->purchase == Purchase::kSpot && first.offer.price->purchase != Purchase::kSpot;
+    if (to_spot ? p.elapsed() > first.elapsed() * 1.1 : takes_far_longer(first, p))
+      notes.push_back("takes " + format_duration(p.elapsed()));
+    if (to_spot) {
       const double expected = p.expected_interruptions(request.assumptions);
-      if (p.elapsed() > first.elapsed() * 1.1) notes.push_back("takes " + format_duration(p.elapsed()));
       if (expected >= 1)
         notes.push_back(interruptions_in_words(expected) + (request.work.kind == WorkKind::kServing ? " a month" : ""));
     }
@@ -537,8 +576,12 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
                                 other_terms ? ", " + terms_words(p.offer.price->purchase) : "", saved,
                                 100 * (1 - amount(p) / amount(first)), fmt::join(notes, "; ")));
   }
-  if (parts.empty()) return {};
-  return fmt::format("To {}: {}.", energy ? "use less energy" : "pay less", fmt::join(parts, "; "));
+  // Where a limit makes the plan expensive, the answer names it, and what a longer one saves.
+  std::string text = energy ? std::string() : binding_limit(request, first);
+  if (!text.empty() && !longer_saves) text += " Twice the limit saves less than 10 %.";
+  if (parts.empty()) return text;
+  if (!text.empty()) text += "\n";
+  return text + fmt::format("To {}: {}.", energy ? "use less energy" : "pay less", fmt::join(parts, "; "));
 }
 
 }  // namespace rightsize::app

@@ -148,13 +148,15 @@ std::string lengths_of(const plan::Request& request) {
 std::string describe_items(const plan::Request& request) {
   const double items = request.work.amount;
   const std::string many = items < 1e6 ? format_count(items) : format_magnitude(items);
+  const char* const plural = items == 1 ? "" : "s";
   const std::string with = request.model.name.empty() ? "" : " with " + request.model.name;
   if (const std::string picture = picture_of(request); !picture.empty())
     return fmt::format("Generate {} {} ({}){}", many, request.model.pipeline->frames > 0 ? "videos" : "images", picture,
                        with);
   const bool texts = answers_at_once(request) && request.model.image_size == 0;
-  if (texts && !with.empty()) return fmt::format("Process {} texts of {} tokens{}", many, request.job.sequence, with);
-  return fmt::format("Process {} requests{}{}{}", many, with, format_of(request),
+  if (texts && !with.empty())
+    return fmt::format("Process {} text{} of {} tokens{}", many, plural, request.job.sequence, with);
+  return fmt::format("Process {} request{}{}{}{}", many, plural, with, format_of(request),
                      request.work.is_measured() || answers_at_once(request) ? "" : lengths_of(request));
 }
 
@@ -346,7 +348,7 @@ NeedAndHave describe_shortfall(const plan::Shortfall& s) {
     case Kind::kNoRdma:
       return {fmt::format("RDMA to train on more than {}", plural(s.have_gpus, "machine")), "Ethernet without RDMA"};
     case Kind::kMemory:
-      return {fmt::format("{} on each of {}{}", format_bytes(s.need_bytes), gpus,
+      return {fmt::format("{} on {}{}{}", format_bytes(s.need_bytes), s.need_gpus == 1 ? "" : "each of ", gpus,
                           s.serving ? fmt::format(" in {}", model::name_of(s.precision)) : ""),
               format_bytes(s.have_bytes)};
     case Kind::kMemoryHeld:
@@ -436,6 +438,7 @@ std::string describe_evidence(const market::PriceOutlook& price) {
 }
 
 std::string describe_basis(const plan::Plan& plan) {
+  if (plan.benchmarked && plan.basis == perf::Basis::kCalibrated) return "calibrated with your measurements";
   if (plan.benchmarked) return std::string(perf::name_of(plan.basis));
   return plan.relative.empty() || plan.extrapolated ? "no benchmark"
                                                     : fmt::format("no benchmark, from {}", plan.relative);
@@ -474,7 +477,8 @@ std::string describe_request(const plan::Request& request) {
           request.work.sessions ? fmt::format(" for {} users in conversation (about {} requests/s)",
                                               format_count(request.work.sessions->users), format_number(rate))
           : rate > 0            ? fmt::format(" at {} request{}/s", format_number(rate), rate == 1 ? "" : "s")
-          : request.limits.gpus ? fmt::format(" as fast as {} allow", plural(*request.limits.gpus, "GPU"))
+          : request.limits.gpus ? fmt::format(" as fast as {} allow{}", plural(*request.limits.gpus, "GPU"),
+                                              *request.limits.gpus == 1 ? "s" : "")
                                 : std::string(" at the lowest cost per token"),
           hours_of(request), lengths_of(request), limits_of(request));
     }

@@ -70,7 +70,8 @@ void read_hunyuan_dit(const Config& config, ModelShape& shape) {
   shape.intermediate =
       static_cast<std::int64_t>(config.number("mlp_ratio", 4.3637, 0.1, 100.0) * static_cast<double>(shape.hidden));
   read_latent_size(config, shape, 128, 8);
-  shape.pipeline = ImagePipeline{.steps = 50, .guidance = true, .encoders = {"clip-l-text"}, .decoder = "sd-vae"};
+  shape.pipeline =
+      ImagePipeline{.steps = 50, .guidance = true, .encoders = {"bert-large", "mt5-xl-encoder"}, .decoder = "sd-vae"};
   const std::int64_t outputs = (config.flag("learn_sigma", true) ? 2 : 1) * std::int64_t{shape.channels};
   HunyuanDit(config, shape, config.size("text_len", 77) + config.size("text_len_t5", 256))
       .write(config.size("cross_attention_dim", 1'024), config.size("cross_attention_dim_t5", 2'048),

@@ -60,7 +60,7 @@ void read_hunyuan_video(const Config& config, ModelShape& shape) {
   shape.channels = config.count("in_channels", 16, 1, kWidest);
   shape.patch_size = config.count("patch_size", 2, 1, 64);
   shape.pipeline = ImagePipeline{
-      .steps = 50, .guidance = false, .encoders = {"clip-l-text", "t5-v1.1-xxl-encoder"}, .decoder = "flux-vae"};
+      .steps = 50, .guidance = false, .encoders = {"clip-l-text", "llama-3-8b-encoder"}, .decoder = "flux-vae"};
   read_video_size(config, shape, {{1280, 720}, 129});
   HunyuanVideo(config, shape).write(singles, config.count("num_refiner_layers", 2));
 }

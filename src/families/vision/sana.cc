@@ -76,7 +76,8 @@ void read_sana(const Config& config, ModelShape& shape) {
       static_cast<std::int64_t>(config.number("mlp_ratio", 2.5, 0.1, 100.0) * static_cast<double>(shape.hidden));
   constexpr int kPixels = 32;
   read_latent_size(config, shape, 32, kPixels);
-  shape.pipeline = ImagePipeline{.steps = 20, .guidance = true, .pixels = kPixels, .decoder = "sd-vae"};
+  shape.pipeline =
+      ImagePipeline{.steps = 20, .guidance = true, .pixels = kPixels, .encoders = {"gemma-2-2b"}, .decoder = "sd-vae"};
   const bool normed = config.json().get_string("qk_norm").has_value();
   Sana(config, shape)
       .write(config.size("out_channels", 32), config.size("caption_channels", 2'304),

@@ -53,7 +53,7 @@ void read_wan(const Config& config, ModelShape& shape) {
   shape.channels = config.count("in_channels", 16, 1, kWidest);
   shape.patch_size = 2;
   shape.pipeline =
-      ImagePipeline{.steps = 50, .guidance = true, .encoders = {"t5-v1.1-xxl-encoder"}, .decoder = "flux-vae"};
+      ImagePipeline{.steps = 50, .guidance = true, .encoders = {"umt5-xxl-encoder"}, .decoder = "flux-vae"};
   const bool large = shape.hidden > 4'096;
   read_video_size(config, shape, {large ? ImageSize{1280, 720} : ImageSize{832, 480}, 81});
   Wan(config, shape)
