@@ -229,9 +229,56 @@ std::optional<double> time_of_day(const std::string& word) {
   return hour * 3600 + minutes * 60;
 }
 
+int day_of(int year, int month, int day) {
+  const std::chrono::year_month_day date{std::chrono::year(year) / std::chrono::month(static_cast<unsigned>(month)) /
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  return static_cast<int>(std::chrono::sys_days(date).time_since_epoch().count());
+}
+
+// Easter Sunday (Gauss).
+int easter_of(int year) {
+  const int a = year % 19, b = year / 100, c = year % 100;
+  const int d = (19 * a + b - b / 4 - (b - (b + 8) / 25 + 1) / 3 + 15) % 30;
+  const int e = (32 + 2 * (b % 4) + 2 * (c / 4) - d - c % 4) % 7, f = d + e - 7 * ((a + 11 * d + 22 * e) / 451) + 114;
+  return day_of(year, f / 31, f % 31 + 1);
+}
+
+// The last day before a feast, the end of the year or of a quarter: from today on.
+std::optional<double> feast_named(const std::string& name, int today) {
+  const int year = std::atoi(format_date(Date{today}).c_str());
+  const auto thanksgiving = [](int in) {  // the fourth Thursday of November
+    const int first = day_of(in, 11, 1);
+    return first + (7 - first % 7) % 7 + 21;
+  };
+  const auto day_in = [&](int in) -> std::optional<int> {
+    if (is_any(std::array<std::string_view, 2>{"christmas", "xmas"}, name)) return day_of(in, 12, 24);
+    if (is_any(std::array<std::string_view, 6>{"year", "eoy", "newyear", "newyears", "year-end", "yearend"}, name))
+      return day_of(in, 12, 31);
+    if (name == "halloween") return day_of(in, 10, 31);
+    if (name == "thanksgiving") return thanksgiving(in) - 1;
+    if (name == "blackfriday") return thanksgiving(in);
+    if (name == "easter") return easter_of(in) - 1;
+    return std::nullopt;
+  };
+  if (name == "quarter" || name == "eoq") {
+    int last = today;
+    for (const int month : {3, 6, 9, 12})
+      if (last = months_from(year, month, 1).last.day; last >= today) break;
+    return last;
+  }
+  for (const int in : {year, year + 1})
+    if (const auto day = day_in(in); day && *day >= today) return *day;
+  return std::nullopt;
+}
+
 // The day that is named, counted from 1970-01-01.
-std::optional<double> day_named(const std::vector<std::string>& words, double today) {
+std::optional<double> day_named(const std::vector<std::string>& words, double today, bool ends) {
   const std::string& first = words.front();
+  std::string joined;  // "new year's eve", "black friday"
+  for (const std::string& word : words)
+    if (word != "eve" && word != "day") joined += word;
+  std::erase(joined, '\'');
+  if (const auto feast = feast_named(joined, static_cast<int>(today))) return feast;
   if (words.size() == 1) {
     if (first == "today" || first == "tonight" || first == "eod") return today;
     if (first == "tomorrow") return today + 1;
@@ -246,12 +293,26 @@ std::optional<double> day_named(const std::vector<std::string>& words, double to
       return today + (wanted > from ? wanted - from : wanted - from + 7);
     }
     if (const Result<Date> date = parse_date(first)) return date->day;
+    // The last day of a month, or the day before it: months that have ended are those of next year.
+    if (const auto month = month_of(first); month && first.size() > 2) {
+      const int year = std::atoi(format_date(Date{static_cast<int>(today)}).c_str());
+      for (const int in : {year, year + 1})
+        if (const int day = ends ? months_from(in, *month, 1).last.day : day_of(in, *month, 1) - 1; day >= today)
+          return day;
+    }
     return std::nullopt;
   }
   if (words.size() == 2 && first == "next") {
     if (words[1] == "week") return today + 7;
     if (words[1] == "month") return today + 30;
-    return day_named({words[1]}, today);
+    return day_named({words[1]}, today, ends);
+  }
+  if (words.size() == 3 && words[2].size() == 4) {  // "20 Dec 2026"
+    const auto named = leading_number(words[2]);
+    const auto day =
+        named ? day_named({words[0], words[1]}, std::max(today, double(day_of(int(named->first), 1, 1))), ends)
+              : std::nullopt;
+    return day && format_date(Date{static_cast<int>(*day)}).starts_with(words[2]) ? day : std::nullopt;
   }
   if (words.size() != 2) return std::nullopt;
   const bool month_first = month_of(first).has_value();
@@ -290,7 +351,8 @@ std::optional<Seconds> time_until(std::string_view text, double now) {
     if (!words.empty() && words.back() == "at") words.pop_back();
     if (words.empty()) words.emplace_back(today * kDayLength + hour > now ? "today" : "tomorrow");
   }
-  if (const auto day = day_named(words, today)) {
+  const bool ends = to_lower(text).find("end") != std::string::npos;  // "the end of January"
+  if (const auto day = day_named(words, today, ends)) {
     double until = *day * kDayLength + hour - now;
     if (*day == today && until <= 0) until += kDayLength - hour;  // tonight: until midnight
     return until > 0 ? std::optional(seconds(until)) : std::nullopt;

@@ -64,6 +64,23 @@ TEST(TimeUntil, DaysAreInTheFuture) {
     EXPECT_DOUBLE_EQ(in_days(*time_until("over the weekend", now)), 2);
     EXPECT_LE(in_days(*time_until("end of the month", now)), 31);
   }
+  // Feasts and ends of months, quarters and years: the next one, on a working evening.
+  for (int i = 0; i < 200; ++i) {
+    const double now = 20000 * kDay + static_cast<double>(one_of_amounts(random, 100'000'000));
+    for (const char* day : {"before christmas", "new year's eve", "thanksgiving", "halloween", "before easter",
+                            "end of the year", "end of january", "before march", "end of the quarter"}) {
+      const auto until = time_until(day, now);
+      ASSERT_TRUE(until) << day;
+      EXPECT_GT(in_days(*until), 0) << day;
+      EXPECT_LE(in_days(*until), 390) << day;
+    }
+    EXPECT_LE(in_days(*time_until("end of the quarter", now)), 93);
+  }
+  const double november = 20776 * kDay;  // 2026-11-19
+  EXPECT_NEAR(in_days(*time_until("before christmas", november)), 35.75, 0.01);
+  EXPECT_NEAR(in_days(*time_until("thanksgiving", november)), 6.75, 0.01);
+  EXPECT_NEAR(in_days(*time_until("20 Dec 2026", november)), 31.75, 0.01);
+  EXPECT_FALSE(time_until("20 Dec 2025", november));
   EXPECT_FALSE(time_until("2020-01-01", 20000 * kDay));
   EXPECT_FALSE(time_until("someday", 20000 * kDay));
 }

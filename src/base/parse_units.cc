@@ -208,14 +208,14 @@ namespace {
 constexpr double kMonthSeconds = in_seconds(kMonth);
 constexpr UnitName kTimeUnits[] = {
     {"s|sec|secs|second|seconds", 1},
-    {"ms", 1e-3},
+    {"ms|msec|millisecond|milliseconds", 1e-3},
     {"us", 1e-6},
     {"ns", 1e-9},
     {"min|m|mins|minute|minutes", 60},
     {"h|hr|hrs|hour|hours", 3600},
     {"d|day|days", 86400},
     {"w|week|weeks|wk|wks", 604800},
-    {"month|months", kMonthSeconds},
+    {"month|months|mo|mos", kMonthSeconds},
     {"year|years|yr|yrs|y", in_seconds(kYear)},
 };
 

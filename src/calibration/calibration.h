@@ -88,7 +88,7 @@ Checked<Measurement> read_measurement(const Csv& csv, const CsvRow& row, const m
 
 // Fits factors on device, host and prefill time for every stack, job and GPU among the measurements. The fit is robust:
 // outliers have little weight, and with few points the factors stay near 1. Factors that make the mean error of any
-// metric larger are not used, so a single measurement never moves a prediction away from itself: the present ones stay.
+// metric larger than now and than 10 % are not used: the present ones stay.
 // Fails on a row with a job that cannot be estimated.
 Checked<std::vector<CalibrationFit>> fit_calibrations(const perf::Constants& constants,
                                                       const std::vector<Measurement>& measurements);

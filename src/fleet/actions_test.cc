@@ -16,20 +16,6 @@ namespace {
 using diagnose::Verdict;
 using testing::HasSubstr;
 
-// A judged fleet, with everything that the search for remedies needs.
-struct Judged {
-  std::vector<GpuRow> gpus;
-  Thresholds thresholds;
-  DevicePrices book = book_at(2);
-  std::vector<Running> running;
-
-  explicit Judged(std::vector<GpuUse> uses, Thresholds t = {}) : thresholds(t) {
-    gpus = judge(std::move(uses), book);
-    running = all_running(gpus, thresholds);
-  }
-  RemedyInput input() const { return {gpus, running, book, thresholds, speeds()}; }
-};
-
 Remedy remedy(std::vector<std::size_t> gpus, double usd) {
   return {.gpus = std::move(gpus), .saving = usd_per_month(usd)};
 }

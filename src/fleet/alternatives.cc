@@ -63,7 +63,7 @@ class Finder {
     if (gpu_.use.metric(Metric::kDramActive) == nullptr) place.traffic = place.growth;
     place.latency = place.growth;
     there.forecast = forecast_on(place, gpu_, running_);
-    if (fills_gpu(gpu_)) {
+    if (there.full_speed = fills_gpu(gpu_); there.full_speed) {
       there.keeps_up = there.speed.low * t.most_slowdown >= 1;
       return;
     }

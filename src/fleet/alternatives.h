@@ -19,6 +19,7 @@ struct Alternative {
   bool replaces = true;                   // diagnose::may_replace()
   bool keeps_up = true;                   // the load and the latency there are within the limits
   bool only_slow = false;                 // it fails to keep up only because latency grows too much
+  bool full_speed = false;                // the work takes all that a GPU gives: it has a speed there, but no load
   Forecast forecast = {};                 // of the load there
   std::optional<Replacement> offer = {};  // not set: no price
   std::optional<double> cost = {};        // of the same work, relative to today

@@ -176,6 +176,23 @@ bool removes_only(const Owner& owner, const std::set<std::string>& pods, std::si
   return !is_stateful(owner) || std::ranges::all_of(pods, is_last);
 }
 
+namespace {
+// Moves the pods of a workload to nodes with this label; a comment where no command can.
+std::vector<std::string> select_node(const Owner& owner, const std::string& label, const std::string& value,
+                                     bool all_replicas) {
+  const std::string object = kubernetes_object(owner);
+  if (!is_scalable(owner))
+    return {fmt::format("# {}: set nodeSelector {}: {} and create it again", object, label, value)};
+  if (!all_replicas)
+    return {fmt::format("# {}: only some of its replicas move; run them as a copy with nodeSelector {}: {}", object,
+                        label, value)};
+  return {
+      fmt::format("kubectl {}patch {} -p "
+                  "'{{\"spec\":{{\"template\":{{\"spec\":{{\"nodeSelector\":{{\"{}\":\"{}\"}}}}}}}}}}'",
+                  in_namespace(owner), object, label, value)};
+}
+}  // namespace
+
 std::vector<std::string> reselect_commands(const Owner& owner, const Replacement& other, std::size_t gpus,
                                            bool all_replicas) {
   // "NVIDIA L4" is nvidia.com/gpu.product=NVIDIA-L4.
@@ -199,17 +216,31 @@ std::vector<std::string> reselect_commands(const Owner& owner, const Replacement
                                    script_of(owner)));
     return commands;
   }
-  const std::string object = kubernetes_object(owner);
-  if (!is_scalable(owner))
-    return {fmt::format("# {}: set nodeSelector {}: {} and create it again", object, label, value)};
-  if (!all_replicas)
-    return {fmt::format("# {}: only some of its replicas move; run them as a copy with nodeSelector {}: {}", object,
-                        label, value)};
-  return {fmt::format("kubectl get nodes -l {}={}   # must list a node with room; otherwise add a node pool first",
-                      label, value),
-          fmt::format("kubectl {}patch {} -p "
-                      "'{{\"spec\":{{\"template\":{{\"spec\":{{\"nodeSelector\":{{\"{}\":\"{}\"}}}}}}}}}}'",
-                      in_namespace(owner), object, label, value)};
+  std::vector<std::string> commands = select_node(owner, label, value, all_replicas);
+  if (!commands.front().starts_with('#'))
+    commands.insert(
+        commands.begin(),
+        fmt::format("kubectl get nodes -l {}={}   # must list a node with room; otherwise add a node pool first", label,
+                    value));
+  return commands;
+}
+
+std::vector<std::string> place_commands(const Owner& owner, const SharedPlace& place, bool all_replicas) {
+  if (owner.instance.empty() || place.host.empty()) return {};
+  if (orchestrator_of(owner) == Orchestrator::kSlurm)
+    return {save_script(owner), fmt::format("scancel {}   # after its next checkpoint", owner.instance),
+            fmt::format("sbatch --nodelist={} --gres={} {}   # without its own --gpus and --gres", place.host,
+                        place.gres, script_of(owner))};
+  std::vector<std::string> commands = select_node(owner, "kubernetes.io/hostname", place.host, all_replicas);
+  if (place.resource.empty()) return commands;
+  if (commands.front().starts_with('#'))
+    commands.front() += fmt::format("; its limit is {}: 1 instead of nvidia.com/gpu", place.resource);
+  else
+    commands.push_back(
+        fmt::format("kubectl {}set resources {} --limits=nvidia.com/gpu=0,{}=1   # -c NAME if its pods "
+                    "have several containers",
+                    in_namespace(owner), kubernetes_object(owner), place.resource));
+  return commands;
 }
 
 std::string undo_command(const Owner& owner) {

@@ -60,6 +60,13 @@ bool removes_only(const Owner& owner, const std::set<std::string>& pods, std::si
 std::vector<std::string> reselect_commands(const Owner& owner, const Replacement& other, std::size_t gpus,
                                            bool all_replicas);
 
+// Runs the workload on a shared GPU or a slice of this host: a pod requests it as `resource` (empty: a GPU as before),
+// a job as `gres`.
+struct SharedPlace {
+  std::string host, resource, gres;
+};
+std::vector<std::string> place_commands(const Owner& owner, const SharedPlace& place, bool all_replicas);
+
 std::string undo_command(const Owner& owner);  // of a patch
 std::string get_command(const Owner& owner);   // fails if the object does not exist
 

@@ -89,8 +89,8 @@ std::string load_text(const Forecast& f) {
                             percent(f.load_peak), change_of(f.latency_p95), change_of(f.latency_peak));
 }
 
-std::string level_of(const Forecast& f, RemedyKind kind) {
-  if (is_different_service(f) || f.too_small.likely > 0) return "high";
+std::string level_of(const Forecast& f, RemedyKind kind, const Thresholds& t) {
+  if (is_different_service(f) || is_too_slow(f, t) || f.too_small.likely > 0) return "high";
   return kind != RemedyKind::kMig || f.load_peak > 0.85 ? "medium" : "low";
 }
 
@@ -216,11 +216,28 @@ Orchestrator orchestrator_of_host(const std::string& host, const RemedyInput& in
   return known.size() == 1 ? *known.begin() : Orchestrator::kUnknown;
 }
 
+// The GPUs that nothing uses after the action: work leaves them, and none comes.
+std::vector<std::size_t> freed_gpus(const FleetAction& a, const RemedyInput& input) {
+  std::set<std::string> left, taken;
+  for (const Move& move : a.moves) {
+    const std::string to = move.to.substr(0, move.to.find(' '));
+    (to == move.from ? taken : left).insert(move.from);
+    taken.insert(to);
+  }
+  std::vector<std::size_t> freed;
+  for (std::size_t gpu : a.gpus) {
+    const std::string place = place_of(input.gpus[gpu]);
+    if (left.contains(place) && !taken.contains(place)) freed.push_back(gpu);
+  }
+  return freed;
+}
+
 // The machines of which the action frees every GPU, and the number of those that keep GPUs in use.
-std::pair<std::vector<std::string>, std::size_t> whole_machines(const FleetAction& a, const RemedyInput& input) {
+std::pair<std::vector<std::string>, std::size_t> whole_machines(const std::vector<std::size_t>& gpus,
+                                                                const RemedyInput& input) {
   std::map<std::string, std::size_t> here, free;
   for (const GpuRow& gpu : input.gpus) ++here[gpu.use.device.host];
-  for (std::size_t i : a.gpus) ++free[input.gpus[i].use.device.host];
+  for (std::size_t i : gpus) ++free[input.gpus[i].use.device.host];
   std::vector<std::string> whole;
   for (const auto& [host, count] : free) {
     if (count >= here[host]) whole.push_back(host);
@@ -232,7 +249,7 @@ constexpr const char* kSharedMachine =
 
 // A machine can be released if all of its GPUs are free.
 void drain_machines(FleetAction& a, const RemedyInput& input) {
-  const std::vector<std::string> whole = whole_machines(a, input).first;
+  const std::vector<std::string> whole = whole_machines(a.gpus, input).first;
   for (const std::string& host : whole) {
     const Orchestrator orchestrator = orchestrator_of_host(host, input);
     append(a.commands, drain_commands(host, orchestrator));
@@ -322,20 +339,76 @@ std::set<std::string> hosts_of(const FleetAction& a) {
   return hosts;
 }
 
+// The commands that move the work to its GPU or slice.
+void place_workloads(FleetAction& a, const RemedyInput& input) {
+  std::map<Owner, std::vector<const Move*>> workloads;
+  for (const Move& move : a.moves) {
+    Owner workload = move.owner;
+    if (orchestrator_of(workload) == Orchestrator::kKubernetes) workload.instance.clear();
+    if (!move.owner.empty()) workloads[workload].push_back(&move);
+  }
+  std::string undo;
+  for (const auto& [workload, moves] : workloads) {
+    const Owner& owner = moves.front()->owner;
+    std::set<std::string> pods;
+    bool together = true;  // to one host, and slices of one size
+    const auto shared_place = [](const Move& move) {
+      constexpr std::string_view kSlice = " slice ";
+      SharedPlace place{move.to.substr(0, move.to.rfind('/')), {}, "shard:1"};
+      if (const std::size_t at = move.to.find(kSlice); at != std::string::npos) {
+        const std::size_t from = at + kSlice.size();
+        const std::string profile = move.to.substr(from, move.to.find(' ', from) - from);
+        place.resource = "nvidia.com/mig-" + profile, place.gres = fmt::format("gpu:{}:1", profile);
+      }
+      return place;
+    };
+    const SharedPlace place = shared_place(*moves.front());
+    for (const Move* move : moves) {
+      const SharedPlace other = shared_place(*move);
+      together = together && other.host == place.host && other.resource == place.resource;
+      pods.insert(move->owner.instance);
+    }
+    const bool all = together && pods.size() >= replicas_of(owner, input);
+    append(a.commands, place_commands(owner, place, all));
+    if (all && is_scalable(owner)) undo += undo_command(owner) + "; ";
+    if (orchestrator_of(owner) == Orchestrator::kSlurm) undo += restart_command(owner) + "; ";
+  }
+  a.rollback = undo + a.rollback;
+}
+
 void slice_gpus(FleetAction& a, const RemedyInput& input) {
   std::vector<std::string> afterwards = {"sh slices.sh   # the manifest, on the drained node"};
   for (const std::string& host : hosts_of(a)) {
     const Orchestrator by = orchestrator_of_host(host, input);
     std::vector<std::string> first = drain_commands(host, by);
     if (by == Orchestrator::kUnknown) first.resize(std::min<std::size_t>(first.size(), 1));  // the list of processes
+    if (by == Orchestrator::kSlurm)
+      afterwards.push_back(
+          fmt::format("sudo systemctl restart slurmd   # on {}; needs AutoDetect=nvml in gres.conf", host));
     if (by != Orchestrator::kUnknown) afterwards.push_back(undrain(host, by));
     append(a.commands, first);
   }
   append(a.commands, afterwards);
+  place_workloads(a, input);
+}
+
+// Slurm shares GPUs as shards, which are set for a whole node.
+void shard_gpus(FleetAction& a, std::size_t sharers, const RemedyInput& input) {
+  const std::set<std::string> hosts = hosts_of(a);
+  for (const std::string& host : hosts) {
+    const auto gpus = std::ranges::count(input.gpus, host, [](const GpuRow& g) { return g.use.device.host; });
+    a.manifest += fmt::format("NodeName={} Name=shard Count={}\n", host, sharers * static_cast<std::size_t>(gpus));
+  }
+  a.risk += "; Slurm keeps jobs with whole GPUs off a GPU with shards, and does not limit the memory of a shard";
+  a.commands.emplace_back("cat shards.conf >> /etc/slurm/gres.conf   # the manifest");
+  a.commands.emplace_back(
+      "scontrol show config | grep GresTypes   # must list shard; slurm.conf names the shards in Gres= of the nodes, "
+      "too");
+  a.commands.emplace_back("sudo systemctl restart slurmctld   # then slurmd on the nodes");
+  a.rollback = "remove the shards from gres.conf and slurm.conf";
 }
 
 void share_gpus(FleetAction& a) {
-  if (a.manifest.empty()) return;
   a.risk += "; the setting applies to every GPU of the node, so cordon it or move its other pods first";
   a.commands.push_back(
       "kubectl create configmap gpu-sharing -n gpu-operator --from-file=shared=sharing.yaml   # the manifest");
@@ -392,7 +465,7 @@ void fill_texts(FleetAction& a, const Remedy& first, const std::string& now, std
         fmt::arg("load", a.forecast    ? load_text(*a.forecast)
                          : first.speed ? fmt::format("it runs at {:.2f}x the speed", *first.speed)
                                        : ""),
-        fmt::arg("level", a.forecast ? level_of(*a.forecast, first.kind) : "medium"),
+        fmt::arg("level", a.forecast ? level_of(*a.forecast, first.kind, thresholds) : "medium"),
         fmt::arg("min_age", format_duration(thresholds.min_age)), fmt::arg("nearly", percent(kNearlyIdle)),
         fmt::arg("park_after", format_duration(thresholds.park_after)));
   };
@@ -469,8 +542,7 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
       break;
     case RemedyKind::kStop:
       scale_down(a, input, true);
-      if (whole_machines(a, input).second > 0) a.risk += kSharedMachine;
-      for (const std::string& host : whole_machines(a, input).first) {
+      for (const std::string& host : whole_machines(a.gpus, input).first) {
         // Without a scheduler nothing else removes the machine, which costs as much when it is idle.
         if (orchestrator_of_host(host, input) == Orchestrator::kUnknown && !host.empty())
           a.commands.push_back(shut_down(host));
@@ -487,13 +559,18 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
       park(a, remedies, input);
       break;
     case RemedyKind::kSideBySide:
-      if (orchestrator_of(input.running[first.gpus.front()].owner()) == Orchestrator::kSlurm)
-        a.rollback = "run them as separate jobs again";
       if (a.owner == kSeveralTeams) {
         a.risk =
             "high: jobs of different or unknown teams share memory protection and faults; " + load_text(*a.forecast);
       }
-      share_gpus(a);
+      if (!a.manifest.empty()) {
+        share_gpus(a);
+      } else if (orchestrator_of(input.running[first.gpus.front()].owner()) == Orchestrator::kSlurm) {
+        std::size_t sharers = 0;
+        for (const Remedy* remedy : remedies) sharers = std::max(sharers, remedy->gpus.size());
+        shard_gpus(a, sharers, input);
+      }
+      place_workloads(a, input);
       break;
     case RemedyKind::kMig:
       slice_gpus(a, input);
@@ -507,6 +584,12 @@ FleetAction describe(const std::vector<const Remedy*>& remedies, const RemedyInp
     case RemedyKind::kReview:
       break;
   }
+  // Work that moves to other GPUs may leave a part of a machine, too.
+  const bool frees = first.kind != RemedyKind::kGiveBack && first.kind != RemedyKind::kPark;
+  if (frees && whole_machines(freed_gpus(a, input), input).second > 0) a.risk += kSharedMachine;
+  const auto ends_jobs = [](const std::string& command) { return command.starts_with("scancel "); };
+  if (first.kind != RemedyKind::kStop && std::ranges::any_of(a.commands, ends_jobs))
+    a.risk += "; jobs end and start again from their last checkpoint, or from the beginning if they save none";
   return a;
 }
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "fleet/fleet.h"
+#include "fleet/remedies.h"
 #include "gpu_use/accumulate.h"
 #include "perf/constants/sustained_rates.h"
 
@@ -92,5 +93,19 @@ inline const GpuRow& row(const FleetAnalysis& a, const std::string& uuid) {
   ADD_FAILURE() << uuid;
   return a.gpus.front();
 }
+
+// A judged fleet, with everything that the search for remedies needs.
+struct Judged {
+  std::vector<GpuRow> gpus;
+  Thresholds thresholds;
+  DevicePrices book = book_at(2);
+  std::vector<Running> running;
+
+  explicit Judged(std::vector<GpuUse> uses, Thresholds t = {}) : thresholds(t) {
+    gpus = judge(std::move(uses), book);
+    running = all_running(gpus, thresholds);
+  }
+  RemedyInput input() const { return {gpus, running, book, thresholds, speeds()}; }
+};
 
 }  // namespace rightsize::fleet

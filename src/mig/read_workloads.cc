@@ -145,6 +145,7 @@ class WorkloadReader : private YamlReader {
         {"latency", into<&Workload::latency, parse_limit>},
         {"slo", into<&Workload::latency, parse_limit>},  // as people call it
         {"p99", into<&Workload::latency, parse_limit>},
+        {"p95", into<&Workload::latency, parse_limit>},  // less strict than what is planned
         {"replicas", into<&Workload::replicas, parse_replicas>},
         {"copies", into<&Workload::replicas, parse_replicas>},  // a common alias
         {"count", into<&Workload::replicas, parse_replicas>},
