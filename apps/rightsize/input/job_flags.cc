@@ -65,6 +65,12 @@ std::vector<model::Setting> settings_of(const JobFlags& flags) {
 
 constexpr double kWeightShare = 0.85;  // of the memory; the rest is for the engine and the KV cache
 
+// PEFT turns on gradient checkpointing for adapters on quantized weights.
+bool recomputes_by_default(const JobFlags& flags, const model::ModelShape& model, const model::Job& job) {
+  return job.kind == model::JobKind::kTrain && job.train.method == model::Method::kQlora &&
+         job.stack == model::Stack::kHf && model.layers > 0 && !flags.settings.contains("recompute");
+}
+
 // Fills in what the user left out, and checks the job against the model.
 Checked<model::Job> finish_job(const JobFlags& flags, const model::ModelShape& model, model::Job job) {
   const bool served = job.kind == model::JobKind::kServe && !flags.settings.contains("precision");
@@ -74,6 +80,7 @@ Checked<model::Job> finish_job(const JobFlags& flags, const model::ModelShape& m
                     .with_hint("add the number of GPUs: --gpus 8"));
   }
   if (job.sequence == 0) job.sequence = memory::default_sequence(model);
+  if (recomputes_by_default(flags, model, job)) job.train.recompute = model::Recompute::kFull;
   if (Errors errors = memory::check_job(model, job); !errors.empty()) return fail(std::move(errors));
   return job;
 }
@@ -200,6 +207,8 @@ Checked<ModelAndJob> read_job(const JobFlags& flags) {
   RIGHTSIZE_TRY(const model::Job parsed, model::parse_job(settings));
   RIGHTSIZE_TRY(model::ModelJob fitted, model::fit_to_model(flags.model, parsed, settings));
   RIGHTSIZE_TRY(const model::Job job, finish_job(flags, fitted.model, fitted.job));
+  if (recomputes_by_default(flags, fitted.model, job))
+    note("assumed: --recompute full, which PEFT turns on for QLoRA (--recompute none: without)");
   return ModelAndJob{std::move(fitted.model), job};
 }
 
@@ -267,7 +276,9 @@ std::string describe_job(const model::ModelShape& model, const model::Job& job) 
                                job.train.method == model::Method::kLora ? "LoRA" : "QLoRA", job.train.lora_rank)
                  : "Training",
         model.name, model::name_of(job.precision), model::name_of(job.train.optimizer), job.batch,
-        job.train.preference ? " pairs" : "",
+        !job.train.preference ? ""
+        : job.batch == 1      ? " pair"
+                              : " pairs",
         model.image_size > 0 ? "" : fmt::format(" x {} tokens", count(job.sequence)));
     if (job.train.preference)
       text += adapters ? ", DPO against the base without adapters" : ", DPO against a frozen copy of the model";

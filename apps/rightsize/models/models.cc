@@ -25,6 +25,7 @@ using model::ModelShape;
 struct ModelsFlags {
   std::vector<std::string> models;
   std::string family, gpu, catalog, job, method, precision;
+  std::string sort;
   std::size_t top = 0;
   std::vector<std::string> conditions;
   std::optional<double> min_params, max_params;
@@ -154,8 +155,30 @@ Checked<std::vector<ModelShape>> named(const std::string& name) {
   Checked<ModelShape> model = model::find_model(name);
   if (!model && alike.empty()) return fail(model.error());
   if (!model) return alike;
-  if (const std::string said = model::note_on_name(name); !said.empty()) note(said);
+  if (const std::string said = model::note_on_name(name); !said.empty()) {
+    note(said);
+    if (said.starts_with("assumed") && name.find('/') != std::string::npos) model->name = name;  // not a model on file
+  }
   return std::vector{*std::move(model)};
+}
+
+// The largest first.
+Result<> sort_models(std::vector<ModelShape>& models, const std::string& column) {
+  using Key = std::int64_t (*)(const ModelShape&);
+  static constexpr std::pair<std::string_view, Key> kKeys[] = {
+      {"parameters", [](const ModelShape& m) { return m.parameters(); }},
+      {"active_parameters", [](const ModelShape& m) { return m.active_parameters(); }},
+      {"context", [](const ModelShape& m) { return std::int64_t{m.context}; }},
+      {"layers", [](const ModelShape& m) { return std::int64_t{m.layers}; }},
+      {"hidden", [](const ModelShape& m) { return std::int64_t{m.hidden}; }}};
+  const auto key =
+      std::ranges::find_if(kKeys, [&](const auto& one) { return fold_name(one.first).starts_with(fold_name(column)); });
+  if (column.empty() || column == "name") return {};
+  if (key == std::end(kKeys))
+    return fail(bad_input(fmt::format("cannot sort by '{}'", column))
+                    .with_hint("use parameters, active_parameters, context, layers or hidden"));
+  std::ranges::stable_sort(models, std::ranges::greater{}, key->second);
+  return {};
 }
 
 Checked<Outcome> run_models(const ModelsFlags& flags) {
@@ -171,6 +194,7 @@ Checked<Outcome> run_models(const ModelsFlags& flags) {
   }
   if (Result<> kept = keep_matching(found, flags.all_conditions()); !kept) return fail(kept.error());
   if (flags.min_context > 0) std::erase_if(found, [&](const auto& model) { return model.context < flags.min_context; });
+  if (Result<> sorted = sort_models(found, flags.sort); !sorted) return fail(sorted.error());
   if (!flags.gpu.empty()) return models_that_fit(flags, std::move(found));
   if (flags.models.empty() || found.size() != 1) return listed(flags, std::move(found));
   return Outcome{model_report(found.front())};
@@ -193,6 +217,8 @@ Run add_models(FlagSet& command) {
   command.add("job", flags->job)->or_else("serve");
   command.add("method", flags->method);
   command.add("precision", flags->precision);
+  command.add("sort", flags->sort)
+      ->meaning("the largest first: parameters, active_parameters, context, layers or hidden");
   command.add("top", flags->top)->or_else("0");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run_models(*flags); };

@@ -52,6 +52,13 @@ std::optional<model::Preset> preset_of(const ModelShape& model) {
   return std::nullopt;
 }
 
+// How a shape was estimated from the model's name; empty for a shape that is on file or was read.
+std::optional<std::string> estimated_how(const ModelShape& model) {
+  const std::string said = model::note_on_name(model.name);
+  constexpr std::string_view kAssumed = "assumed: ";
+  return said.starts_with(kAssumed) ? std::optional(said.substr(kAssumed.size())) : std::nullopt;
+}
+
 // Empty for models without a KV cache.
 std::optional<Bytes> kv_token_bytes(const ModelShape& model) {
   if (model.kind != model::ModelKind::kDecoder && model.kind != model::ModelKind::kEncoderDecoder) return std::nullopt;
@@ -63,6 +70,7 @@ std::string in_magnitudes(std::int64_t count) { return format_magnitude(static_c
 
 const Fields<ModelShape> kModelFields = {
     {"name", "model", "the model", &ModelShape::name},
+    {"estimated?", "how the shape was estimated from the name, where it is not on file", estimated_how},
     {"family", "family", "the family of its layers", &ModelShape::family},
     {"architecture", "the class name in its config.json", &ModelShape::architecture},
     {"parameters", "parameters", "exact count, tied weights once", &ModelShape::parameters, kZeroIsUnknown},
@@ -151,6 +159,9 @@ std::string sentence_about(const ModelShape& m) {
   std::string text =
       fmt::format("{} is a {} model of {} parameters ({}); its weights take {} in bf16.", m.name, m.family,
                   format_count(total), format_magnitude(total), format_bytes(bytes(2 * total)));
+  if (const auto how = estimated_how(m))
+    text = fmt::format("Estimated, not exact: {}. It has about {} parameters; its weights take about {} in bf16.", *how,
+                       format_magnitude(total), format_bytes(bytes(2 * total)));
   // For gpt-oss and quantized checkpoints, engines load the weights as published.
   if (const model::Precision published = model::checkpoint_precision(m); published != model::Precision::kBf16) {
     const int bits = published == model::Precision::kFp8 || published == model::Precision::kInt8 ? 8 : 4;
@@ -160,6 +171,12 @@ std::string sentence_about(const ModelShape& m) {
   }
   if (m.active_parameters() != m.parameters())
     text += fmt::format(" {} are active per token.", in_magnitudes(m.active_parameters()));
+  if (m.pipeline && m.pipeline->networks > 1)
+    text += fmt::format(" {} networks of this size take turns over the steps.", m.pipeline->networks);
+  if (const std::int64_t loaded = m.loaded_parameters(); loaded != m.parameters())
+    text += fmt::format(" With {}text encoders and image decoder, {} parameters are in memory ({} in bf16).",
+                        m.pipeline->networks > 1 ? "all of them, " : "", in_magnitudes(loaded),
+                        format_bytes(bytes(2.0 * static_cast<double>(loaded))));
   if (const auto token = kv_token_bytes(m))
     text += fmt::format(" The KV cache takes {} per token in 16 bits.", format_bytes(*token));
   return text;
@@ -169,7 +186,7 @@ report::Report model_report(const ModelShape& model) {
   report::Report report{.title = model.name, .document = kModelsDocument.of({{model}, {}})};
   report.say(sentence_about(model));
   report.blocks.emplace_back(models_table({model}));
-  report.show("Weights", weights_table(model));
+  if (!estimated_how(model)) report.show("Weights", weights_table(model));
   return report;
 }
 

@@ -68,7 +68,9 @@ Sentence::Sentence(const std::vector<std::string>& typed, bool quoted) {
     std::string word = bare_word(typed[i]);
     const bool pronoun =
         word == "of" && i + 1 < typed.size() && lists_word("them those these", bare_word(typed[i + 1]));
-    if ((pronoun || word == "gpus") && !words.empty() && is_digits(words.back())) {  // "the same 16 GPUs", "32 of them"
+    const bool time = i + 1 < typed.size() && lists_word("hour hours", bare_word(typed[i + 1]));  // "1000 GPU hours"
+    if ((pronoun || (lists_word("gpus gpu", word) && !time)) && !words.empty() &&
+        is_digits(words.back())) {  // "the same 16 GPUs", "32 of them"
       count = std::atof(words.back().c_str());
       words.pop_back();
     }
@@ -200,8 +202,12 @@ bool Sentence::is_hourly_limit(std::size_t index) const {
   const std::optional<Amount> amount = parse_amount(at(index));
   if (index == 0 || !amount || !amount->thing.empty()) return false;
   const std::string before = words[index - 1], both = index > 1 ? words[index - 2] + "-" + before : "";
-  const bool limit = lists_word(kAtMost, before) || lists_word(kAtMost, both) || before == "<";
-  const bool apart = lists_word("per an a each", at(index + 1)) && lists_word("hour gpu-hour h hr", at(index + 2));
+  constexpr std::string_view kPriced = "at pay paying paid charged costs < for";
+  const bool limit = lists_word(kAtMost, before) || lists_word(kAtMost, both) || lists_word(kPriced, before);
+  index += lists_word("dollars dollar usd", at(index + 1));
+  const std::size_t gpu = holds(gpus, at(index + 2)) || at(index + 2) == "gpu";  // "2.80 per H100 hour"
+  const bool apart =
+      lists_word("per an a each", at(index + 1)) && lists_word("hour gpu-hour h hr", at(index + 2 + gpu));
   return limit && (amount->per ? *amount->per == hours(1) : apart);
 }
 

@@ -41,6 +41,7 @@ bool is_in_name(const std::vector<std::string>& words, std::size_t at);
 bool is_asked(const QuestionKind& kind, const Sentence& said, const std::string& word);
 
 // The words of `gpus` and `prices` that answer a question about offers, with notes on what they assume and ignore.
-std::vector<std::string> offer_words(const QuestionKind& kind, const Sentence& said, std::vector<std::string>& notes);
+std::vector<std::string> offer_words(const QuestionKind& kind, const Sentence& said, std::vector<std::string>& notes,
+                                     std::vector<std::string>& used);
 
 }  // namespace rightsize::app

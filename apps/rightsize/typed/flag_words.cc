@@ -167,6 +167,21 @@ std::vector<std::string> flags_spelled_like(const std::string& typed, const std:
     return is_opposite(name, typed) ||
            (!name.starts_with(typed) && edit_distance(fold_name(name), fold_name(typed)) > errors);
   });
+  for (const NameRow& alias : names_of("flag")) {  // --min-vrma is nearest to --min-vram, another name of --min-memory
+    if (!near.empty() || !alias.meant.starts_with("--") || !alias.more.empty()) continue;
+    const std::string name(alias.meant.substr(0, alias.meant.find('=')));
+    const std::size_t star = alias.meant.find('*');
+    const FlagInfo* flag = find_flag(declared, name);
+    const bool takes =
+        flag != nullptr && value && !flag->values.empty() &&
+        (star != alias.meant.npos ? is_accepted(*flag, *value + std::string(alias.meant.substr(star + 1)))
+                                  : name.size() == alias.meant.size() && is_accepted(*flag, *value));
+    const bool alike = std::ranges::any_of(split_list(alias.names, ' '), [&](std::string_view one) {
+      return one.size() > 5 && edit_distance(fold_name(one), fold_name(typed)) <= errors;
+    });
+    const auto begins = [&](std::string_view limit) { return name.starts_with(limit) == typed.starts_with(limit); };
+    if (alike && takes && begins("--min-") && begins("--max-")) near.push_back(name);
+  }
   return near;
 }
 

@@ -8,9 +8,6 @@
 #include <span>
 
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/format.h"
@@ -77,6 +74,7 @@ class Reader {
       : path_(path), entries_(std::move(entries)), declared_(declared), typed_gpus_(typed_gpus) {}
 
   void run() {
+    name_llama_keys();
     add_defaults();
     put_model();
     put_job();
@@ -88,6 +86,7 @@ class Reader {
         if ((key.find("quant") != std::string::npos) == quantized) take(key, value);
       }
     }
+    std::erase_if(unused, [&](const std::string& key) { return holds(read_, key); });
     complete();
   }
 
@@ -123,6 +122,22 @@ class Reader {
     if (meaning.kind == Meaning::Kind::kUnknown && !is_off(value) &&
         (!manifest || counts || key.find('.') == std::string::npos) && !holds(unused, key))
       unused.push_back(key);
+  }
+
+  // llama.cpp's short options: -m FILE.gguf -c 32768 -np 4, a context that all slots share.
+  void name_llama_keys() {
+    if (!value("file.program").starts_with("llama-")) return;
+    const double slots = std::max(1.0, std::atof(value("np parallel").c_str()));
+    for (auto& [key, text] : entries_) {
+      if (key == "m") key = "model", text = std::filesystem::path(text).stem().string();
+      if (lists_word("np parallel", key)) key = "concurrency";
+      if (lists_word("ctk cache-type-k", key)) key = "kv-precision";
+      if (lists_word("c ctx-size", key))
+        key = "max-model-len", text = fmt::format("{:.0f}", std::atof(text.c_str()) / slots);
+    }
+    std::erase_if(entries_, [](const auto& entry) {
+      return lists_word("ngl n-gpu-layers cache-type-v ctv fa t threads", entry.first);
+    });
   }
 
   void add_defaults() {
@@ -228,7 +243,9 @@ class Reader {
     const bool engine = find(entries_, listed("engine")) != nullptr;
     const bool trains = find(entries_, listed("trainer")) != nullptr;
     if (job_.empty()) job_ = trains ? "train" : engine || find(entries_, "model-id") != nullptr ? "serve" : "";
-    if (job_ == "train") job_ = method_in_names();
+    const bool pairs =
+        find(entries_, "loss-type pref-loss pref-beta dpo-beta") && find(entries_, "beta pref-beta dpo-beta");
+    if (job_ == "train") job_ = pairs ? "dpo" : method_in_names();
     if (job_ == "dpo" && has("--preference")) put("--preference=yes");
     if (lists_word("finetune dpo pretrain", job_)) job_ = "train";
     if (has("--job") && !job_.empty()) put("--job=" + job_);
@@ -280,9 +297,16 @@ class Reader {
       const std::size_t colon = said.find(':');
       const std::string number = colon == std::string::npos ? said : said.substr(colon + 1);
       const bool is_count = !number.empty() && number.find_first_not_of("0123456789.") == std::string::npos;
-      if (is_count) count = std::max(count, std::atof(number.c_str()));
-      // SkyPilot takes any of several accelerators.
+      // SkyPilot takes any of several accelerators. Those with another number are named.
+      const bool differs = key.starts_with(kSky) && !gpu.empty() && std::atof(number.c_str()) != count;
+      if (key.starts_with(kSky)) read_.push_back(key);
+      if (differs) {
+        notes.push_back(fmt::format("{}: planned on {:g} x {}; the other choice is --gpu {} --gpus {}", path_, count,
+                                    gpu, said.substr(0, colon), number));
+        continue;
+      }
       const bool another = key.starts_with(kSky) && !gpu.empty() && has("--gpu") && find_flag(declared_, "--gpu")->list;
+      if (is_count) count = std::max(count, std::atof(number.c_str()));
       if (!is_count || colon != std::string::npos) gpu = (another ? gpu + "," : "") + said.substr(0, colon);
       if (!is_count && count == 0 && key.find("accelerators") != std::string::npos) count = 1;
       if (ends_with_name(key, "num-processes sbatch.gpus")) total_ = true;
@@ -297,8 +321,10 @@ class Reader {
       put(fmt::format("--tp={:.0f}", count));
     // A service runs until it is stopped, whatever the limit of its Slurm job.
     const auto limit = parse_slurm_time(value("sbatch.time sbatch.t"));
-    if (limit && job_ == "serve") unused.emplace_back("sbatch.time");
-    if (limit && job_ != "serve" && has("--deadline")) put(fmt::format("--deadline={:.4g}h", in_hours(*limit)));
+    if (limit && (job_ == "serve" || !has("--deadline")))
+      unused.emplace_back("sbatch.time");
+    else if (limit)
+      put(fmt::format("--deadline={:.4g}h", in_hours(*limit)));
   }
 
   // The rules of a HorizontalPodAutoscaler or of KServe.
@@ -369,6 +395,7 @@ class Reader {
   const std::deque<FlagInfo>& declared_;
   std::string job_;
   double typed_gpus_, gpus_ = 1;
+  std::vector<std::string> read_;  // keys that are not flags
   bool total_ = false;
 };
 
@@ -389,14 +416,6 @@ std::vector<std::string> typed_flags(const Typed& typed, const std::deque<FlagIn
   }
   if (holds(given, "--rate") || holds(given, "--arrivals")) given.insert(given.end(), {"--rate", "--arrivals"});
   return given;
-}
-
-std::string shown(const std::vector<std::string>& keys) {
-  constexpr std::size_t kMost = 30;
-  const std::vector<std::string> first(keys.begin(),
-                                       keys.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, keys.size())));
-  return fmt::format("{}{}", fmt::join(first, ", "),
-                     keys.size() > kMost ? fmt::format(" and {} more", keys.size() - kMost) : "");
 }
 
 std::string as_words(std::string flag) {
@@ -445,29 +464,35 @@ std::vector<std::string> flags_of_workload(const std::string& name, const Entrie
   typed.notes.insert(typed.notes.end(), reader.notes.begin(), reader.notes.end());
   if (!reader.unclear.empty())
     typed.notes.push_back(
-        fmt::format("{}: not understood, although it may change the answer: {}", name, shown(reader.unclear)));
-  if (!reader.unused.empty()) typed.notes.push_back(fmt::format("{}: not used: {}", name, shown(reader.unused)));
+        fmt::format("{}: not understood, although it may change the answer: {}", name, shown_keys(reader.unclear)));
+  if (!reader.unused.empty()) typed.notes.push_back(fmt::format("{}: not used: {}", name, shown_keys(reader.unused)));
   return reader.flags;
 }
 
 // Adds the flags of a file, except those that were typed.
 void put_flags(const std::string& name, const std::vector<std::string>& flags, const std::vector<std::string>& given,
                Typed& typed) {
-  std::vector<std::string> taken;
+  std::vector<std::string> taken, replaced;
   // An amount that was typed replaces the one of the file.
   const bool amount = holds(given, "--tokens") || holds(given, "--samples") || holds(given, "--dataset-tokens");
   const bool rl = holds(flags, "--job=rl");
   for (const std::string& flag : flags) {
     const std::string setting = flag.substr(0, flag.find('='));
-    if (holds(given, setting) && setting != "--policy") continue;
-    if (amount && !rl &&
+    const bool other_amount =
+        amount && !rl &&
         lists_word("--tokens --samples --epochs --steps --dataset-tokens --dataset-samples", setting) &&
-        !(setting == "--epochs" && holds(given, "--dataset-tokens")))
+        !(setting == "--epochs" && holds(given, "--dataset-tokens"));
+    if ((holds(given, setting) && setting != "--policy") || other_amount) {
+      if (setting != "--job" && !holds(typed.words, flag)) replaced.push_back(as_words(flag));
       continue;
+    }
     typed.words.push_back(flag);
     taken.push_back(as_words(flag));
   }
   if (!taken.empty()) typed.renamed.push_back(fmt::format("{} is {}", name, fmt::join(taken, " ")));
+  if (!replaced.empty())
+    typed.notes.push_back(
+        fmt::format("{}: the command line decides, not {} of the file", name, fmt::join(replaced, ", ")));
 }
 
 // Keys on the command line, as hydra takes them: data.train_batch_size=1024.
@@ -525,26 +550,6 @@ std::vector<std::string> flags_in_file(const std::string& path, const std::deque
   }
   return flags;
 }
-
-namespace {
-
-// Standard input as a file that may be read again: of a pipe, it becomes a copy. Empty for terminals and devices.
-std::string standard_input() {
-  static const bool kKept = [] {
-    struct stat input {};
-    if (fstat(STDIN_FILENO, &input) != 0 || S_ISREG(input.st_mode)) return S_ISREG(input.st_mode);
-    const int copy = S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode) ? memfd_create("input", MFD_CLOEXEC) : -1;
-    std::array<char, 65536> part{};
-    ssize_t size = 0;
-    while (copy >= 0 && (size = read(STDIN_FILENO, part.data(), part.size())) > 0)
-      if (write(copy, part.data(), static_cast<std::size_t>(size)) != size) break;
-    return copy >= 0 && lseek(copy, 0, SEEK_SET) == 0 && dup2(copy, STDIN_FILENO) == STDIN_FILENO && close(copy) == 0;
-  }();
-  if (kKept) lseek(STDIN_FILENO, 0, SEEK_SET);
-  return kKept ? "/dev/stdin" : std::string();
-}
-
-}  // namespace
 
 void put_foreign_files(Typed& typed, const std::deque<FlagInfo>& declared) {
   const std::string command = typed.words.front();

@@ -133,6 +133,7 @@ TEST_F(ForeignFiles, ATimeLimitIsTheDeadlineOfATraining) {
   EXPECT_THAT(serves.notes, Contains(HasSubstr("sbatch.time")));
   const std::string trainer = "srun torchrun train.py --model_name_or_path Qwen/Qwen3-8B --bf16 True\n";
   EXPECT_EQ(typed_value(meant_words({"recommend", write(start + trainer)}), "--deadline"), "48h");
+  EXPECT_THAT(meant_words({"estimate", write(start + trainer)}).notes, Contains(HasSubstr("sbatch.time")));
 }
 
 TEST_F(ForeignFiles, AModelfileOfOllama) {

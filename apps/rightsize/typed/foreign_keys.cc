@@ -125,4 +125,12 @@ std::string flag_of_key(const std::string& key, const std::string& value, const 
   return flag(key);
 }
 
+std::string shown_keys(const std::vector<std::string>& keys) {
+  constexpr std::size_t kMost = 30;
+  const std::vector<std::string> first(keys.begin(),
+                                       keys.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, keys.size())));
+  return fmt::format("{}{}", fmt::join(first, ", "),
+                     keys.size() > kMost ? fmt::format(" and {} more", keys.size() - kMost) : "");
+}
+
 }  // namespace rightsize::app

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rightsize/flags.h"
 #include "rightsize/typed/foreign_text.h"
@@ -36,5 +37,8 @@ Meaning flag_for(const std::string& name, const std::string& value, const std::d
 
 // The flag that a key of a workload file means, "traffic.rps" as --rps; groups of keys are joined by dots.
 std::string flag_of_key(const std::string& key, const std::string& value, const std::deque<FlagInfo>& declared);
+
+// The first keys, for a note: "a, b and 3 more".
+std::string shown_keys(const std::vector<std::string>& keys);
 
 }  // namespace rightsize::app

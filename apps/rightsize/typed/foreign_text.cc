@@ -1,11 +1,15 @@
 #include "rightsize/typed/foreign_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "base/yaml.h"
@@ -74,7 +78,7 @@ void read_words(const Words& words, Entries& entries) {
     const bool starts = (word == "serve" || word.ends_with("trtllm-serve")) && follows && words[i + 1] != "serve";
     name_program(word, entries);
     if (starts) entries.emplace_back("model", words[i += words[i + 1] == "api_server" && i + 2 < words.size() ? 2 : 1]);
-    if (word == "-m") continue;  // python -m MODULE
+    if (word == "-m" && i > 0 && words[i - 1].find("llama-") == word.npos) continue;  // python -m MODULE
     const std::size_t begin = word.find_first_not_of('-');
     if (begin == word.npos) continue;
     if (begin > 0) {
@@ -457,6 +461,21 @@ Entries read_entries(const std::string& file, const std::string& text) {
     if (document.root().kind == YamlValue::Kind::kMapping) flatten(document.root(), "", entries);
   }
   return entries.empty() && !object ? named("script", read_script(begins)) : entries;
+}
+
+std::string standard_input() {
+  static const bool kKept = [] {
+    struct stat input {};
+    if (fstat(STDIN_FILENO, &input) != 0 || S_ISREG(input.st_mode)) return S_ISREG(input.st_mode);
+    const int copy = S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode) ? memfd_create("input", MFD_CLOEXEC) : -1;
+    std::array<char, 65536> part{};
+    ssize_t size = 0;
+    while (copy >= 0 && (size = read(STDIN_FILENO, part.data(), part.size())) > 0)
+      if (write(copy, part.data(), static_cast<std::size_t>(size)) != size) break;
+    return copy >= 0 && lseek(copy, 0, SEEK_SET) == 0 && dup2(copy, STDIN_FILENO) == STDIN_FILENO && close(copy) == 0;
+  }();
+  if (kKept) lseek(STDIN_FILENO, 0, SEEK_SET);
+  return kKept ? "/dev/stdin" : std::string();
 }
 
 }  // namespace rightsize::app

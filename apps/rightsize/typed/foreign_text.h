@@ -22,6 +22,9 @@ Entries read_entries(const std::string& file, const std::string& text);
 // The engine or trainer that a word of a command line or an image's name contains; nullptr if there is none.
 const NameRow* program_named(std::string_view word);
 
+// Standard input as a file that may be read again: of a pipe, it becomes a copy. Empty for terminals and devices.
+std::string standard_input();
+
 std::string plain_key(std::string_view key);  // "maxModelLen" and "MAX_MODEL_LEN" as "max-model-len"
 
 }  // namespace rightsize::app

@@ -93,6 +93,10 @@ void join_names(Typed& typed) {
       // Several words are one name only if that is exactly the name of a GPU or a built-in model.
       if (many > 1 && name.find('=') != std::string::npos) continue;  // verl's data.train_batch_size=1024
       if (many > 1 && std::any_of(first, first + static_cast<std::ptrdiff_t>(many), is_between_names)) continue;
+      // "llama 3.1 70b fp16": the format that was said, not a part of the name.
+      const std::string last = to_lower(bare[at + many - 1]);
+      if (many > 1 && lists_word("memory estimate recommend", words.front()) && lists_word("fp16 bf16 fp32", last))
+        continue;
       const WordKind kind = many == 1 ? WordKind::kOther : kind_of_word(name);
       const std::string whole = many > 1 && kind == WordKind::kOther ? completed_model(name) : std::string();
       if (!whole.empty()) {

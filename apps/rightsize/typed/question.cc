@@ -23,6 +23,15 @@
 namespace rightsize::app {
 namespace {
 
+// A provider, a place or terms.
+bool names_offer(const Sentence& said) {
+  return said.says("on-demand spot in-us in-eu in-uk") || std::ranges::any_of(said.words, [&](const std::string& word) {
+           return !holds(said.gpus, word) && !lists_word("nvidia amd intel google", word) &&
+                  (is_vendor_or_provider(word) || is_region(word) ||
+                   (word.size() > 2 && lists_word(listed("places"), word)) || catalog::read_purchase(word));
+         });
+}
+
 bool applies(const QuestionKind& kind, const Sentence& said) {
   return (kind.needs & ~said.has) == 0 && (kind.asked.empty() || said.says(kind.asked)) &&
          (kind.with.empty() || said.says(kind.with));
@@ -31,7 +40,6 @@ bool applies(const QuestionKind& kind, const Sentence& said) {
 // `mig` reads slices and sizes itself; a model is placed on the GPU, and the GPU alone has its profiles listed.
 std::vector<std::string> mig_words(const Sentence& said, const std::vector<std::string>& typed,
                                    std::vector<std::string>& notes) {
-  if (said.says("how-many")) return {"--gpu=" + said.gpus.front()};  // the number of each profile
   const bool slices = !said.memory.empty() || std::ranges::any_of(said.words, [](const std::string& word) {
     return word.find("g.") != std::string::npos;
   });
@@ -56,6 +64,7 @@ std::vector<std::string> mig_words(const Sentence& said, const std::vector<std::
     const double copies = is_digits(before) ? std::clamp(std::atof(before.c_str()), 1.0, kMost) : 1;
     all.insert(all.end(), static_cast<std::size_t>(copies), model);
   }
+  if (said.says("how-many") && all.size() < 2) return {"--gpu=" + said.gpus.front()};  // the number of each profile
   if (slices && all.empty()) return {fmt::format("{}", fmt::join(typed, " "))};
   std::vector<std::string> words{"--gpu=" + said.gpus.front()};
   if (!all.empty()) words.push_back(fmt::format("--models={}", fmt::join(all, ",")));
@@ -182,15 +191,23 @@ bool answer_question(Typed& typed, bool quoted) {
   const bool owned = worked && said.says("how-long") && said.says(kPresent);
   const auto prices = worked && !owned ? call("prices", {said.gpus.front()}) : Checked<Outcome>(Outcome{});
   if (owned || !prices || prices->exit_code != kDone) kind.command = "estimate";
+  // "H100 vs H200 on AWS in Mumbai": offers, not data sheets; two instance types are compared by their prices.
+  const auto types = std::ranges::count_if(said.gpus, [](const auto& gpu) { return !gpus_of_instance(gpu).empty(); });
+  if (lists_word("gpus", kind.command) && (said.has & kTwoGpus) && !said.says(kPower) && names_offer(said))
+    kind.command = "prices compare";
+  if (types > 1 && (kind.command == "gpus" || kind.command == "prices compare")) kind.command = "prices";
   const std::string command(kind.command), first = command.substr(0, command.find(' '));
   std::vector<std::string> kept;
   if (first == "mig") {
     kept = mig_words(said, words, typed.notes);
     if (said.says("requests req/s rps qps per-second tokens ms p99 p95 latency"))
-      typed.notes.emplace_back(
-          "ignored: rates, lengths and latencies; 'rightsize mig FILE' reads them: rate, seq and slo of each workload");
+      typed.refusal =
+          bad_input("rates, lengths and latencies of small models are read from a file of workloads")
+              .with_hint(
+                  "give each workload its model, replicas, rate, isl and latency (examples/mig/workloads.yaml) and "
+                  "run 'rightsize mig FILE'; the command below places the models without them");
   } else if (lists_word("gpus prices", first)) {
-    kept = offer_words(kind, said, typed.notes);
+    kept = offer_words(kind, said, typed.notes, typed.used);
     kept.insert(kept.end(), said.flags.begin(), said.flags.end());
   } else if (lists_word("profile fleet", first)) {
     kept = said.flags;
@@ -228,6 +245,17 @@ bool answer_question(Typed& typed, bool quoted) {
     for (const char* unit : {"minute", "hour", "day", "week", "month"})
       if ((kind.needs & kSpeed) && said.says(fmt::format("per-{0} a-{0} an-{0} each-{0} {0}ly", unit)))
         kept.push_back(fmt::format("--per={}", unit));
+    for (std::size_t i = 0; first == "models" && i + 1 < kept.size(); ++i) {  // "with 16k context"
+      if (!parse_amount(kept[i]) || bare_word(kept[i + 1]) != "context") continue;
+      kept[i] = "--min-context=" + kept[i];
+      kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i + 1));
+    }
+    // "enough for 20 tokens per second": the answer states the speed of a request.
+    for (std::size_t i = 0;
+         first == "estimate" && kind.with.starts_with("tokens-per-second") && i + 1 < said.words.size(); ++i)
+      if (is_digits(said.words[i]) && lists_word("tokens tok/s tokens/s tokens/sec tps t/s", said.words[i + 1]))
+        typed.notes.push_back(fmt::format("asked: {} tokens/s of a request, a TPOT of at most {:.3g} ms", said.words[i],
+                                          1000 / std::max(1e-3, std::atof(said.words[i].c_str()))));
     if (kind.needs & kLongest) kept.emplace_back("--longest");
     if ((kind.needs & kLongest) && !trains) kept.push_back(fmt::format("--tp={:g}", std::max(said.count, 1.0)));
     // "we pay an API 8000 dollars a month for 2 billion tokens": the traffic of a month.

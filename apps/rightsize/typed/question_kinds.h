@@ -48,6 +48,10 @@ inline constexpr std::string_view kPresent =
     "we-rent we-currently currently i-run i-have i-use "
     "i-rent our-current "
     "running-on today-we right-now owns we-already-have on-prem on-premise on-premises onprem in-house";
+// Words for GPUs that were bought.
+inline constexpr std::string_view kOwned =
+    "we-own i-own we-bought i-bought bought own owned owns we-have i-have have our my on-prem on-premise on-premises "
+    "onprem in-house i've-got we've-got we-got i-got";
 inline constexpr std::string_view kChanged =
     "cheaper change pay-less instead save saving savings reduce cut lower should-we switch overpaying less-money "
     "spend-less alternative alternatives";
@@ -76,16 +80,20 @@ inline constexpr QuestionKind kKinds[] = {
      "gpu gpus training train trainer", kNoModel | kNoAmount},
     {"memory", "longest max maximum largest biggest what which how-much how-long how-big",
      "context sequence length window", kLongest | kModel | kGpu},
+    {"memory", "batch-size", "max maximum largest biggest what which how-big how-large", kModel},
     {"mig", "mig slice slices partition partitions partitioned", "", kGpu},
     {"mig", "split share", "models", kGpu | kNoModel},
     {"mig", "how-many", "fit fits", kGpu | kNoModel | kPiece},
     {"prices", kHowLong, "", kGpu | kNoModel | kMoney | kNoAmount},
+    {"recommend", "budget budgets", "", kAsks | kModel},
     {"recommend", "how-much-gpu how-many-gpus how-much-gpus how-many-gpu", "", kModel | kNoGpu},
     {"recommend", kCompared, "", kTwoGpus | kModel | kTokens | kTimed},
     {"gpus", kPower, "", kGpu | kNoModel},
     {"gpus", kPower, "", kGpu | kModel | kNoAmount | kTimed},
     {"recommend --objective=energy", "energy-efficient power-efficient efficient-in-energy", "", kModel},
     {"estimate", kPower, "", kPhrase | kGpu | kModel | kNoAmount | kNoTokens},
+    {"estimate", "enough sufficient", "tokens-per-second tok/s tokens/s tokens/sec tps t/s",
+     kAsks | kModel | kGpu | kNoTokens},
     {"estimate", "enough sufficient", "", kAsks | kModel | kGpu | kTokens | kTimed},
     {"autoscale", "cold-start start-up startup boot boots load start-serving", "how-long how-fast time quickly",
      kModel | kGpu | kNoAmount},
@@ -106,11 +114,13 @@ inline constexpr QuestionKind kKinds[] = {
     {"prices --best-per=gpu --exclude=tpu,trainium,gaudi", "largest biggest", "model models llm llms",
      kMoney | kNoGpu | kNoModel},
     {"models", "what-can which-models what-models which-model which-llm which-llms", "", kGpu | kNoModel},
+    {"mig", "models", "run serve host place fit", kGpu | kModel | kNoAmount},
     {"prices", kAtMost, "", kGpu | kNoModel | kNoWork | kMoney},
     {"estimate", "gpu-hours gpu-hour gpu-days", "", kAsks | kModel | kGpu},
     {"estimate", kCompared, "", kCounted | kModel | kNoAmount},
     {"estimate", "faster speed latency per-token tok/s tokens/s", kCompared, kTwoGpus | kModel | kNoAmount},
     {"recommend --job=serve", "openai api self-hosting self-host gpt-4o gpt-4o-mini claude", "", kPhrase | kModel},
+    {"estimate", "per-million per-1m per-token", kCosts, kTwoGpus | kModel | kNoAmount},
     {"recommend --items=1M", "per-dollar per-token per-million per-1m", "", kModel | kNoAmount},
     {"recommend", kCosts, kCompared, kTwoGpus | kModel},
     {"estimate", kCompared, "", kTwoGpus | kModel | kNoAmount},
@@ -145,13 +155,16 @@ inline constexpr QuestionKind kKinds[] = {
     {"memory", "can could will would",
      "run use train fine-tune finetune host fully-fine-tuned be-fine-tuned be-trained",
      kAsks | kModel | kGpu | kNoAmount},
+    {"memory", "can could will would", "train fine-tune finetune run use", kAsks | kModel | kPiece | kNoAmount},
     {"memory", "can could", "run", kAsks | kModel | kNoAmount},
+    {"prices", "rent renting", "", kGpu | kNoModel | kNoWork},
     {"recommend", "cost costs cheap cheapest cheaper many buy rent best", "", kAsks},
     {"recommend", kCosts, "", kPhrase | kModel},
     {"estimate",
      "fast speed speedup scaling throughput latency slow slower faster quick tokens/s tok/s tokens/sec tok/sec mfu", "",
      kAsks},
     {"estimate", "speed throughput latency tokens/s tok/s mfu", "", kPhrase | kModel | kNoAmount},
+    {"memory", "on", "", kModel | kPiece | kNoAmount | kNoWork},
 };
 
 }  // namespace rightsize::app

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "catalog/words.h"
 #include "rightsize/input/electricity.h"
+#include "rightsize/typed/account.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/asked.h"
@@ -21,7 +22,8 @@
 namespace rightsize::app {
 namespace {
 
-constexpr std::string_view kCommitted = "commitment commitments reservation reserved contract term plan";
+constexpr std::string_view kCommitted =
+    "commitment commitments reservation reserved contract term plan price prices pricing rate rates";
 
 // What an offer must have: memory, terms, places and the time. Other words stay; their reader names what it ignores.
 struct Offer {
@@ -34,7 +36,7 @@ struct Offer {
     double operator*() const { return used = true, *value; }
     double value_or(double otherwise) const { return value ? **this : otherwise; }
   };
-  std::vector<std::string> words, ignored;
+  std::vector<std::string> words, ignored, spent;
   Figure horizon, busy, kwh, share, machines, money;  // hours; the share of them with work; money in all, or per hour
   bool hourly = false, each = false;
 
@@ -62,10 +64,13 @@ struct Offer {
         machines.value = std::atof(word.c_str());
         name_figures(said, first, ++i);
       } else if (const bool two = word + "-" + next == "on-demand"; two || catalog::read_purchase(word)) {
-        // "incl spot": beside the usual terms.
-        const bool also = i > 0 && lists_word("incl including included also plus with", said.words[i - 1]);
-        terms += (!terms.empty() ? "," : also && !two ? "on-demand," : "") + (two ? std::string("on-demand") : word);
-        i += two;
+        // "incl spot", "spot is fine": beside the usual terms.
+        const Permission also = permission(said.words, i);
+        terms += (!terms.empty()         ? ","
+                  : also.allowed && !two ? "on-demand,"
+                                         : "") +
+                 (two ? std::string("on-demand") : word);
+        i += two + also.words;
       } else if (!holds(said.gpus, word) && !lists_word(listed("asking"), word) &&
                  !lists_word(listed("weighing"), word) && !lists_word(kMachines, word) && !is_asked(kind, said, word) &&
                  job_of(word).empty() && !is_size(word)) {
@@ -100,9 +105,10 @@ struct Offer {
     notes.push_back(fmt::format("assumed: --hours {} (no time was given)", otherwise));
   }
 
-  void note_ignored(std::vector<std::string>& notes) {
+  void note_ignored(std::vector<std::string>& notes, std::vector<std::string>& taken) {
+    taken.insert(taken.end(), spent.begin(), spent.end());
     for (const Figure* figure : figures())
-      if (*figure && !figure->used) ignored.push_back(figure->text);
+      if (*figure) (figure->used ? taken : ignored).push_back(figure->text);
     if (!ignored.empty()) notes.push_back(fmt::format("ignored: {}", fmt::join(ignored, ", ")));
   }
 
@@ -119,6 +125,12 @@ struct Offer {
   // "for 2 weeks", "6 hours every night", "10h per weekday", "a month", "over the weekend".
   bool take_time(const Sentence& said, std::size_t& i) {
     const std::string& word = said.words[i];
+    if (i > 1 && said.words[i - 1] == "than" && lists_word("older newer younger", said.words[i - 2])) return false;
+    if (is_digits(word) && lists_word("gpu gpus", said.at(i + 1)) && lists_word("hours hour h", said.at(i + 2))) {
+      horizon.value = parse_amount(word).value_or(Amount{}).count;  // "1000 GPU hours"
+      i += 2;
+      return true;
+    }
     const std::string next = said.at(i + 1);
     if (const auto [share_of_it, words_of_it] = share_of_time(said.words, i); words_of_it > 0) {
       busy.value = share_of_it;
@@ -184,15 +196,24 @@ struct Offer {
     each = each || lists_word("each apiece", said.at(after)) || said.says("for-each per-gpu per-gpu-hour") ||
            (said.at(after) == "per" && (lists_word("gpu gpu-hour", of) || holds(said.gpus, of)));
     constexpr double kLeast = 1000;  // a purchase; a smaller number alone may be anything
+    // "10k per month": the GPUs have another number.
+    const bool bill = lists_word("per a monthly", said.at(after)) && lists_word("month year", said.at(after + 1));
     if (!dollars && !named && !said.is_hourly_limit(i) && !lists_word("each apiece", said.at(after)) &&
-        !(priced && amount->count >= kLeast))
+        !((priced || bill) && amount->count >= kLeast))
       return false;
     each = each || (said.is_hourly_limit(i) && lists_word("each apiece", said.at(i + 3)));  // "under 3.50 an hour each"
-    const bool timed = lists_word("per an a each", said.at(after)) && parse_amount("1/" + said.at(after + 1));
-    const std::optional<Amount> rate = timed ? parse_amount(number + "/" + said.at(after + 1)) : amount;
-    hourly = rate && rate->per;
+    // "2.80 per H100 hour", "per GPU hour", "per GPU-hour".
+    const std::size_t gap = holds(said.gpus, said.at(after + 1)) || lists_word("gpu gpus", said.at(after + 1));
+    std::string time = said.at(after + 1 + gap);
+    const bool joined = time.starts_with("gpu-");
+    if (joined) time = time.substr(4);
+    each = each || gap > 0 || joined;
+    const bool timed = lists_word("per an a each", said.at(after)) && parse_amount("1/" + time);
+    const std::optional<Amount> rate = timed ? parse_amount(number + "/" + time) : amount;
+    // "10k per month" is the bill of all GPUs, "$2.50/h" the price of one.
+    hourly = rate && rate->per && (!bill || each);
     money.value = hourly ? rate->count / in_hours(*rate->per) : amount->count;
-    i = after - 1 + (timed ? 2 : 0);
+    i = after - 1 + (timed ? 2 + gap : 0);
     return true;
   }
 };
@@ -240,7 +261,7 @@ std::vector<std::string> words_for(const QuestionKind& kind, const Sentence& sai
     // A bought machine is there all the time; a rented one is paid for while it works.
     const double busy = offer.busy ? *offer.busy : offer.share.value_or(1);
     if (busy < 1) offer.words.push_back(fmt::format("--busy-share={:.4g}", busy));
-    offer.busy = {};
+    offer.spent.push_back(offer.busy.text), offer.busy = {};
     offer.put_count(gpus, "35040h", notes);
   } else if (said.says("pay pays paying paid charged charges") && offer.money) {
     const double each = offer.each || gpus <= 1 || said.says("gpu gpu-hour every") ? 1 : gpus;
@@ -255,10 +276,15 @@ std::vector<std::string> words_for(const QuestionKind& kind, const Sentence& sai
     const double each = offer.each || gpus <= 1 ? 1 : gpus;
     offer.words.push_back(fmt::format("--max-price={:.4g}", *offer.money / each));
     offer.put_count(gpus, "1h", notes);  // in machines of any size
-  } else if ((kind.needs & kMoney) && (kind.needs & kNoGpu) && offer.money) {
+  } else if (said.gpus.empty() && command.starts_with("prices") && offer.money) {
     const double hours = offer.hourly ? 1 : offer.hours().value_or(in_hours(kMonth));
     offer.words.push_back(fmt::format("--max-price={:.4g}", *offer.money / hours));
-    notes.emplace_back("the memory of a GPU limits the model: 'rightsize models --gpu NAME' lists those that fit");
+    if (said.says("model models llm llms"))
+      notes.push_back(
+          fmt::format("the memory of a GPU limits the model: 'rightsize models --gpu NAME{}' lists those that fit",
+                      said.says("qlora")  ? " --method qlora"
+                      : said.says("lora") ? " --method lora"
+                                          : ""));
   } else if (command == "gpus" && said.says(kPower)) {
     const auto place = std::ranges::find_if(offer.words, [](const auto& word) {
       return read_electricity({{}, word, {}}).has_value();
@@ -271,6 +297,9 @@ std::vector<std::string> words_for(const QuestionKind& kind, const Sentence& sai
     if (offer.share) offer.words.push_back(fmt::format("--busy-share={:g}", *offer.share));
   } else if (command == "gpus" && !said.gpus.empty()) {
     return said.gpus;
+  } else if (command == "prices" && said.says("vs versus or") &&
+             std::ranges::count_if(said.gpus, [](const auto& gpu) { return !gpus_of_instance(gpu).empty(); }) > 1) {
+    return offer.words;  // two instance types
   } else if (command == "prices compare") {
     for (std::size_t i = 0; i < said.gpus.size() && said.count > 1; ++i)
       std::ranges::replace(offer.words, said.gpus[i], fmt::format("{:g}x{}", said.counts[i], said.gpus[i]));
@@ -284,10 +313,11 @@ std::vector<std::string> words_for(const QuestionKind& kind, const Sentence& sai
 
 }  // namespace
 
-std::vector<std::string> offer_words(const QuestionKind& kind, const Sentence& said, std::vector<std::string>& notes) {
+std::vector<std::string> offer_words(const QuestionKind& kind, const Sentence& said, std::vector<std::string>& notes,
+                                     std::vector<std::string>& used) {
   Offer offer(kind, said);
   std::vector<std::string> words = words_for(kind, said, offer, notes);
-  offer.note_ignored(notes);
+  offer.note_ignored(notes, used);
   return words;
 }
 

@@ -77,6 +77,7 @@ std::vector<std::string> values_near(const settings::Setting& row, std::string t
     if (found.empty() && std::ranges::any_of(known, common)) found = {*std::ranges::max_element(known, {}, common)};
     return found;
   }
+  if (row.kind == settings::Kind::kBytes && is_digits(typed)) return {typed + "GB"};
   if (row.kind == settings::Kind::kYesNo || row.kind == settings::Kind::kSwitch) return {"yes"};
   if (row.kind == settings::Kind::kDuration && is_digits(typed)) {  // 24 hours, 7 days, or the unit of the example
     const bool day = row.example.ends_with('d') && std::fmod(std::atof(typed.c_str()), 12) == 0;
@@ -271,6 +272,8 @@ class Repair {
 
   // A similar name may be another model: deepseek-ocr is not deepseek-v2.
   static bool is_near_model(const std::string& typed, const std::string& name) {
+    const auto size = model::billions_in_name(typed), other = model::billions_in_name(name);
+    if (size && other && std::abs(std::log(*size / *other)) > 0.1) return false;  // another size is another question
     const std::string a = fold_name(typed.substr(typed.rfind('/') + 1)), b = fold_name(name);
     constexpr int kErrors = 2;
     return name.find(' ') != std::string::npos || a.starts_with(b) || b.starts_with(a) ||

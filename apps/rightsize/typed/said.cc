@@ -65,9 +65,10 @@ class SaidReader : WordReader {
         first([](const SaidAmount& s) { return s.thing == Thing::kItem && !s.amount.per && !s.is_rate; });
     const auto rate =
         first([](const SaidAmount& s) { return s.is_rate || (s.thing == Thing::kRequest && s.amount.per); });
-    if (out_.job != "rerank" || !has("--docs-per-query") || documents == out_.amounts.end() ||
-        rate == out_.amounts.end())
-      return;
+    const bool ranks = out_.job == "rerank" || std::ranges::any_of(in_, [](const std::string& word) {
+                         return to_lower(word).find("rerank") != std::string::npos;
+                       });
+    if (!ranks || !has("--docs-per-query") || documents == out_.amounts.end() || rate == out_.amounts.end()) return;
     keep(fmt::format("--docs-per-query={:.0f}", documents->amount.count));
     out_.amounts.erase(documents);
   }
@@ -316,7 +317,9 @@ std::string model_among(const std::vector<std::string>& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i];
     const bool value = i > 1 && is_flag_word(words[i - 1]) && words[i - 1].find('=') == std::string::npos;
-    if (is_flag_word(word) || value || is_workload_file(word) || is_link(word) || !job_of(word).empty()) continue;
+    if (is_flag_word(word) || word.starts_with('$') || value || is_workload_file(word) || is_link(word) ||
+        !job_of(word).empty())
+      continue;
     if (const auto amount = parse_amount(word); amount && (amount->per || amount->thing.empty())) continue;
     return word;
   }

@@ -7,8 +7,11 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "catalog/words.h"
 #include "presets/presets.h"
+#include "rightsize/typed/account.h"
 #include "rightsize/typed/aliases.h"
+#include "rightsize/typed/combined.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
 #include "rightsize/typed/said_words.h"
@@ -17,7 +20,8 @@
 namespace rightsize::app {
 
 bool WordReader::take_offer(const std::string& word) {
-  const bool verb = std::exchange(first_bare_, false) && out_.command == "prices" && !is_link(word);  // prices spot
+  const bool verb = std::exchange(first_bare_, false) && out_.command == "prices" && !is_link(word) &&
+                    (out_.rest.asked.empty() || lists_word("compare spot buy", to_lower(word)));  // prices spot
   if (verb || !has("--provider")) return false;
   // "on demand"; "on" may already be gone between names.
   const std::string lower = to_lower(word);
@@ -51,6 +55,13 @@ bool WordReader::take_offer(const std::string& word) {
   if (gpus && has("--base") && kept("--base=") == nullptr && kind_of_word(word) != WordKind::kGpu) {
     keep("--base=" + word);
     at_ += lists_word("gpus gpu", lower_at(at_ + 1));
+    return true;
+  }
+  // "spot is fine": beside the usual terms.
+  if (const Permission may = permission(in_, at_); may.allowed && has("--purchase") && catalog::read_purchase(lower)) {
+    keep("--purchase=on-demand");
+    keep("--purchase=" + lower);
+    at_ += may.words;
     return true;
   }
   // All of the work may be interrupted if spot is an alternative to a commitment.
@@ -91,13 +102,13 @@ bool WordReader::take_offer(const std::string& word) {
   return true;
 }
 
-bool WordReader::take_stated_limit() {
-  if (!has("--slo") && !has("--ttft-slo")) return false;
+std::pair<std::optional<LatencyLimitName>, std::size_t> WordReader::limit_name_at(std::size_t from) const {
   std::string name;  // "p95 first token": the middle of a name may be none
   std::optional<LatencyLimitName> limit;
-  std::size_t at = at_, end = at_;
-  constexpr std::size_t kLongest = 6, kUnread = 2;
-  for (; at < in_.size() && at < at_ + kLongest && at < end + kUnread && !is_flag_word(in_[at]); ++at) {
+  std::size_t end = from;
+  constexpr std::size_t kLongest = 7, kUnread = 4;
+  for (std::size_t at = from; at < std::min(from + kLongest, in_.size()) && at < end + kUnread; ++at) {
+    if (is_flag_word(in_[at])) break;
     if (lists_word("less than is < <= =", lower_at(at))) {
       if (end == at) ++end;
       continue;
@@ -105,15 +116,47 @@ bool WordReader::take_stated_limit() {
     name += (name.empty() ? "" : "-") + lower_at(at);
     if (const auto read = read_limit_name(name)) limit = read, end = at + 1;
   }
-  at = end;
+  return {limit, end};
+}
+
+std::pair<std::string, std::size_t> WordReader::time_at(std::size_t at) const {
+  const std::string unit = lower_at(at + 1);
+  const char* meant = lists_word("ms millisecond milliseconds", unit) ? "ms"
+                      : lists_word("s sec secs second seconds", unit) ? "s"
+                      : lists_word("min mins minute minutes", unit)   ? "min"
+                                                                      : nullptr;
+  if (at < in_.size() && meant != nullptr && is_digits(in_[at])) return {in_[at] + meant, at + 2};
+  const bool joined = at < in_.size() && !is_digits(in_[at]) && parse_duration(in_[at]);
+  return joined ? std::pair(in_[at], at + 1) : std::pair(std::string(), at);
+}
+
+bool WordReader::take_stated_limit() {
+  if (!has("--slo") && !has("--ttft-slo")) return false;
+  const auto [limit, at] = limit_name_at(at_);
   if (!limit || at >= in_.size()) return false;
-  std::string value = in_[at];
-  if (at + 1 < in_.size() && lists_word("s ms sec second seconds millisecond milliseconds", lower_at(at + 1)))
-    value += (lower_at(++at).starts_with('m') ? "ms" : "s");
-  const auto stated = read_limit(*limit, value);
+  const auto [time, end] = time_at(at);
+  const auto stated = read_limit(*limit, time.empty() ? in_[at] : time);
   if (!stated || (stated->unit_assumed && !limit->metric)) return false;  // "avg 900 in 250 out"
   out_.limits.push_back(*stated);
-  at_ = at;
+  at_ = time.empty() ? at : end - 1;
+  return true;
+}
+
+bool WordReader::take_limit_before_name() {
+  if (!has("--slo") && !has("--ttft-slo")) return false;
+  const auto [time, end] = time_at(at_);
+  if (time.empty()) return false;
+  const auto [limit, last] = limit_name_at(end);
+  if (!limit || !limit->metric) return false;
+  // In "30 ms, TTFT 400 ms" the name has the second time, in "30 ms TPOT, 400 ms TTFT" the first.
+  if (const auto [other, after] = time_at(last); !other.empty()) {
+    const auto [next, next_end] = limit_name_at(after);
+    if (!next || !next->metric || !time_at(next_end).first.empty()) return false;
+  }
+  const auto stated = read_limit(*limit, time);
+  if (!stated) return false;
+  out_.limits.push_back(*stated);
+  at_ = last - 1;
   return true;
 }
 
@@ -141,10 +184,16 @@ bool WordReader::take_percentile(const std::string& word) {
 }
 
 bool WordReader::take_short_limit(const std::string& word) {
-  if (!has("--ttft-slo") || !lists_word("under below within in", to_lower(word)) || at_ + 1 >= in_.size()) return false;
+  const std::string before = at_ > 0 ? lower_at(at_ - 1) : "";
+  const bool than = to_lower(word) == "than" && before != "more" && before != "longer";
+  if (!has("--ttft-slo") || !(than || lists_word("under below within in max maximum most < <=", to_lower(word))) ||
+      at_ + 1 >= in_.size())
+    return false;
   constexpr Seconds kLongest = seconds(60);
   std::size_t at = at_ + 1;
   while (at + 1 < in_.size() && lists_word("under below less than at most", lower_at(at))) ++at;
+  if (std::swap(at, at_); take_limit_before_name()) return true;  // "within 30 ms per token"
+  std::swap(at, at_);
   LatencyLimit limit;
   limit.text = in_[at];
   Result<Seconds> time = parse_duration(limit.text);
@@ -157,18 +206,55 @@ bool WordReader::take_short_limit(const std::string& word) {
   const bool per = lists_word("per an a for", lower_at(at + 1)) && is_item(at + 2), each = lower_at(at + 1) == "each";
   const bool whole = per || each || is_item(at_ - 1);
   if (!time || !(*time > Seconds{}) || (*time >= kLongest && !whole)) return false;
-  limit.metric = whole ? LatencyMetric::kLatency : LatencyMetric::kTtft;
+  // A first token takes longer than this; a token of an answer does not.
+  constexpr Seconds kShortest = milliseconds(100);
+  const auto shape = shape_among(in_);
+  const bool token = *time <= kShortest && (!shape || shape->kind == model::ModelKind::kDecoder);
+  limit.metric = whole ? LatencyMetric::kLatency : token ? LatencyMetric::kTpot : LatencyMetric::kTtft;
   limit.most = *time;
   out_.limits.push_back(limit);
   if (!whole)
-    out_.rest.notes.push_back(fmt::format("'{} {}' limits the time to the first token: --ttft-slo {}", word, limit.text,
+    out_.rest.notes.push_back(fmt::format("'{} {}' limits the time {}: --{}-slo {}", word, limit.text,
+                                          token ? "between two tokens" : "to the first token", token ? "tpot" : "ttft",
                                           format_duration(*time)));
   at_ = at + (per ? 2 : each);
   return true;
 }
 
+// After "per hour", "a GPU hour", "per H100 hour"; the start itself where there are no such words.
+std::size_t WordReader::end_of_hour(std::size_t at) const {
+  if (!lists_word("per a an each", lower_at(at))) return at;
+  const std::size_t unit =
+      at + 1 +
+      (lists_word("gpu gpus", lower_at(at + 1)) || kind_of_word(singular_gpu(lower_at(at + 1))) == WordKind::kGpu);
+  return lists_word("hour h hr gpu-hour gpu-hr gpu/hour", lower_at(unit)) ? unit + 1 : at;
+}
+
+// Whether the words before an hourly price state it, rather than limit it. They are those that were typed: some are
+// gone between names.
+bool WordReader::states_price(std::size_t at) const {
+  const std::vector<std::string>& said = out_.rest.said;
+  const auto typed = std::ranges::find(said, in_[at]);
+  const std::vector<std::string>& words = typed == said.end() ? in_ : said;
+  const std::size_t number = typed == said.end() ? at : static_cast<std::size_t>(typed - said.begin());
+  constexpr std::size_t kNear = 3;
+  for (std::size_t i = number > kNear ? number - kNear : 0; i < number; ++i)
+    if (lists_word("under below less than most up max maximum limit cap budget within <", to_lower(words[i])))
+      return false;
+  for (std::size_t i = number; i + 1 < words.size(); ++i)
+    if (lists_word("or at", to_lower(words[i])) && lists_word("less below most max maximum", to_lower(words[i + 1])))
+      return false;
+  return number > 0 &&
+         lists_word("at for pay paying paid charged costs cost price of is =", to_lower(words[number - 1]));
+}
+
+// "for 2.80 an hour": money, since a number has no other meaning there.
+bool WordReader::is_hourly_price(std::size_t at) const {
+  return parse_number(in_[at]) && end_of_hour(at + 1) > at + 1 && states_price(at);
+}
+
 bool WordReader::take_money(const std::string& typed) {
-  if (!has("--budget")) return false;
+  if (!has("--budget") && !has("--price")) return false;
   // "5000 dollars a month", "budget 5000 usd".
   if (lists_word("budget", to_lower(typed)) &&
       (lower_at(at_ + 1).starts_with('$') || lists_word("dollars dollar usd bucks", lower_at(at_ + 2))))
@@ -176,19 +262,28 @@ bool WordReader::take_money(const std::string& typed) {
   const bool dollars = lists_word("dollars dollar usd bucks", lower_at(at_ + 1)) && parse_amount(typed).has_value();
   const bool unit_price = has("--api-price") && parse_number(typed) && lower_at(at_ + 1) == "per" &&
                           lists_word("million 1m mtok", lower_at(at_ + 2));  // "0.20 per million tokens"
-  const std::string word = dollars || unit_price ? "$" + typed : typed;
+  // "max 6000 a month", "budget 4000 per month".
+  const bool monthly = parse_number(typed) && lists_word("a per each", lower_at(at_ + 1)) &&
+                       lists_word("month week year", lower_at(at_ + 2)) &&
+                       lists_word("max maximum most under below budget of than to spend for within", lower_at(at_ - 1));
+  const std::string word = dollars || unit_price || monthly || is_hourly_price(at_) ? "$" + typed : typed;
   if (dollars) in_[++at_] = word;
   if (word.size() < 2 || word.front() != '$') return false;
   std::string text = word;
+  const std::size_t first = at_ - dollars;
   std::size_t at = at_;
   // "$0.60 per million tokens": the unit price of an API, never a budget.
-  for (std::size_t i = at_ + 1; i < in_.size() && i <= at_ + 4 && has("--api-price"); ++i) {
+  const bool unit =
+      lists_word("per million 1m mtok token tokens a each", lower_at(at_ + 1));  // not "$200 for 10M tokens"
+  for (std::size_t i = at_ + 1; i < in_.size() && i <= at_ + 4 && has("--api-price") && unit; ++i) {
     if (!lists_word("tokens token tok mtok million 1m", lower_at(i))) continue;
     keep("--api-price=" + word.substr(1));
     at_ = i + lists_word("tokens token", lower_at(i + 1));
     return true;
   }
-  if (lists_word("per a an", lower_at(at + 1)) && continues_amount(lower_at(at + 2)))
+  if (const std::size_t end = end_of_hour(at + 1); end > at + 1)
+    text += "/hour", at = end - 1;
+  else if (lists_word("per a an", lower_at(at + 1)) && continues_amount(lower_at(at + 2)))
     text += "/" + lower_at(at + 2), at += 2;
   else if (const std::string time = lower_at(at + 1); lists_word("hour hourly day daily month monthly", time))
     text += "/" + time.substr(0, time.starts_with("da") ? 3
@@ -198,8 +293,13 @@ bool WordReader::take_money(const std::string& typed) {
   const std::optional<Amount> money = parse_amount(std::string_view(text).substr(1));
   if (!money) return false;
   // "under $1/hour": rented GPUs are priced by the hour.
-  const bool hourly = money->per && *money->per == hours(1) && has("--max-price");
-  keep(hourly ? fmt::format("--max-price={:g}", money->count) : "--budget=" + text);
+  // "at $2 per GPU hour" is what the user pays, "under $2 per GPU hour" a limit.
+  const bool hourly = money->per && *money->per == hours(1), pays = hourly && has("--price") && states_price(first);
+  const bool limits = hourly && has("--max-price");
+  if (!pays && !limits && !has("--budget")) return false;
+  keep(pays     ? fmt::format("--price={:g}", money->count)
+       : limits ? fmt::format("--max-price={:g}", money->count)
+                : "--budget=" + text);
   at_ = at;
   return true;
 }
@@ -220,14 +320,18 @@ bool WordReader::take_share() {
   const std::size_t apart = lower_at(at_ + 1) == "%";
   constexpr std::string_view kBusy = "of utilization utilized busy used load";
   const auto [share, words] = share_of_time(in_, at_);
+  // At the end of a question its words "of the time" are gone.
+  const bool alone = out_.command == "commit" && !out_.rest.asked.empty() && at_ + 1 + apart == in_.size();
   if ((apart || in_[at_].ends_with('%')) && is_digits(in_[at_].substr(0, 1)) &&
-      (lists_word(kBusy, lower_at(at_ + 1 + apart)) || lists_word(kBusy, lower_at(at_ - 1))))
+      (alone || lists_word(kBusy, lower_at(at_ + 1 + apart)) || lists_word(kBusy, lower_at(at_ - 1))))
     busy_ = std::min(std::atof(in_[at_].c_str()) / 100, 1.0);
   else if (words > 0)
     busy_ = share;
   else
     return false;
-  at_ += words > 0 ? words - 1 : apart;
+  const std::size_t last = at_ + (words > 0 ? words - 1 : apart);
+  for (std::size_t i = at_; i <= last; ++i) busy_words_ += (busy_words_.empty() ? "" : " ") + in_[i];
+  at_ = last;
   while (lists_word(listed("use of GPUs"), lower_at(at_ + 1))) ++at_;
   return true;
 }
@@ -240,8 +344,8 @@ void WordReader::put_share() {
   std::string* base = kept("--base=");
   if (busy_ == 0 || base == nullptr || base->find(',') != std::string::npos) return;
   *base = fmt::format("--base=0,peak={},share={:.3g}", base->substr(base->find('=') + 1), busy_);
-  out_.rest.notes.push_back(
-      fmt::format("in use for {:.0f} of the 168 hours of a week (share={:.3g})", 168 * busy_, busy_));
+  out_.rest.notes.push_back(fmt::format("'{}': in use for {:.0f} of the 168 hours of a week (share={:.3g})",
+                                        busy_words_, 168 * busy_, busy_));
 }
 
 bool WordReader::take_peak(const std::string& word) {
@@ -280,6 +384,25 @@ bool WordReader::take_peak(const std::string& word) {
 
 bool WordReader::take_hardware(const std::string& word) {
   constexpr std::size_t kSentence = 4;
+  // "24-48GB", "24 to 48 GB".
+  const std::size_t dash = word.find('-');
+  const bool apart_range = lists_word("to and -", lower_at(at_ + 1)) && is_digits(word.substr(0, 1));
+  std::string low = dash != word.npos && dash > 0 ? word.substr(0, dash)
+                    : apart_range                 ? word
+                                                  : std::string(),
+              high = dash != word.npos ? word.substr(dash + 1)
+                     : apart_range     ? lower_at(at_ + 2)
+                                       : std::string();
+  const bool apart_unit = apart_range && is_digits(high) && lists_word("gb gib", lower_at(at_ + 3));
+  if (apart_unit) high += "GB";
+  if (is_digits(low)) low += "GB";
+  if (has("--min-memory") && to_lower(high).ends_with("gb") && to_lower(low).ends_with("gb") && parse_amount(low) &&
+      parse_amount(high)) {
+    keep(fmt::format("--min-memory={}", low));
+    keep(fmt::format("--filter=memory<={}", high));
+    at_ += apart_range ? 2 + apart_unit : 0;
+    return true;
+  }
   if (in_.size() < kSentence || kind_of_word(singular_gpu(word)) == WordKind::kGpu) return false;
   const auto amount = parse_amount(word + " " + lower_at(at_ + 1));
   const auto joined = parse_amount(word);
@@ -301,6 +424,66 @@ bool WordReader::take_hardware(const std::string& word) {
              !lists_word("have has support supports supporting memory vram ram between", to_lower(word))) {
     ignore(word);
   }
+  return true;
+}
+
+bool WordReader::take_network(const std::string& word) {
+  for (const bool apart : {false, true}) {
+    std::string speed = to_lower(word) + (apart ? lower_at(at_ + 1) : "");
+    if (speed.ends_with("bit")) speed += "/s";
+    const bool bits = speed.find("bit") != std::string::npos || speed.ends_with("bps");
+    if (!has("--network") || !bits || !settings::read(settings::get("network"), speed)) continue;
+    keep("--network=" + speed);
+    at_ += apart;
+    while (lists_word("ethernet infiniband network networking roce efa interconnect link links", lower_at(at_ + 1)))
+      ++at_;
+    return true;
+  }
+  return false;
+}
+
+bool WordReader::take_seconds(const std::string& word) {
+  const bool apart = is_digits(word);
+  const Result<Seconds> time = parse_duration(apart ? word + " " + lower_at(at_ + 1) : word);
+  std::size_t what = at_ + (apart ? 2 : 1);
+  if (meant_value("--resolution", lower_at(what)) != lower_at(what)) ++what;  // "a 5 second 720p video"
+  if (!has("--frames") || !time || !lists_word("video videos clip clips", lower_at(what))) return false;
+  at_ += apart;
+  // The model may follow.
+  Typed all{in_};
+  keep(fmt::format("--frames={}", frames_in(in_seconds(*time), all)));
+  out_.rest.notes.push_back(all.notes.back());
+  return true;
+}
+
+bool WordReader::take_habit(const std::string& word) {
+  const auto people = [](const std::string& one) { return thing_of(one) == Thing::kUser; };
+  const auto [time, end] = time_at(at_ + 1);
+  if (lists_word("every each", to_lower(word)) && !time.empty() && std::ranges::any_of(in_, people) &&
+      (plans_ || has("--arrivals"))) {
+    out_.think = in_seconds(*parse_duration(time));
+    out_.rest.notes.push_back(fmt::format("each user waits {} between an answer and the next message (--think)", time));
+    at_ = end - 1;
+    return true;
+  }
+  const std::size_t day = at_ + (lists_word("a per each every", lower_at(at_ + 2)) ? 3 : 2);
+  if (has("--hours-per-day") && plans_ && is_digits(word) && lists_word("hours hour h", lower_at(at_ + 1)) &&
+      lists_word("day daily weekday workday", lower_at(day))) {
+    keep("--hours-per-day=" + word);
+    at_ = day;
+    return true;
+  }
+  if (has("--speculate") && is_digits(word) && lists_word("draft drafted speculative", lower_at(at_ + 1)) &&
+      lists_word("token tokens", lower_at(at_ + 2))) {
+    keep("--speculate=" + word);
+    at_ += 2;
+    return true;
+  }
+  // "10000 5 second videos": how many, then how long.
+  const auto [length, after] = time_at(at_ + 1);
+  const std::size_t what = after + (meant_value("--resolution", lower_at(after)) != lower_at(after));
+  if (!plans_ || !parse_amount(word) || length.empty() || !lists_word("videos clips", lower_at(what))) return false;
+  out_.amounts.push_back({"", word + " " + lower_at(what), Thing::kItem, *parse_amount(word), false});
   return true;
 }
 

@@ -25,17 +25,6 @@ constexpr std::string_view kIn = "input in prompt context sequence", kPrompts = 
                            kOut = "output out answer response completion generated reply outputs answers responses",
                            kAnswers = "completions replies", kContext = "context sequence sequences";
 
-// "tommorow" is tomorrow.
-std::string spelled_time(const std::string& word) {
-  constexpr std::string_view kTimes =
-      "tomorrow tonight overnight midnight weekend monday tuesday wednesday thursday friday saturday sunday";
-  constexpr std::size_t kShortest = 6;
-  constexpr int kErrors = 2;
-  for (const std::string_view time : split_list(kTimes, ' '))
-    if (word.size() >= kShortest && edit_distance(to_lower(word), time) <= kErrors) return std::string(time);
-  return word;
-}
-
 bool names_thing(const std::string& word) { return thing_of(word) != Thing::kNone; }
 
 }  // namespace
@@ -74,6 +63,7 @@ void WordReader::ignore(const std::string& word) {
   constexpr std::string_view kBefore = "in on at for with by from to of my our the a an during around under";
   // What every answer has needs no note.
   if (lists_word(listed("answered"), to_lower(word))) return;
+  if (ignored_end_ == at_ && at_ > 0 && to_lower(in_[at_ - 1]) == to_lower(word)) return;  // "idle idle"
   std::size_t from = at_;
   while (from > std::max<std::size_t>(1, ignored_end_) && lists_word(kBefore, lower_at(from - 1))) --from;
   const bool adjacent = ignored_end_ > 0 && from == ignored_end_;
@@ -91,7 +81,7 @@ const FlagInfo* WordReader::flag_named(const std::string& name) const {
 
 void WordReader::set_job(const std::string& job) {
   // "batch inference" is a batch job: the more specific word counts.
-  if (out_.job.empty() || out_.job == "serve" || (out_.job == "rl" && job == "dpo")) out_.job = job;
+  if (out_.job.empty() || out_.job == "serve" || job == "dpo") out_.job = job;
 }
 
 bool WordReader::take_bare() {
@@ -133,14 +123,15 @@ bool WordReader::take_bare() {
                        return one.starts_with("--gpu");
                      });  // `models embedding` lists models of this kind
   if (names || (!has("--job") && !has("--arrivals") && !has("--volume"))) return false;
-  if (take_data_set(word) || take_range(word) || take_lengths(word) || take_stated_limit() || take_percentile(word) ||
-      take_money(word))
+  if (take_data_set(word) || take_range(word) || take_lengths(word) || take_stated_limit() ||
+      take_limit_before_name() || take_percentile(word) || take_money(word))
     return true;
   if (take_short_limit(word) || take_window(word)) return true;
   if (take_deadline(word)) return true;
-  if (take_network(word) || take_seconds(word) || take_hours(word) || take_pair(word) || take_counted(word) ||
-      take_asked_rate())
+  if (take_network(word) || take_seconds(word) || take_hours(word) || take_habit(word) || take_pair(word) ||
+      take_counted(word) || take_asked_rate())
     return true;
+  read_preference(at_);
   if (has("--job") && !job_of(word).empty()) {
     set_job(job_of(word));
     if (lists_word("lora qlora", to_lower(word)) && has("--method")) keep_method(to_lower(word));
@@ -177,6 +168,8 @@ bool WordReader::take_bare() {
     }
     const bool said = lists_word("concurrent simultaneous parallel active", next);
     together |= said && next != "active";
+    // "12 rps, prompts 2k": a label with its own number.
+    if (names_thing(next) && parse_amount(text).value_or(Amount{}).per && parse_amount(lower_at(at_ + used + 2))) break;
     if (!said && counts && names_thing(next)) {
       const std::string last = lower_at(at_ + used);
       if (last.ends_with('s') || !next.ends_with('s') || text.find(' ') == std::string::npos)
@@ -185,8 +178,10 @@ bool WordReader::take_bare() {
       continue;
     }
     if (!said && !is_unit_word(next)) {
+      if (!counts && refuse_number_word(word, at_ + used + 1)) return at_ += used + 1, true;
       if (counts || !is_adjective(at_ + used + 1)) break;
-      continue;  // "1 million product images"
+      read_preference(at_ + used + 1);  // "60k preference pairs"
+      continue;                         // "1 million product images"
     }
     counts |= names_thing(next);
     if (!said) text += " " + in_[at_ + used + 1];
@@ -229,6 +224,15 @@ bool WordReader::take_lengths(const std::string& word) {
   };
   const auto is_tokens = [](const std::string& said) { return lists_word("token tokens tok toks", said); };
   constexpr double kLongest = 1e7;
+  // "1500/300 tokens"
+  if (const std::size_t slash = word.find('/'); slash != std::string::npos && is_tokens(lower_at(at_ + 1))) {
+    const std::string in = word.substr(0, slash), out = word.substr(slash + 1);
+    if (is_digits(in.substr(0, 1)) && is_digits(out.substr(0, 1)) && parse_count(in) && parse_count(out)) {
+      keep("--isl=" + in), keep("--osl=" + out);
+      at_ += lists_word("each", lower_at(at_ + 2)) ? 2 : 1;
+      return true;
+    }
+  }
   const auto amount = parse_amount(word);
   if (amount && !amount->per && amount->thing.empty() && amount->count <= kLongest) {
     std::size_t at = at_ + 1;
@@ -244,12 +248,18 @@ bool WordReader::take_lengths(const std::string& word) {
     at_ = at + (is_tokens(after) || lists_word("length window", after) ? 1 : 0);
     return true;
   }
-  const std::string flag =
-      lists_word("input prompt output answer response context sequence", to_lower(word)) ? side(to_lower(word)) : "";
-  const std::size_t at = at_ + (lower_at(at_ + 1) == "of" ? 2 : 1);
+  // "prompts 3k, answers 500", "sequence length 8192", "context of up to 32k".
+  const std::string label = to_lower(word);
+  const std::string flag = lists_word("in out", label) ? "" : label == "seq" ? "--isl" : side_of_tokens(label);
+  std::size_t at = at_ + 1;
+  while (lists_word("length lengths len size of is are about around roughly averaging average up to =", lower_at(at)))
+    ++at;
   const auto length = parse_amount(lower_at(at));
   if (flag.empty() || !length || length->per || !length->thing.empty()) return false;
-  lists_word(kContext, to_lower(word)) ? keep_longest(in_[at]) : keep(flag + "=" + in_[at]);
+  // "prompts, 12 requests/s", but "prompts 3k, answers 500".
+  const bool other = !is_tokens(lower_at(at + 1)) && names_thing(lower_at(at + 1)) && !parse_amount(lower_at(at + 2));
+  if (other || length->count > kLongest) return false;
+  lists_word(kContext, label) || label == "seq" ? keep_longest(in_[at]) : keep(flag + "=" + in_[at]);
   at_ = at + (is_tokens(lower_at(at + 1)) ? 1 : 0);
   return true;
 }
@@ -259,29 +269,6 @@ void WordReader::keep_longest(const std::string& tokens) {
   const double count = parse_amount(tokens).value_or(Amount{}).count;
   const bool binary = to_lower(tokens).ends_with('k') && count < 1e6;  // 32k is 32,768
   out_.longest = binary ? count * 1.024 : count;
-}
-
-bool WordReader::take_window(const std::string& word) {
-  if (!has("--volume") || !has("--window")) return false;
-  // "between midnight and 6am", "from 22:00 to 06:00".
-  if (lists_word("between from", to_lower(word)) && lists_word("and to until till", lower_at(at_ + 2))) {
-    const std::string hours = lower_at(at_ + 1) + "-" + lower_at(at_ + 3);
-    if (!hours_of_day(hours)) return false;
-    keep("--window=" + hours);
-    at_ += 3;
-    return true;
-  }
-  const std::string apart = word + " " + lower_at(at_ + 1);
-  const bool joined = parse_duration(word).has_value();
-  if (!joined && !parse_duration(apart)) return false;
-  const std::size_t next = at_ + (joined ? 1 : 2);
-  const bool window = lists_word("window windows", lower_at(next));
-  const bool each = lists_word("each apiece", lower_at(next));
-  const bool per = lists_word("per an a for", lower_at(next)) && thing_of(lower_at(next + 1)) == Thing::kItem;
-  if (!window && !each && !per) return false;
-  keep((window ? "--window=" : "--item-time=") + (joined ? word : apart));
-  at_ = next + per;
-  return true;
 }
 
 bool WordReader::take_window_gpu(const std::string& word) {
@@ -297,7 +284,7 @@ bool WordReader::take_window_gpu(const std::string& word) {
 
 void WordReader::take_length_of_each() {
   std::size_t at = at_ + 1;
-  while (lists_word("of with about around roughly approximately averaging some ~", lower_at(at))) ++at;
+  while (lists_word("of with at each having about around roughly approximately averaging some ~", lower_at(at))) ++at;
   const auto length = parse_amount(lower_at(at));
   constexpr double kLongest = 1e7;  // a larger number is a total
   constexpr std::pair<std::string_view, double> kUnits[] = {
@@ -324,56 +311,15 @@ bool WordReader::take_pair(const std::string& word) {
   for (const std::size_t words : {2U, 1U}) {  // `global batch 512`, `batch 4`
     if (at_ + words >= in_.size()) continue;
     const FlagInfo* flag = flag_named(to_lower(word) + (words == 2 ? "-" + lower_at(at_ + 1) : ""));
-    if (flag == nullptr || !settings::is_number(flag->setting->kind)) continue;
+    if (flag == nullptr ||
+        !(settings::is_number(flag->setting->kind) || flag->setting->kind == settings::Kind::kLength))
+      continue;
     if (!settings::read(*flag->setting, in_[at_ + words])) continue;
     if (names_thing(lower_at(at_ + words + 1))) continue;  // "1500 token prompts, 300 token answers"
     keep(flag->name + "=" + in_[at_ + words]);
+    if (flag->name == "--lora-rank" && has("--method") && kept("--method=") == nullptr) keep("--method=lora");
     at_ += words;
     return true;
-  }
-  return false;
-}
-
-bool WordReader::take_deadline(const std::string& word) {
-  // "between 22:00 and 06:00", "10pm-6am".
-  for (const std::size_t words : {3U, 2U, 1U}) {
-    const std::size_t from = at_ + lists_word("between from", to_lower(word));
-    if (!has("--deadline") || from + words > in_.size()) continue;
-    std::string range;
-    for (std::size_t i = from; i < from + words; ++i) range += (range.empty() ? "" : " ") + in_[i];
-    // "and" may already be gone between names.
-    if (words == 2 && length_of_hours(range).empty() && from > at_) range = in_[from] + "-" + in_[from + 1];
-    const std::string length = length_of_hours(range);
-    if (length.empty()) continue;
-    const bool clock = has("--volume") && has("--window");           // `window` has a schedule by the clock
-    if (std::string* given = clock ? nullptr : kept("--deadline="))  // "tonight between 10pm and 6am"
-      out_.rest.words.erase(out_.rest.words.begin() + (given - out_.rest.words.data()));
-    keep(clock ? "--window=" + range : "--deadline=" + length);
-    if (!clock) out_.rest.notes.push_back(fmt::format("'{}' is {} of each day: --deadline {}", range, length, length));
-    at_ = from + words - 1;
-    return true;
-  }
-  const bool alone = lists_word("overnight tonight", to_lower(word));
-  const bool compared = lists_word("under below less", to_lower(word));  // only with a duration: "under 12 hours"
-  if (!has("--deadline") || !(alone || compared || lists_word("by before within until in over during", to_lower(word))))
-    return false;
-  std::size_t before = at_;  // the last word before the time: "in under 12 hours"
-  while (!alone && lists_word("under below less than at most about around", lower_at(before + 1))) ++before;
-  constexpr std::size_t kLongest = 5;  // "the end of the month"
-  const std::size_t most = before + 1 < in_.size() ? in_.size() - before - 1 : 0;
-  for (std::size_t words = alone ? 0 : std::min(kLongest, most); alone || words > 0; --words) {
-    std::string text = alone ? word : std::string();
-    for (std::size_t i = 1; i <= words; ++i) text += (i == 1 ? "" : " ") + spelled_time(in_[before + i]);
-    const bool flag =
-        text.find(" -") != std::string::npos || text.starts_with('-') || (words > 0 && is_link(in_[before + words]));
-    const Result<Seconds> time = parse_duration(text);
-    if (time && *time < seconds(60) && has("--ttft-slo")) return false;  // a latency
-    if (!flag && ((!compared && time_until(text, local_now())) || time)) {
-      keep("--deadline=" + text);
-      at_ = before + words;
-      return true;
-    }
-    if (alone) return false;
   }
   return false;
 }
@@ -387,57 +333,10 @@ void WordReader::keep_method(const std::string& method) {
     *given = "--method=qlora";
 }
 
-bool WordReader::take_hours(const std::string& word) {
-  // "almost nothing at night"
-  constexpr std::string_view kQuiet = "nothing none idle quiet little zero unused empty";
-  if (has("--hours-per-day") && plans_ && lists_word(kQuiet, to_lower(word))) {
-    std::size_t at = at_ + 1;
-    while (is_link(lower_at(at)) || lists_word("traffic during load happens", lower_at(at))) ++at;
-    if (lists_word("night nights overnight weekend weekends", lower_at(at))) {
-      out_.rest.notes.push_back(fmt::format(
-          "planned for the busiest hours around the clock; --hours-per-day 12 stops the machines during the {}, and "
-          "'rightsize autoscale' compares policies that follow the traffic",
-          lower_at(at)));
-      at_ = at;
-      return true;
-    }
-  }
-  if (!has("--hours-per-day") || lower_at(at_ + 1) != "hours" ||
-      !lists_word("office business working work", to_lower(word)))
-    return false;
-  keep("--hours-per-day=8");
-  out_.rest.notes.push_back(fmt::format("assumed: {} hours are 8 of each day (--hours-per-day)", word));
-  ++at_;
-  return true;
-}
-
-bool WordReader::take_seconds(const std::string& word) {
-  const bool apart = is_digits(word);
-  const Result<Seconds> time = parse_duration(apart ? word + " " + lower_at(at_ + 1) : word);
-  std::size_t what = at_ + (apart ? 2 : 1);
-  if (meant_value("--resolution", lower_at(what)) != lower_at(what)) ++what;  // "a 5 second 720p video"
-  if (!has("--frames") || !time || !lists_word("video videos clip clips", lower_at(what))) return false;
-  at_ += apart;
-  // The model may follow.
-  Typed all{in_};
-  keep(fmt::format("--frames={}", frames_in(in_seconds(*time), all)));
-  out_.rest.notes.push_back(all.notes.back());
-  return true;
-}
-
-bool WordReader::take_network(const std::string& word) {
-  for (const bool apart : {false, true}) {
-    std::string speed = to_lower(word) + (apart ? lower_at(at_ + 1) : "");
-    if (speed.ends_with("bit")) speed += "/s";
-    const bool bits = speed.find("bit") != std::string::npos || speed.ends_with("bps");
-    if (!has("--network") || !bits || !settings::read(settings::get("network"), speed)) continue;
-    keep("--network=" + speed);
-    at_ += apart;
-    while (lists_word("ethernet infiniband network networking roce efa interconnect link links", lower_at(at_ + 1)))
-      ++at_;
-    return true;
-  }
-  return false;
+void WordReader::read_preference(std::size_t at) {
+  if (lower_at(at) == "preference" && has("--preference") &&
+      lists_word("pair pairs data dataset tuning optimization", lower_at(at + 1)))
+    set_job("dpo");
 }
 
 bool WordReader::is_adjective(std::size_t at) const {
@@ -467,6 +366,19 @@ bool WordReader::take_machines(const std::string& word) {
 bool WordReader::take_counted(const std::string& word) {
   if (at_ + 1 >= in_.size() || word.find_first_not_of("0123456789.,kKmM") != std::string::npos) return false;
   const std::string noun = lower_at(at_ + 1);
+  // "3 fine-tunes a week": the answer is for one of them.
+  const std::string job = noun.ends_with('s') ? job_of(noun.substr(0, noun.size() - 1)) : "";
+  if (plans_ && is_digits(word) &&
+      (lists_word("train finetune dpo", job) || lists_word("trainings finetunings", noun))) {
+    const bool often = lists_word("a per each every", lower_at(at_ + 2)) && continues_amount(lower_at(at_ + 3));
+    const bool short_form = !often && lists_word("week month day", lower_at(at_ + 2));  // "a" may be gone
+    const std::string time = often ? lower_at(at_ + 3) : short_form ? lower_at(at_ + 2) : "";
+    set_job(job.empty() ? "train" : job);
+    out_.rest.notes.push_back(fmt::format("the plan and its cost are for one run; {} runs{} cost {} times as much",
+                                          word, time.empty() ? "" : " a " + time, word));
+    at_ += often ? 3 : short_form ? 2 : 1;
+    return true;
+  }
   // "in 4 bit".
   if (lists_word("bit bits", noun) && has("--precision")) {
     keep("--precision=" + meant_value("--bits", word));
@@ -477,6 +389,12 @@ bool WordReader::take_counted(const std::string& word) {
   if (has("--algorithm") && has("--samples") && lower_at(at_ + 2) == "per" && lower_at(at_ + 3) == "prompt") {
     keep("--samples=" + word);
     at_ += 3;
+    return true;
+  }
+  if (has("--algorithm") && has("--samples") && says_rl(in_) && lower_at(at_ + 2) == "each" &&
+      lists_word("samples rollouts answers responses generations completions", noun)) {
+    keep("--samples=" + word);
+    at_ += 2;
     return true;
   }
   // "64 prompts per step", "50 passages per query".
@@ -493,7 +411,9 @@ bool WordReader::take_counted(const std::string& word) {
   if (flag == nullptr && lists_word("epoch epochs", noun)) return out_.epochs = std::atof(word.c_str()), ++at_, true;
   const bool named = flag != nullptr && lists_word("--epochs --steps --gpus --turns", flag->name);
   if (!named || !settings::read(*flag->setting, word)) return false;
-  keep(flag->name + "=" + word);
+  const bool most = flag->name == "--gpus" && has("--max-gpus") &&
+                    lists_word("max maximum most to under", lower_at(at_ - 1));  // "at most 8 GPUs"
+  keep((most ? "--max-gpus" : flag->name) + "=" + word);
   ++at_;
   return true;
 }
@@ -539,11 +459,8 @@ bool WordReader::skip_number(const std::string& word) {
 
 bool WordReader::take_name(const std::string& word) {
   if (!has("--model") || !has("--gpu") || model::is_known_name(word)) return false;
-  const std::size_t x = word.find('x');  // "1024x1024" is not 1,024 GPUs, and "2x4090" is not a picture
-  constexpr double kFewestPixels = 64;
-  const bool pixels = x != std::string::npos && is_digits(word.substr(0, x)) && is_digits(word.substr(x + 1)) &&
-                      std::atof(word.c_str()) >= kFewestPixels && std::atof(word.c_str() + x + 1) >= kFewestPixels;
-  if (const std::string size = meant_value("--resolution", word); (pixels || size != word) && has("--resolution")) {
+  if (const std::string size = meant_value("--resolution", word);
+      (is_picture_size(word) || size != word) && has("--resolution")) {
     keep("--resolution=" + size);
     return true;
   }
@@ -553,6 +470,12 @@ bool WordReader::take_name(const std::string& word) {
   if (const double gpus = gpus_of(Typed{in_}); (split || apart) && has("--tp") && gpus > 1) {
     at_ += apart;
     keep(fmt::format("--tp={:g}", gpus));
+    return true;
+  }
+  const std::string both = to_lower(word) + lower_at(at_ + 1), optimizer = meant_value("--optimizer", both);
+  if (has("--optimizer") && optimizer != both && settings::read(settings::get("optimizer"), optimizer)) {
+    keep("--optimizer=" + optimizer);  // "adam 8bit"
+    ++at_;
     return true;
   }
   const std::string value = meant_value("--precision", to_lower(word));

@@ -1,6 +1,8 @@
 // Reads the bare words of a command line: jobs, amounts, lengths, limits, money, places and names.
 #pragma once
 
+#include <utility>
+
 #include "rightsize/typed/said.h"
 
 namespace rightsize::app {
@@ -18,10 +20,13 @@ class WordReader {
   void set_job(const std::string& job);
   bool take_bare();  // "embed", "50M docs/day", "20 req/s", "by friday", a server's address
   std::string lower_at(std::size_t at) const;
-  bool take_offer(const std::string& word);        // "spot", "on aws", "in eu": terms, a provider or a region
-  bool take_lengths(const std::string& word);      // "1000 input and 300 output tokens", "1k tokens in"
-  void keep_longest(const std::string& tokens);    // the longest request of an engine, the sequence of a trainer
-  bool take_stated_limit();                        // "p95 TTFT under 1 s", "latency below 200ms"
+  bool take_offer(const std::string& word);      // "spot", "on aws", "in eu": terms, a provider or a region
+  bool take_lengths(const std::string& word);    // "1000 input and 300 output tokens", "1k tokens in"
+  void keep_longest(const std::string& tokens);  // the longest request of an engine, the sequence of a trainer
+  bool take_stated_limit();                      // "p95 TTFT under 1 s", "latency below 200ms"
+  bool take_limit_before_name();                 // "100 ms between tokens"
+  std::pair<std::optional<LatencyLimitName>, std::size_t> limit_name_at(std::size_t at) const;  // and its end
+  std::pair<std::string, std::size_t> time_at(std::size_t at) const;  // "100 ms" and its end; empty: no time
   bool take_percentile(const std::string& word);   // "at p99", "99 % of requests": of all limits without one
   bool take_short_limit(const std::string& word);  // "under 1 second": too short for a deadline, so a latency
   bool take_window(const std::string& word);       // "6h window", "30ms each": how often work runs, the time per item
@@ -29,11 +34,19 @@ class WordReader {
   void take_length_of_each();                      // "20k examples of 1k tokens": the length of each
   bool take_money(const std::string& typed);       // "$2000/month", "$50": a budget
   bool take_deadline(const std::string& word);     // "by friday", "over the weekend", "in 3 days", "overnight"
-  bool is_adjective(std::size_t at) const;         // "customer support" in "10k customer support tickets"
-  bool take_machines(const std::string& word);     // "8 nodes of 8 A100"
+  bool take_hours_of_day(const std::string& range, const std::string& length);  // "off from 8pm to 7am"
+  bool refuse_number_word(const std::string& number, std::size_t at);           // "50 Millionen Tokens"
+  std::string words_at(std::size_t from, std::size_t count) const;
+  std::size_t end_of_hour(std::size_t at) const;
+  bool states_price(std::size_t at) const;
+  bool is_hourly_price(std::size_t at) const;
+  void read_preference(std::size_t at);         // "preference pairs" are for DPO
+  bool is_adjective(std::size_t at) const;      // "customer support" in "10k customer support tickets"
+  bool take_machines(const std::string& word);  // "8 nodes of 8 A100"
   void keep_method(const std::string& method);
   bool take_seconds(const std::string& word);  // "a 5 second video": its frames
   bool take_network(const std::string& word);  // "100 Gbit ethernet", "400Gbps"
+  bool take_habit(const std::string& word);    // "each asks every 2 minutes", "8 hours a day", "4 draft tokens"
   bool take_hours(const std::string& word);    // "during office hours"
   bool take_peak(const std::string& word);     // "16 H100s and up to 40 during the day": the peak of a demand
   bool take_share();  // "12 hours a day on weekdays": a demand that lasts for a share of the week
@@ -55,6 +68,7 @@ class WordReader {
   const std::deque<FlagInfo>& declared_;
   bool plans_ = false, first_bare_ = true;
   std::size_t at_ = 0, ignored_end_ = 0;  // the end: behind the last word that was ignored
+  std::string busy_words_;                // as said
   double busy_ = 0;                       // the share of the time in which the demand lasts
   Said out_;
 };

@@ -13,6 +13,7 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "catalog/words.h"
+#include "rightsize/typed/account.h"
 #include "rightsize/typed/amounts.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
@@ -171,6 +172,14 @@ void name_variants(std::vector<std::string>& words) {
 
 }  // namespace
 
+bool is_picture_size(std::string_view word) {
+  const std::size_t x = word.find('x');  // "1024x1024" is not 1,024 GPUs, and "2x4090" is not a picture
+  constexpr double kFewestPixels = 64;
+  return x != std::string_view::npos && is_digits(std::string(word.substr(0, x))) &&
+         is_digits(std::string(word.substr(x + 1))) && std::atof(std::string(word).c_str()) >= kFewestPixels &&
+         std::atof(std::string(word.substr(x + 1)).c_str()) >= kFewestPixels;
+}
+
 bool is_rest_of_amount(std::string_view word) {
   const std::string_view amount = word.substr(0, word.find('/'));
   const bool timed = word.size() > amount.size();
@@ -250,6 +259,11 @@ std::vector<std::string> split_sentences(std::vector<std::string> words) {
     for (std::string& word : split_words(words[i])) out.push_back(std::move(word));
   }
   if (!quoted && bare <= kFewest) return out;
+  const auto end = std::ranges::find(out, "--");  // of the sentence
+  const std::vector<std::string> rest(end, out.end());
+  out.erase(end, out.end());
+  for (std::string& flag : take_exclusions(out)) out.push_back(std::move(flag));
+  out.insert(out.end(), rest.begin(), rest.end());
   for (std::size_t i = 0; i < out.size() && out[i] != "--"; ++i) {
     const bool value = i > 0 && is_flag_word(out[i - 1]) && out[i - 1].find('=') == std::string::npos;
     if (!is_flag_word(out[i]) && !value) out[i] = without_punctuation(out[i]);
@@ -310,10 +324,36 @@ std::vector<std::string> split_sentences(std::vector<std::string> words) {
   }
   name_variants(out);
   write_digits(out);
-  // "100k SDXL images": the model, then the amount.
+  // "100k SDXL images", "2M 1024x1024 images": the model and the size, then the amount.
   for (std::size_t i = 0; i + 2 < out.size(); ++i) {
-    if (parse_amount(out[i]) && thing_of(out[i + 2]) != Thing::kNone && kind_of_word(out[i + 1]) == WordKind::kModel)
-      std::swap(out[i], out[i + 1]);
+    std::size_t noun = i + 1;
+    while (noun < out.size() && (is_picture_size(out[noun]) || kind_of_word(out[noun]) == WordKind::kModel)) ++noun;
+    if (noun == i + 1 || noun >= out.size() || !parse_amount(out[i]) || thing_of(out[noun]) == Thing::kNone) continue;
+    std::rotate(out.begin() + static_cast<std::ptrdiff_t>(i), out.begin() + static_cast<std::ptrdiff_t>(i + 1),
+                out.begin() + static_cast<std::ptrdiff_t>(noun));
+    i = noun;
+  }
+  // "20 tokens per second each", "20 tok/s per user": the slowest that an answer may be written.
+  for (std::size_t i = 0; i + 2 < out.size(); ++i) {
+    const auto at = [&](std::size_t k) { return i + k < out.size() ? to_lower(out[i + k]) : std::string(); };
+    const bool spelled =
+        lists_word("token tokens tok toks", at(1)) && lists_word("per a", at(2)) && lists_word("second sec s", at(3));
+    if (!is_digits(out[i]) || !(spelled || lists_word("tokens/s tok/s tokens/sec tokens/second t/s tps", at(1))))
+      continue;
+    const std::size_t after = spelled ? 4 : 2;
+    const bool each = lists_word("each apiece", at(after)) && thing_of(at(after + 1)) == Thing::kNone;
+    const bool person =
+        lists_word("per for each every", at(after)) &&
+        (lists_word("user users person customer request stream session", at(after + 1)) ||
+         (lists_word("each every a", at(after + 1)) && lists_word("user person request stream", at(after + 2))));
+    bool gets = false;  // "each user gets at least 20 tokens per second"
+    for (std::size_t k = i > 6 ? i - 6 : 0; k + 1 < i; ++k)
+      gets |= lists_word("each every per a", to_lower(out[k])) &&
+              lists_word("user person request stream", to_lower(out[k + 1]));
+    if (!each && !person && !gets) continue;
+    const std::size_t used = after + (each ? 1 : person ? lists_word("each every a", at(after + 1)) ? 3 : 2 : 0);
+    out[i] = "--min-tps-per-user=" + out[i];
+    out.erase(out.begin() + static_cast<std::ptrdiff_t>(i + 1), out.begin() + static_cast<std::ptrdiff_t>(i + used));
   }
   return out;
 }

@@ -27,6 +27,7 @@ Error lost_amount(std::string_view rest);
 // Removes such words from a sentence, with the words before and after them: "under $ an hour".
 void drop_lost_amounts(Typed& typed);
 
+bool is_picture_size(std::string_view word);   // 1024x1024
 std::string digits_of(std::string_view word);  // "two" as "2"; empty for other words
 
 // "12 hours a day on weekdays", "10 days a month": the share of the time, and the number of words; 0: none.

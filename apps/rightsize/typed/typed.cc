@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/amount.h"
+#include "base/slurm_time.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "catalog/words.h"
@@ -96,6 +97,48 @@ void read_start_command(std::vector<std::string>& words) {
   }
 }
 
+// Slurm's and SkyPilot's commands, pasted: `sbatch --gres=gpu:h100:4 --nodes=3 --time=12:00:00 train.sh` and `sky
+// launch
+// --gpus H100:8` ask for GPUs, so their prices answer. What has no price is named in a note.
+void read_launch(Typed& typed) {
+  std::vector<std::string>& words = typed.words;
+  const bool slurm = lists_word("sbatch srun salloc", words.front());
+  const bool sky = lists_word("sky skypilot", words.front()) && words.size() > 1 &&
+                   lists_word("launch exec jobs serve spot", words[1]);
+  std::vector<std::string> priced{"prices"};
+  std::string ignored;
+  bool gpus = false;
+  for (std::size_t i = 1; (slurm || sky) && i < words.size(); ++i) {
+    const std::size_t equals = words[i].find('=');
+    const std::string name = words[i].substr(0, equals);
+    if (!words[i].starts_with('-')) {
+      if (sky && i <= 2 && lists_word("launch exec jobs serve spot up", words[i])) continue;
+      ignored += " " + words[i];
+      if (slurm) i = words.size();  // the script and its arguments
+      continue;
+    }
+    const bool apart = equals == std::string::npos && i + 1 < words.size() && !words[i + 1].starts_with('-');
+    const bool yes = equals == std::string::npos && (!apart || name == "--use-spot");
+    const std::string value = yes ? "" : apart ? words[++i] : words[i].substr(equals + 1);
+    if (name.ends_with("-per-task") || name.ends_with("-per-socket")) return;
+    gpus |= lists_word("--gres --gpus --gpus-per-node -G", name);
+    const auto time = slurm && lists_word("--time -t", name) ? parse_slurm_time(value) : std::nullopt;
+    const char* ours = name == "-N" ? "--nodes" : name == "-G" ? "--gpus" : name.c_str();
+    if (time)
+      priced.push_back(fmt::format("--hours={:.6g}h", in_hours(*time)));
+    else if (lists_word(slurm ? "--gres --gpus --gpus-per-node --nodes"
+                              : "--gpus --cloud --infra --use-spot --region --zone --instance-type --num-nodes",
+                        ours))
+      priced.push_back(yes ? ours : fmt::format("{}={}", ours, value));
+    else
+      ignored += " " + name + (value.empty() ? "" : " " + value);
+  }
+  if (!gpus) return;
+  typed.renamed.push_back(fmt::format("'{}' is 'rightsize prices'", words.front()));
+  if (!ignored.empty()) typed.notes.push_back("ignored:" + ignored);
+  words = priced;
+}
+
 // A question without a command: a file decides, otherwise a job or a model asks for a plan.
 void name_command(Typed& typed, const std::string& asked) {
   std::vector<std::string>& words = typed.words;
@@ -159,12 +202,17 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   drop_lost_amounts(typed);
   convert_money(typed);
   std::vector<std::string>& all = typed.words;
+  for (std::size_t i = 0; i < all.size() && all[i] != "--"; ++i) {
+    const bool value = i > 0 && is_flag_word(all[i - 1]) && all[i - 1].find('=') == std::string::npos;
+    if (!is_flag_word(all[i]) && !value) typed.said.push_back(all[i]);
+  }
   put_command_first(all, commands);
   if (all.size() > 1 && all.front() == "rightsize" && !all[1].starts_with('-')) all.erase(all.begin());
   if (all.empty()) return typed;
   // `sky show-gpus H100`; `vllm serve X --gpu h100`, pasted: whether it fits.
   if (all.size() > 1 && lists_word("sky skypilot", all.front()) && !our_command(all[1], commands).empty())
     all.erase(all.begin());
+  read_launch(typed);
   const bool starts = all.size() > 2 && all[1] == "serve" && program_named(all[0]) != nullptr;
   if (starts || (all.size() > 2 && lists_word("python python3", all[0]) && all[1] == "-m" && program_named(all[2])))
     all.insert(all.begin(), "memory");
@@ -176,6 +224,7 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
       answer_question(about)) {
     if (lists_word("recommend memory estimate", about.words.front()) && all.front() != "prices")
       about.words.front() = all.front();
+    about.said = typed.said;
     typed = std::move(about);
     question = true;
   }
@@ -197,11 +246,14 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     else if (const WordKind kind = kind_of_word(all[1]); kind != WordKind::kOther)
       all.front() = kind == WordKind::kGpu ? "gpus" : "models";
   }
-  // `energy --gpu h100 --hours 720`: what GPUs draw, without a job.
+  // `energy --gpu h100 --hours 720`: what GPUs draw, without a job, and what the grid of a region emits.
   if (all.front() == "energy" && model_among(all).empty()) {
     all.front() = "gpus";
-    for (std::string& word : all)
-      if (word.substr(0, word.find('=')) == "--price") word.insert(2, "kwh-");
+    for (std::string& word : all) {
+      const std::string flag = word.substr(0, word.find('='));
+      if (flag == "--price") word.insert(2, "kwh-");
+      if (flag == "--region" || flag == "--regions") word.replace(0, flag.size(), "--carbon");
+    }
   }
   // `energy llama-2-7b --tokens 1B`: the energy of a whole job, with the carbon of each plan's region.
   const bool whole_job =
@@ -264,6 +316,27 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
     return holds(std::array{"--cloud", "--infra", "--provider", "--region", "--spot", "--max-price", "--price"},
                  word.substr(0, word.find('=')));
   };
+  // "not on aws: 4 GPUs with 80 GB": offers, not data sheets.
+  const auto excludes_offer = [](const std::string& word) {
+    return word.starts_with("--no-") &&
+           (is_vendor_or_provider(word.substr(5)) || catalog::read_purchase(word.substr(5)));
+  };
+  if (all.front() == "gpus" && std::ranges::any_of(all, excludes_offer)) {
+    all.front() = "prices";
+    std::erase_if(all, [&](const std::string& word) {
+      const bool filter = word.starts_with("--filter=");
+      if (filter) typed.notes.push_back("ignored: " + word.substr(9));
+      return filter;
+    });
+  }
+  // "compare aws and gcp for 16 H100": the offers of each.
+  const auto sells = [](const auto& word) {
+    return is_vendor_or_provider(word) && kind_of_word(word) != WordKind::kGpu;
+  };
+  if (to_lower(written) == "compare" && all.front() == "prices" && std::ranges::count_if(all, sells) > 1) {
+    std::erase(all, "compare");
+    all.emplace_back("--best-per=provider");
+  }
   const bool priced = written == "show-gpus" && all.size() > 1 && !all[1].starts_with('-');
   if (all.front() == "gpus" && (priced || std::any_of(all.begin() + 1, all.end(), is_offer))) {
     all.front() = "prices";

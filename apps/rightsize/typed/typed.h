@@ -20,6 +20,8 @@ struct Typed {
   std::vector<std::string> renamed = {};  // "--cloud is --provider": to be shown with the answer
   std::vector<std::string> notes = {};    // other assumptions, as sentences
   std::string asked = {};                 // a sentence, as typed; the answer shows how it was read
+  std::vector<std::string> said = {};     // the words of a sentence, before they were read
+  std::vector<std::string> used = {};     // numbers that became parts of others
   std::string object = {};                // what a question asks for, where that did not decide the command
   std::vector<std::string> assumed = {};  // of the words, those that were added
   bool plain = false;                     // --no-color

@@ -11,6 +11,7 @@
 #include "catalog/hardware.h"
 #include "catalog/words.h"
 #include "presets/presets.h"
+#include "rightsize/typed/account.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
@@ -28,7 +29,8 @@ namespace {
 // Nothing where no GPU has the name.
 std::vector<const catalog::Gpu*> gpus_named(std::string_view word) {
   const std::string name = catalog::split_gpu_count(word).name;
-  if (!word_facts() || name.starts_with('-')) return {};  // "4x-A100" would exclude the A100
+  if (!word_facts() || name.starts_with('-')) return {};    // "4x-A100" would exclude the A100
+  if (is_digits(word) && word.ends_with("000")) return {};  // "max 6000 a month" has no RTX 6000
   return word_facts()->match_gpus(name).value_or(std::vector<const catalog::Gpu*>{});
 }
 
@@ -123,16 +125,7 @@ bool is_vendor_or_provider(std::string_view word) {
 std::string meant_choice(std::string_view flag, const std::deque<FlagInfo>& declared) {
   if (!flag.starts_with("--")) return {};
   flag.remove_prefix(2);
-  const auto is_kind = [](std::string_view word) {
-    return lists_word("provider providers cloud clouds gpu gpus vendor vendors instance instances machine machines",
-                      word);
-  };
-  for (const std::string_view no : {"no-", "not-", "without-", "exclude-", "skip-", "avoid-", "except-"}) {
-    if (!flag.starts_with(no) || find_flag(declared, "--exclude") == nullptr) continue;
-    const std::string_view what = flag.substr(no.size());
-    if (is_kind(what)) return "--exclude";
-    if (is_vendor_or_provider(what)) return "--exclude=" + std::string(what);
-  }
+  if (const std::string other = meant_exclusion(flag, declared); !other.empty()) return other;
   for (const std::string_view ok : {"-ok", "-allowed", "-too"})  // --spot-ok: beside the usual terms
     if (flag.ends_with(ok) && catalog::read_purchase(flag.substr(0, flag.size() - ok.size())) &&
         find_flag(declared, "--purchase") != nullptr)

@@ -12,6 +12,7 @@
 #include "catalog/words.h"
 #include "presets/hub_names.h"
 #include "presets/presets.h"
+#include "rightsize/typed/account.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/work_writer.h"
 
@@ -42,6 +43,7 @@ Typed WorkWriter::run() {
   note_chips();
   put_gpu_list();
   put_nodes();
+  put_owned();
   put_copies();
   put_epochs();
   put_global_batch(out_, declared_, generates());
@@ -142,11 +144,6 @@ void WorkWriter::put_job() {
   if (given("--method") == "lora" && format && lists_word("int4 nf4 fp4", model::name_of(*format))) {
     std::replace(out_.words.begin(), out_.words.end(), std::string("--method=lora"), std::string("--method=qlora"));
     out_.notes.emplace_back("the weights have 4 bits: --method qlora");
-  }
-  if ((said_.sentence || !out_.asked.empty()) && !plans_ && given("--method") == "qlora" &&
-      given("--recompute").empty() && has("--recompute")) {
-    put("--recompute", "full");
-    out_.notes.emplace_back("assumed: --recompute full, which PEFT turns on for QLoRA");
   }
   put_one_pass();
   if (said_.job.empty() || job_inferred_) return;
@@ -416,6 +413,16 @@ void WorkWriter::put_request() {
     if (given("--job").empty()) put("--job", "serve");
     put("--rate", rate_text(*rate));
   }
+  // "40 developers, 6k prompts": the length of each.
+  constexpr double kShortest = 256;
+  const auto length = std::ranges::find_if(said_.amounts, [](const SaidAmount& said) {
+    return said.flag.empty() && said.value.ends_with("prompts") && !said.amount.per && said.amount.count >= kShortest;
+  });
+  if (length != said_.amounts.end() && !given("--rate").empty() && given("--isl").empty() && has("--isl")) {
+    put("--isl", whole(length->amount.count));
+    said_as(*length, "--isl " + whole(length->amount.count));
+    said_.amounts.erase(length);
+  }
   for (const SaidAmount& said : said_.amounts) {
     if (trains())
       put_training(said);
@@ -438,6 +445,7 @@ void WorkWriter::put_work(const SaidAmount& said, const std::string& flag, doubl
   if (!limited) put("--deadline", time);
   said_as(said, fmt::format("{} {}{}", flag, text, limited ? "" : " --deadline " + time));
   if (!limited) {
+    period_ = said.amount.per;
     out_.notes.push_back(fmt::format("the plan and its cost are for {} of work", format_duration(*said.amount.per)));
   }
 }
@@ -447,8 +455,13 @@ void WorkWriter::put_training(const SaidAmount& said) {
   const bool tokens = said.thing == Thing::kToken, epochs = !given("--epochs").empty();
   const bool set = epochs && !(tokens && said.flag == "--tokens");
   const std::string flag = fmt::format("--{}{}", set ? "dataset-" : "", tokens ? "tokens" : "samples");
-  put_work(said, flag, said.amount.count);
-  if (!tokens && !said.amount.per) said_as(said, fmt::format("{} {}", flag, whole(said.amount.count)));
+  constexpr double kWindows = 120;  // of 30 s in an hour of audio
+  const bool audio = said.thing == Thing::kAudioHour;
+  if (audio)
+    out_.notes.push_back(
+        fmt::format("{} are windows of 30 s: {} {}", said.text(), flag, whole(kWindows * said.amount.count)));
+  put_work(said, flag, said.amount.count * (audio ? kWindows : 1));
+  if (!tokens && !audio && !said.amount.per) said_as(said, fmt::format("{} {}", flag, whole(said.amount.count)));
 }
 
 void WorkWriter::put_serving(const SaidAmount& said) {
@@ -462,7 +475,8 @@ void WorkWriter::put_serving(const SaidAmount& said) {
   }
   const bool offline = (is_offline_job() || !given("--deadline").empty()) && said_.limits.empty();
   const bool online = !said_.limits.empty() || said_.job == "serve" || (said.thing == Thing::kRequest && !offline);
-  if (said.amount.per && (said.is_rate || *said.amount.per <= kContinuous || (online && !offline))) {
+  const bool service = said_.job == "serve" && said.thing == Thing::kRequest;  // whatever clock times follow
+  if (said.amount.per && (said.is_rate || service || *said.amount.per <= kContinuous || (online && !offline))) {
     const double per_second = count / in_seconds(*said.amount.per);
     const bool as_typed = said.flag == "--rate" && how.empty();  // a rate alone implies serving
     if (given("--job").empty() && !as_typed) put("--job", "serve");
@@ -493,7 +507,15 @@ std::optional<int> WorkWriter::common_percentile() {
 
 Typed meant_work(Typed typed, const std::deque<FlagInfo>& declared) {
   if (typed.words.empty() || typed.words.front() == "profile") return typed;
-  return WorkWriter(read_said(std::move(typed), declared), declared).run();
+  Typed meant = WorkWriter(read_said(std::move(typed), declared), declared).run();
+  constexpr std::size_t kSentence = 4;
+  const std::string unread = meant.said.size() > kSentence || !meant.asked.empty() ? unread_phrase(meant) : "";
+  if (!meant.refusal && !unread.empty() &&
+      lists_word("recommend checklist estimate memory prices gpus models batch window autoscale commit init",
+                 meant.words.front()))
+    meant.refusal = bad_input(fmt::format("'{}' in the question is not understood", unread))
+                        .with_hint("the command below answers the question without it");
+  return meant;
 }
 
 }  // namespace rightsize::app

@@ -7,9 +7,11 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "catalog/words.h"
 #include "presets/hub_names.h"
 #include "presets/presets.h"
 #include "rightsize/typed/lists.h"
+#include "rightsize/typed/question_kinds.h"
 #include "rightsize/typed/work_writer.h"
 
 namespace rightsize::app {
@@ -131,6 +133,7 @@ void WorkWriter::put_other() {
     if (const auto rate = rate_of_people()) put("--arrivals", rate_text(*rate));
   }
   if (said_.concurrency && has("--concurrency")) put("--concurrency", whole(*said_.concurrency));
+  if (said_.epochs) out_.used.push_back(fmt::format("{:g} epochs", *said_.epochs));
   for (const SaidAmount& said : said_.amounts) {
     // Requests imply serving, even in questions about memory or speed.
     const bool served = said.thing == Thing::kRequest || said.thing == Thing::kUser;
@@ -266,6 +269,42 @@ void WorkWriter::put_slo() {
   put("--slo", text);
 }
 
+void WorkWriter::put_owned() {
+  if (!plans_ || !has("--on-prem") || !given("--on-prem").empty() || !given("--provider").empty()) return;
+  const catalog::CountedGpu gpu = catalog::split_gpu_count(given("--gpu"));
+  // "we have 8 H200", "8 own H200", "our H200s": the words next to the GPUs or at the beginning of the statement.
+  const std::vector<std::string>& said = out_.said;
+  const auto named = std::ranges::find_if(said, [](const std::string& word) {
+    return kind_of_word(singular_gpu(catalog::split_gpu_count(bare_word(word)).name)) == WordKind::kGpu;
+  });
+  constexpr std::ptrdiff_t kNear = 4;
+  const auto from = named - std::min(kNear, named - said.begin());
+  const std::string near = fmt::format(" {} ", to_lower(fmt::format("{}", fmt::join(from, named, " "))));
+  const std::string all = fmt::format(" {} ", to_lower(fmt::format("{}", fmt::join(said, " "))));
+  const auto says = [](const std::string& text, std::string_view list) {
+    return std::ranges::any_of(split_list(list, ' '), [&](std::string_view one) {
+      std::string phrase = fmt::format(" {} ", one);
+      std::replace(phrase.begin() + 1, phrase.end() - 1, '-', ' ');
+      return text.find(phrase) != text.npos || text.find(fmt::format(" {} ", one)) != text.npos;
+    });
+  };
+  if (named == said.end() || gpu.name.empty() || gpu.name.find(',') != std::string::npos || !says(near, kOwned) ||
+      says(all, kChanged))
+    return;
+  const double count = std::max(1.0, gpu.count ? *gpu.count : length("--gpus", 1));
+  constexpr double kMost = 8;  // GPUs of a machine
+  const double machines = std::ceil(count / kMost), each = std::ceil(count / machines);
+  std::erase_if(out_.words,
+                [](const std::string& word) { return word.starts_with("--gpu=") || word.starts_with("--gpus="); });
+  put("--on-prem", fmt::format("{:g}x{}", each, gpu.name));
+  if (machines > 1) put("--on-prem-machines", fmt::format("{:g}", machines));
+  put("--provider", "own");
+  if (has("--allow-single")) out_.words.emplace_back("--allow-single");  // there is no other machine
+  const bool traffic = said_.concurrency || !said_.amounts.empty() || !given("--rate").empty();
+  if (!traffic && !trains()) put("--gpus", fmt::format("{:g}", count));  // the most that these serve
+  out_.renamed.push_back(fmt::format("your {:g} {} are --on-prem {}", count, gpu.name, given("--on-prem")));
+}
+
 void WorkWriter::note_paid_machines() {
   const std::string own = given("--on-prem");
   if (!plans_ || own.empty() || own.find('=') != std::string::npos) return;
@@ -277,7 +316,15 @@ void WorkWriter::note_paid_machines() {
 void WorkWriter::put_budget() {
   const std::string text = given("--budget");
   const auto amount = parse_amount(text.substr(text.starts_with('$') ? 1 : 0));
-  if (given("--rate").empty() || !amount || !amount->per) return;
+  if (!amount || !amount->per) return;
+  if (given("--rate").empty() && period_) {  // 500 per month for the work of a day
+    std::erase(out_.words, "--budget=" + text);
+    put("--budget", fmt::format("{:.2f}", amount->count * (*period_ / *amount->per)));
+    out_.renamed.push_back(
+        fmt::format("--budget {} is ${} for {} of work", text, given("--budget"), format_duration(*period_)));
+    return;
+  }
+  if (given("--rate").empty()) return;
   const double monthly = amount->count * (kMonth / *amount->per);
   std::erase(out_.words, "--budget=" + text);
   put("--budget", fmt::format("{:.2f}", monthly));

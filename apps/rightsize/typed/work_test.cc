@@ -165,5 +165,111 @@ TEST(Repair, FindsTheNearestCommandThatRuns) {
   }
 }
 
+std::string sentence_of(const std::string& text) {
+  const Typed typed = meant_words({text});
+  return fmt::format("{} ", fmt::join(typed.words, " "));
+}
+
+// What is paid for an hour is --price, whatever words name the hour; a word of a limit before it makes it --max-price.
+TEST(Work, MoneyForAnHourIsAPriceOrALimit) {
+  const char* const hours[] = {"an hour", "per hour", "per GPU hour", "a GPU-hour"};
+  const std::pair<const char*, const char*> stated[] = {{"at", "--price"},        {"for", "--price"},
+                                                        {"under", "--max-price"}, {"for at most", "--max-price"},
+                                                        {"below", "--max-price"}, {"at no more than", "--max-price"}};
+  Random random(11);
+  for (const char* hour : hours) {
+    for (const auto& [before, flag] : stated) {
+      const double dollars = static_cast<double>(100 + one_of_work(random, 300)) / 100;
+      const std::string line =
+          fmt::format("train llama 3 8b on 15B tokens with 8 H100s {} ${} {}", before, dollars, hour);
+      EXPECT_THAT(sentence_of(line), HasSubstr(fmt::format(" {}={:g} ", flag, dollars))) << line;
+    }
+  }
+}
+
+// A word between a number and its unit that may multiply it is refused by its name; an adjective or a size is not.
+TEST(Work, AnUnknownNumberWordIsRefused) {
+  for (const char* word : {"Millionen", "Milliarden", "millones", "mille", "Mrd", "bilhões", "tausend", "duizend"}) {
+    const Typed typed = meant_words({fmt::format("train llama 3.1 8b with lora on 50 {} tokens", word)});
+    ASSERT_TRUE(typed.refusal) << word;
+    EXPECT_THAT(typed.refusal->message, HasSubstr(word));
+    EXPECT_EQ(typed_value(typed, "--tokens"), "100M") << word;  // assumed
+  }
+  for (const char* size : {"", "1024x1024 ", "512x768 ", "SDXL 1024x1024 "})
+    EXPECT_THAT(sentence_of(fmt::format("generate 2 million {}images with SDXL at 30 steps", size)),
+                HasSubstr("--items=2000000 "))
+        << size;
+  EXPECT_THAT(sentence_of("embed 50 million product descriptions with bge-m3"), HasSubstr("--items=50000000 "));
+}
+
+// Requests per hour are a rate, and the hours of a service are those outside its pause.
+TEST(Work, ClockTimesOfAServiceAreItsHours) {
+  Random random(12);
+  for (const char* off : {"scale to zero at night from", "off from", "shut down between"}) {
+    const std::size_t from = 6 + one_of_work(random, 5), to = 5 + one_of_work(random, 4);
+    const std::string line =
+        fmt::format("cheapest way to serve llama 3.1 8b for 200 requests per hour, {} {}pm {} {}am", off, from,
+                    std::string(off).ends_with("between") ? "and" : "to", to);
+    const Typed typed = meant_words({line});
+    EXPECT_EQ(typed_value(typed, "--rate"), "0.05556/s") << line;
+    EXPECT_EQ(typed_value(typed, "--hours-per-day"), fmt::format("{}", 12 + from - to)) << line;
+    EXPECT_EQ(typed_value(typed, "--deadline"), "") << line;
+  }
+  EXPECT_THAT(sentence_of("summarize 200000 documents with llama 3.1 8b between 22:00 and 06:00"),
+              HasSubstr("--deadline="));
+}
+
+TEST(Work, SpeedOfEachUserLimitsTheTimePerToken) {
+  for (const char* speed : {"{} tokens per second each", "{} tok/s per user", "{} tokens/s for each user"}) {
+    for (const int tokens : {10, 20, 25, 50}) {
+      const std::string line =
+          "how many users can chat with gemma 3 27b on one L40S at " + fmt::format(fmt::runtime(speed), tokens) + "?";
+      EXPECT_THAT(sentence_of(line), HasSubstr(fmt::format("--tpot-slo={}ms ", 1000 / tokens))) << line;
+      EXPECT_THAT(sentence_of(line), Not(HasSubstr("--isl"))) << line;
+    }
+  }
+}
+
+TEST(Work, EveryPartOfAPlanArrives) {
+  const std::pair<const char*, std::vector<const char*>> lines[] = {
+      {"DPO mistral 7b lora on 60k preference pairs of 1,200 tokens, finish overnight in 8 hours, max 2 GPUs",
+       {"--preference=yes", "--deadline=8 hours", "--samples=60000"}},
+      {"train mistral 7b lora on 60k preference pairs of 500 tokens", {"--preference=yes"}},
+      {"vLLM with llama 3.1 70b fp16 on 6 A100 80GB at 4 req/s and 1500/300 tokens, what does it cost?",
+       {"--isl=1500", "--osl=300", "--rate=4/s", "--precision=fp16"}},
+      {"is a one year commitment for 8 H200 cheaper than on demand if we use them 55% of the time?",
+       {"--base=0,peak=8,share=0.55"}},
+      {"What GPU budget do I need for next quarter: 3 fine-tunes a week of llama 3.1 70b lora with 40M tokens each?",
+       {"recommend ", "--tokens=40000000", "--method=lora"}},
+      {"our 16 H100s on CoreWeave idle 60% of the time, what does that waste per month at $2.80 per GPU hour?",
+       {"prices ", "--price 2.8", "--hours=438h", "--gpus=16"}},
+      {"H100 vs H200 on AWS in Mumbai, on demand",
+       {"prices compare", "--provider=aws", "--region=mumbai", "--purchase=on-demand"}},
+      {"p5.48xlarge vs a3-highgpu-8g, 3 year price",
+       {"prices ", "--instance=p5.48xlarge,a3-highgpu-8g", "--purchase=3y"}},
+  };
+  for (const auto& [line, parts] : lines)
+    for (const char* part : parts) EXPECT_THAT(sentence_of(line), HasSubstr(part)) << line;
+  EXPECT_TRUE(
+      meant_words({"split one A100 80GB into MIG slices for 5 copies of bert-base at 20 rps, 30 ms p99"}).refusal);
+}
+
+TEST(Work, APastedSlurmCommandIsPriced) {
+  Random random(13);
+  for (int i = 0; i < 20; ++i) {
+    const std::size_t gpus = 1 + one_of_work(random, 8), nodes = 1 + one_of_work(random, 6),
+                      hours = 1 + one_of_work(random, 40);
+    const std::string line =
+        fmt::format("sbatch --gres=gpu:h100:{} --nodes={} --time={}:00:00 train.sh --lr 1", gpus, nodes, hours);
+    const Typed typed = meant_line(line);
+    EXPECT_EQ(typed.words.front(), "prices") << line;
+    EXPECT_EQ(typed_value(typed, "--gpus"), fmt::format("{}", gpus * nodes)) << line;
+    EXPECT_EQ(typed_value(typed, "--hours"), fmt::format("{}h", hours)) << line;
+  }
+  const Typed sky = meant_line("sky launch --gpus A100-80GB:8 --cloud gcp --use-spot");
+  EXPECT_EQ(sky.words.front(), "prices");
+  EXPECT_EQ(std::ranges::count(sky.words, "launch"), 0);
+}
+
 }  // namespace
 }  // namespace rightsize::app

@@ -36,6 +36,7 @@ class WorkWriter {
   void put_gpu_range();    // --gpus 1-4: at most four
   void put_gpu_list();     // one A100 or one H100: --gpu a100,h100 --gpus 1
   void put_nodes();
+  void put_owned();    // "we bought 8 H200": a machine that is there
   void put_copies();   // --dp 4 --tp 2: eight GPUs
   void note_chips();   // plans need software that we model
   void put_lengths();  // sizes for the longest requests that the engine accepts
@@ -65,6 +66,7 @@ class WorkWriter {
   const std::deque<FlagInfo>& declared_;
   Said said_;
   Typed& out_;
+  std::optional<Seconds> period_ = {};  // of work that repeats
   bool plans_ = false, job_inferred_ = false;
 };
 
