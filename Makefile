@@ -25,7 +25,7 @@ test: ## build everything, then run every test
 	@tools/setup build test
 	@tools/build release
 	@echo "==> testing"
-	@ctest --test-dir $(RELEASE) --output-on-failure -j$(JOBS)
+	@ctest --test-dir $(RELEASE) --output-on-failure -j$$(($(JOBS) + 1))  # some tests mostly wait
 
 check: ## all slow checks (several hours), recorded per commit in build/check and continued where they stopped: sanitizers, tidy, fuzzers, coverage, cross build, artifacts
 	@tools/check
@@ -33,6 +33,7 @@ check: ## all slow checks (several hours), recorded per commit in build/check an
 check-long: ## the tests at full length: 200 new cases of every property, 500 random requests, 40,000 random command lines, 200 killed imports on SQLite and PostgreSQL each, 50 services, the page under load, 10,000 damaged inputs per reader, the program under stress
 	@for test in $(RELEASE)/*_test; do RC_PARAMS=max_success=200 $$test --gtest_brief=1 || exit 1; done
 	@RIGHTSIZE_RANDOM_REQUESTS=500 $(RELEASE)/plan_test --gtest_filter='RandomRequests.*'
+	@RIGHTSIZE_RANDOM_REQUESTS=60 $(RELEASE)/plan_test --gtest_filter='RandomRefusals.*:RankProperties.*'
 	@python3 tests/command_lines_test.py $(PROGRAM) --count 40000
 	@python3 tests/market/kill_test.py $(PROGRAM) 200
 	@python3 tests/decisions/kill_test.py $(PROGRAM) 1000

@@ -111,6 +111,7 @@ endfunction()
 # rightsize_test(NAME SOURCES file... LIBS target...): the test program NAME_test, run by ctest as unit.NAME.
 function(rightsize_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;LIBS" ${ARGN})
+  list(LENGTH TEST_SOURCES size)
   if(RIGHTSIZE_UNITY)
     rightsize_combine_tests(${name} TEST_SOURCES)
   endif()
@@ -122,7 +123,8 @@ function(rightsize_test name)
   target_precompile_headers(${name}_test REUSE_FROM rightsize_test_pch)
   add_test(NAME unit.${name} COMMAND ${name}_test --gtest_brief=1)
   # Property tests draw the same 40 cases every time, which makes failures reproducible; `make check-long` draws 200 others.
-  set_tests_properties(unit.${name} PROPERTIES ENVIRONMENT "RC_PARAMS=seed=1 max_success=40")
+  # Large tests start first, so that none runs alone at the end.
+  set_tests_properties(unit.${name} PROPERTIES ENVIRONMENT "RC_PARAMS=seed=1 max_success=40" COST ${size})
 endfunction()
 
 # Replaces a list of test files by a few sources that contain them (tools/combine_tests): googletest's templates and the

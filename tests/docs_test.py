@@ -92,7 +92,7 @@ def documents():
 def run(command, folder):
     command = re.sub(r"(^|\| )rightsize\b", lambda found: f"{found.group(1)}'{PROGRAM}'", command)
     # Commands that do not end, such as a server, belong in NOT_RUN: `timeout` would end them with 124.
-    return subprocess.run(["timeout", "100", "bash", "-c", command], capture_output=True, text=True, cwd=folder,
+    return subprocess.run(["timeout", "300", "bash", "-c", command], capture_output=True, text=True, cwd=folder,
                           env=ENVIRONMENT | {"HOME": str(folder)}, stdin=subprocess.DEVNULL)
 
 

@@ -181,6 +181,8 @@ FILES = {}  # the values in each file
 def lost(words, suggested, notes):
     known = {part.lower() for word in suggested for part in (word, word.split("=", 1)[-1], word.split(" ")[0])}
     typed = [value for word in words[1:] for value in FILES.get(word, [word])]
+    if suggested[:1] == ["models"]:  # takes a model without a flag
+        typed = [word for word in typed if word != "--model"]
     return [word for word in typed
             if word.lower() not in known and word.split("=", 1)[-1].lower() not in known and f" {word.split('=', 1)[0]}" not in notes]
 

@@ -39,5 +39,6 @@ describe('a plan without a benchmark', () => {
   it('is worth a test if the program says so', () => {
     expect(worthATest(found({}))).toBeUndefined();
     expect(worthATest(found({ experiment: { plan: plan(4, 'mi300x', 70, 7), saving_share: 0.222, test_usd: 4.78, test_seconds: 1800 } as never }))).toBe('Worth a test: 4 × mi300x at runpod could save 22 % ($70.00) but has no benchmark. A test of 30 min costs about $4.78.');
+    expect(worthATest(found({ experiment: { plan: plan(4, 'mi300x', 70, 7), saving_share: 0, test_usd: 4.78, test_seconds: 1800 } as never }))).toBe('Test it first: mi300x has no benchmark. A test of 30 min costs about $4.78.');
   });
 });

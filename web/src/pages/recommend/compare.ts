@@ -76,11 +76,13 @@ export function closeCall(found: Found, serving: boolean): string | undefined {
   return more < 0.0005 * first.usd_total ? `close call: ${name} costs the same` : `close call: ${name} costs only ${extra} more`;
 }
 
-/** A cheaper plan that is not first because no benchmark confirms its speed, and what a test would cost. */
+/** The test of a plan without a benchmark that is first, or cheaper than the first. */
 export function worthATest(found: Found): string | undefined {
   const test = found.experiment as { plan?: Plan; saving_share?: number; test_usd?: number; test_seconds?: number } | null | undefined;
-  if (!test?.plan || !test.saving_share) return undefined;
-  return `Worth a test: ${gpusOf(test.plan)} at ${test.plan.provider} could save ${number(100 * test.saving_share, 2)} % (${money(test.plan.usd_total)}) but has no benchmark. A test of ${duration(test.test_seconds)} costs about ${money(test.test_usd)}.`;
+  if (!test?.plan) return undefined;
+  const cost = `A test of ${duration(test.test_seconds)} costs about ${money(test.test_usd)}.`;
+  if (!test.saving_share) return `Test it first: ${test.plan.gpu} has no benchmark. ${cost}`;
+  return `Worth a test: ${gpusOf(test.plan)} at ${test.plan.provider} could save ${number(100 * test.saving_share, 2)} % (${money(test.plan.usd_total)}) but has no benchmark. ${cost}`;
 }
 
 /** The energy of a job in kWh, or the power of a service in watts: the smaller, the better. */

@@ -40,7 +40,7 @@ function jobOf(state: State, plan: Plan): AskFor<'memory'> {
   const model = state.config === '' ? { model: state.model } : { model_config: state.config };
   const shared = { ...model, job: state.job as 'train' | 'serve', precision: plan.precision, stack: plan.stack, tp: plan.tp, ...Object.fromEntries([['pp', plan.pp], ['ep', plan.ep], ['attention-dp', plan.attention_dp]].filter(([, size]) => Number(size ?? 1) > 1)), ...Object.fromEntries(alsoOf(state).filter(([name]) => MEMORY_SETTINGS.has(name))) };
   if (isServing(state)) {
-    return { ...shared, gpus: Math.max(1, Math.round(plan.gpus / (plan.replicas ?? 1))), isl: state.isl, osl: state.osl, concurrency: Math.max(1, Math.round(plan.requests_at_once ?? 1)) } as AskFor<'memory'>;
+    return { ...shared, gpus: Math.max(1, Math.round(plan.gpus / (plan.replicas ?? 1))), isl: state.isl, osl: state.osl, concurrency: Math.max(1, Math.ceil(plan.requests_at_once ?? 1)) } as AskFor<'memory'>;
   }
   return { ...shared, gpus: plan.gpus, batch: plan.micro_batch, seq: state.seq, method: state.method, zero: plan.zero, recompute: plan.recompute, accumulate: plan.accumulation } as AskFor<'memory'>;
 }
