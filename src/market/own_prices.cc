@@ -48,7 +48,9 @@ Result<OwnPrice> take_apart(std::string_view text, std::string_view flag) {
   if (rate && *rate > UsdPerGpuSecond{} && in_usd_per_gpu_hour(*rate) <= kLargest) return price;
   const std::string hint =
       fmt::format("for example {0} h100-sxm=2.49, {0} p5.48xlarge=55.04USD/h, or {0} 2.49 for every GPU", flag);
-  if (rate) return fail(wrong(flag, text, "the price must be between 0 and 10,000 dollars per hour").with_hint(hint));
+  if (rate) {
+    return fail(wrong(flag, text, "the price must be above 0 and at most 10,000 dollars per hour").with_hint(hint));
+  }
   if (equals == std::string_view::npos) {
     return fail(wrong(flag, text, "expected NAME=PRICE, in dollars per hour").with_hint(hint));
   }

@@ -57,7 +57,7 @@ TEST(OwnPrices, EveryMistakeIsReportedWithACorrection) {
   EXPECT_THAT(mistake({"h100-sxm"}), HasSubstr("expected NAME=PRICE"));
   EXPECT_THAT(mistake({"h100-sxm=cheap"}), HasSubstr("'cheap' is not a number"));
   EXPECT_THAT(mistake({"h100-sxm=2EUR/h"}), HasSubstr("unknown unit 'EUR/h'"));
-  EXPECT_THAT(mistake({"h100-sxm=0"}), HasSubstr("between 0 and 10,000"));
+  EXPECT_THAT(mistake({"h100-sxm=0"}), HasSubstr("above 0 and at most 10,000"));
   EXPECT_NE(mistake({"h100-sxm=-1"}), "");
   EXPECT_NE(mistake({"h100-sxm=nan"}), "");
   EXPECT_NE(mistake({""}), "");

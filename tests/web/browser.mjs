@@ -91,11 +91,11 @@ function watch(page) {
   page.on('pageerror', (error) => page.problems.push(`error: ${error.message}`));
 }
 
-/** Waits until nothing is loading: no request, no timer, no old answer, and the page is drawn. Fails if that takes a minute. */
+/** Waits until nothing is loading: no request, no timer, no old answer (but one that a wrong field keeps), and the page is drawn. Fails if that takes a minute. */
 export async function settled(page) {
   const waitsFor = () => page.evaluate(() => new Promise((done) => {
     requestAnimationFrame(() => requestAnimationFrame(() => {
-      const spinning = [...document.querySelectorAll('.stale, .busy')].map((each) => each.parentElement.innerText.trim().slice(0, 60));
+      const spinning = [...document.querySelectorAll('.stale:not(.kept), .busy')].map((each) => each.parentElement.innerText.trim().slice(0, 60));
       done(globalThis.workLeft() > 0 ? ['a request or timer', ...spinning] : spinning);
     }));
   }));

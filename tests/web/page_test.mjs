@@ -207,6 +207,44 @@ await visit('/batching', 'batching', async (page) => {
   check(Number(new URL(page.url()).searchParams.get('ttft')) > 0.5, `dragging the line loosens the SLO: ${page.url()}`);
 });
 
+// Replicas of two sizes add up to the GPUs, and one simulated load says nothing about the highest.
+await visit('/batching?ttft=0.05&rate=64', 'batching-mixed', async (page) => {
+  const gpus = Number(/^\d+/.exec(await answer(page))[0]);
+  const mix = await page.locator('.stat').filter({ hasText: 'Replicas' }).locator('small').innerText();
+  const parts = [...mix.matchAll(/(\d+)\s×\s(\d+)/g)].map(([, count, size]) => count * size);
+  check(parts.length === 2 && parts[0] + parts[1] === gpus, `replicas of ${gpus} GPUs: ${mix}`);
+  await page.getByText(/At your load only/).waitFor();
+});
+
+// Text outside of what a field takes stays in its box with the reason, also after a reload, and greys the answer before it.
+for (const [view, label, text, why] of [['/cache', 'Users', '5000', /1 to 1,000/], ['/service', 'Traffic', '2,9', /Write 2\.9/], ['/commit', 'Share of time at the peak', '200 %', /to 100 %/], ['/energy', 'Power cap', '1/0', /Type watts/]]) {
+  await visit(view, `refused${view.replace('/', '-')}`, async (page) => {
+    await answer(page);
+    await settled(page);
+    const box = page.getByRole('textbox', { name: `${label}, exact` });
+    await box.fill(text);
+    await box.press('Enter');
+    await page.getByRole('alert').filter({ hasText: why }).waitFor();
+    await page.locator('.stale').first().waitFor();
+    check((await box.getAttribute('aria-invalid')) === 'true', `${view}: the box of ${label} is marked`);
+    await page.reload();
+    await page.getByRole('alert').filter({ hasText: why }).waitFor();
+  });
+}
+
+// A refused file keeps the answer before it, with the name of its source, and can be closed.
+await visit('/service', 'service-refused', async (page) => {
+  const before = await answer(page);
+  await settled(page);
+  await page.setInputFiles('input[type=file]', { name: 'wrong.json', mimeType: 'application/json', buffer: Buffer.from('{"nothing": 1}') });
+  await page.getByRole('alert').first().waitFor();
+  check((await answer(page)) === before && (await page.getByText('Metrics of wrong.json').count()) === 0, 'the example does not get the name of the refused file');
+  await page.getByText('Example', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Close wrong.json' }).click();
+  await page.getByRole('alert').waitFor({ state: 'detached' });
+  page.problems.length = 0; // the browser reports the refused request
+});
+
 // The targets of the policies can be moved, and the answer follows.
 await visit('/autoscale', 'autoscale', async (page) => {
   const first = await answer(page);
@@ -239,7 +277,7 @@ await visit('/autoscale', 'autoscale-first', async (page) => {
   const held = new Promise((done) => { simulate = done; });
   await page.route('**/api/jobs/autoscale', async (route) => { await held; await route.continue(); });
   await page.reload();
-  await page.locator('.stale').getByText(/Preliminary, from mean/).waitFor();
+  await page.locator('.preliminary').getByText(/Preliminary, from mean/).waitFor();
   simulate();
   await page.getByText(/Preliminary, from mean/).waitFor({ state: 'detached' });
 });
@@ -352,6 +390,13 @@ await visit('/recommend?deadline=60&tab=changes', 'apply', async (page) => {
   check((await answer(page)).startsWith(`${then} `), `a change to ${then} leads to ${await answer(page)}`);
 });
 
+// On a phone, too, a change can be applied, and the selected tab is in view.
+await visit('/recommend?tab=changes', 'phone-apply', async (page) => {
+  await page.getByRole('button', { name: 'Apply' }).first().waitFor();
+  const [tab, strip] = await Promise.all([page.getByRole('tab', { name: 'What would change it' }).boundingBox(), page.getByRole('tablist').boundingBox()]);
+  check(tab.x >= strip.x - 1 && tab.x + tab.width <= strip.x + strip.width + 1, `the selected tab is in view: ${JSON.stringify([tab, strip])}`);
+}, { viewport: { width: 390, height: 844 } });
+
 // One plan has one figure for its memory.
 for (const job of ['', '?job=serve']) {
   await visit(`/recommend${job}`, `memory${job.replace(/[^a-z]/g, '-')}`, async (page) => {
@@ -444,6 +489,8 @@ for (const view of [...VIEWS, '/live']) {
 async function drawnToWidth(page) {
   const drawn = () => page.evaluate(() => [...document.querySelectorAll('.chart')].every((box) => Math.abs((box.querySelector('svg')?.width.baseVal.value ?? box.clientWidth) - box.clientWidth) < 2));
   for (const until = Date.now() + 20000; !(await drawn()) && Date.now() < until; ) await page.waitForTimeout(20);
+  // Tables leave out columns in the frames after the change.
+  await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
 }
 // Tables and labels fit at every width, axe finds nothing in either theme, and every number has an explanation, also per year.
 for (const view of [...VIEWS, '/live', '/recommend?job=serve']) {
@@ -623,6 +670,19 @@ await visit('/recommend', 'keyboard', async (page) => {
   await page.getByRole('slider', { name: 'Deadline' }).focus();
   await page.keyboard.press('Home');
   await changed(page, first);
+  await settled(page);
+  // Every dot of the chart can be selected, also the hollow ones that no table lists.
+  const dots = page.getByRole('slider', { name: 'Selected plan' });
+  await dots.focus();
+  const keys = new Set();
+  for (let i = 0, most = Number(await dots.getAttribute('aria-valuemax')); i < most; ++i) {
+    await page.keyboard.press(i === 0 ? 'Home' : 'ArrowRight');
+    keys.add(new URL(page.url()).searchParams.get('plan') ?? '1');
+  }
+  check(keys.size === Number(await dots.getAttribute('aria-valuemax')) && [...keys].some((key) => key.startsWith('p')), `the arrow keys select ${[...keys].join(' ')}`);
+  await page.getByRole('button', { name: /Export/ }).press('Enter');
+  await page.keyboard.press('Escape');
+  check((await page.evaluate(() => document.activeElement?.textContent))?.startsWith('Export'), 'Escape returns to the menu');
 });
 
 // Typed values: every key press moves the slider, a typed value counts without Enter, and a wrong value shows an error.

@@ -27,6 +27,12 @@ export class Refused extends Error {
     const all = (this.problem.errors ?? []).map((each) => each.message);
     return all.length > 0 ? all : [this.message];
   }
+  /** The refusal without messages that are shown elsewhere; undefined if none is left. */
+  without(shown: (message: string) => boolean): Refused | undefined {
+    const errors = this.problem.errors ?? [];
+    const left = errors.filter((each) => !shown(each.message));
+    return errors.length > 0 && left.length === 0 ? undefined : new Refused(this.status, { ...this.problem, errors: left });
+  }
 }
 
 /** The server cannot be reached; it may be restarting. */

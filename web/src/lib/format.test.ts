@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { apart, duration, durationFlag, magnitude, money, moneyRange, number, percent, plural, shortMoney, tied, unitOf, middleCut } from './format';
+import { knit, apart, duration, durationFlag, magnitude, money, moneyRange, number, percent, plural, shortMoney, tied, unitOf, middleCut } from './format';
 
 describe('a line', () => {
+  it('keeps counts and names together', () => {
+    expect(knit('64 × h100-sxm at 85 %')).toBe('64\u00a0×\u00a0h100-sxm at 85\u00a0%');
+  });
   it('keeps numbers and their units together', () => {
     expect(tied('54 % of 2 × a40 for 7 h 6 min at 1 time')).toBe('54\u00a0% of 2 × a40 for 7\u00a0h 6\u00a0min at 1 time');
   });

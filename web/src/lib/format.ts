@@ -126,6 +126,9 @@ export function tied(text: string): string {
   return text.replace(/(?<=\d) (?=(%|[µm]?s|min|h|d|[kMGT]i?B|kWh|J|W|B|M)(?![\w]))/g, '\u00a0');
 }
 
+/** Also counts and their names: "64 × h100-sxm". */
+export const knit = (text: string) => tied(text).replace(/(?<=\d) ×/g, '\u00a0×').replace(/× (?=\w)/g, '×\u00a0');
+
 /** "there is no driver" -> "There is no driver." */
 export function sentence(text: string): string {
   return text === '' ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;

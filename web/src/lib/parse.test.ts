@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCount, parseDuration, parseMoney, parseRate } from './parse';
+import { parseCount, parseDuration, parseMoney, parseRate, wrongPrices } from './parse';
 import { duration } from './format';
 
 describe('typed text', () => {
@@ -25,6 +25,11 @@ describe('typed text', () => {
     expect(parseRate('10 rps')).toBe(10);
     expect(parseRate('86.4k requests per day')).toBe(1);
     expect(parseRate('5/parsec')).toBeUndefined();
+  });
+  it('has no decimal comma in a list of prices', () => {
+    for (const text of ['3,5', '$3,5', 'h100-sxm=3,50', 'h100-sxm=3,50, l4=1', 'l4=1, h100-sxm=3,50']) expect(wrongPrices(text)).toMatch(/^Write \$?3\.50?: /);
+    for (const text of ['', '3.5', 'h100-sxm=3.50, l4=1', 'h100-sxm=3,l4=0.5', 'p5.48xlarge=55USD/h']) expect(wrongPrices(text)).toBeUndefined();
+    expect(wrongPrices('1,000')).toMatch(/^Write 1000:/);
   });
   it('is read as a price', () => {
     for (const text of ['2.10', '$2.10', '$2.10/h', '2.1 USD', '2.1 $/h']) expect(parseMoney(text)).toBe(2.1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aboutFlag, explained, hintsInPageWords, inPageWords } from './words';
+import { aboutFlag, explained, hintsInPageWords, inPageWords, pageNamed } from './words';
 
 describe('words', () => {
   it('name the field of the page instead of the flag', () => {
@@ -22,11 +22,21 @@ describe('words', () => {
     expect(inPageWords("'rightsize service' sizes an engine, 'rightsize profile' a job")).toBe("the Service page sizes an engine, 'rightsize profile' a job");
   });
   it('give no hint that only helps on the command line', () => {
-    expect(hintsInPageWords(["'rightsize gpus' lists all", 'for example --base 8, or --base 8,peak=20', 'write a whole number'], { base: 'Always in use' })).toEqual(['for example 8, or 8,peak=20', 'write a whole number']);
+    expect(hintsInPageWords(["'rightsize gpus' lists all", 'for example --base 8, or --base 8,peak=20', 'examples/portfolio/ has a file to start from', 'write a whole number'], { base: 'Always in use' })).toEqual(['for example 8, or 8,peak=20', 'write a whole number']);
   });
   it('name machines by their GPUs', () => {
     expect(inPageWords('Next best GPU: 2 x 2x_A40_SECURE (2 x a40) from runpod, on-demand, 4.8 % more')).toBe('Next best GPU: 2 × a40 from runpod, on-demand, 4.8 % more');
     expect(inPageWords('1 x gpu_2x_a100 (2 x a100-40gb-pcie) from lambda, 9.9x slower')).toBe('2 × a100-40gb-pcie from lambda, 9.9× slower');
+  });
+  it('leave the commands of other programs as they are', () => {
+    const command = 'nvidia-smi --query-gpu=timestamp,index --format=csv -l 1 > smi.csv';
+    expect(inPageWords(`--price missing; record one with: ${command}`, { price: 'Your price' })).toBe(`Your price missing; record one with: ${command}`);
+    for (const each of ['kubectl get pods -A -o wide --field-selector spec.nodeName=a', 'sacct --json', 'docker run --gpus all']) expect(inPageWords(`use ${each}`)).toBe(`use ${each}`);
+  });
+  it('lead to the page that they name', () => {
+    expect(pageNamed("'rightsize profile' shows the bottleneck, 'rightsize service' sizes an engine")).toEqual({ name: 'Service', path: '/service' });
+    expect(pageNamed("'rightsize batch' sizes it")?.path).toBe('/batching');
+    expect(pageNamed('nothing')).toBeUndefined();
   });
   it('identify the flag of a message', () => {
     expect(aboutFlag("--tokens: 'abc' is not a number")).toEqual({ flag: 'tokens', what: "'abc' is not a number" });

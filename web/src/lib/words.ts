@@ -31,6 +31,9 @@ export const TERMS: Record<string, string> = {
   Energy: 'Electricity of the machines, without cooling',
   Expected: 'The saving that was predicted when the decision was made',
   'First year': 'Cost of the first year with this commitment, including on-demand GPUs',
+  HPA: 'Horizontal Pod Autoscaler of Kubernetes: it adds replicas when the mean of a metric exceeds its target',
+  KEDA: 'Kubernetes Event-driven Autoscaling: it adds replicas by the number of waiting and running requests',
+  SLO: 'Service level objective: a limit on latency that a share of the requests must keep',
   'GPU memory': 'Memory in use on each GPU, as a share of its memory',
   'GPU-hours': 'Hours in which GPUs were paid for, added up over all GPUs',
   'GPUs idle': 'GPUs that wait for the longest answers, or for the other side of a split',
@@ -110,11 +113,27 @@ export const stackName = (stack: string) => STACKS[stack] ?? stack;
 /** The bottleneck of a plan. "Memory" means bandwidth: a plan always fits. */
 export const boundShown = (bound: string | undefined) => (bound === undefined ? '–' : bound === 'memory' ? 'memory bandwidth' : bound);
 
+/** The page that the text names, with its address. */
+export function pageNamed(text: string): { name: string; path: string } | undefined {
+  const command = [...text.matchAll(/'rightsize ([a-z]+)'/g)].map(([, name = '']) => name).find((name) => name in PAGES);
+  return command === undefined ? undefined : { name: PAGES[command] ?? '', path: `/${ADDRESSES[command] ?? command}` };
+}
+
+const ADDRESSES: Record<string, string> = { batch: 'batching' };
+
 /** The pages by the command that they show. */
 const PAGES: Record<string, string> = { recommend: 'Recommend', fleet: 'Fleet', service: 'Service', portfolio: 'Portfolio', batch: 'Batching', autoscale: 'Autoscale', cache: 'KV cache', window: 'Batch window', mig: 'MIG', energy: 'Energy', commit: 'Commitments', prices: 'Prices', decisions: 'Decisions' };
 
+/** Where a command of another program begins: "nvidia-smi --query-gpu=…", "kubectl get pods -o json". Its flags are its own. */
+const FOREIGN = /\b(?!rightsize\b)(?:nvidia-smi|rocm-smi|amd-smi|dcgmi|gpustat|kubectl|sacct|squeue|sbatch|docker|helm|curl|vllm|python3?)(?: [\w./:,-]+)*? --?[a-z]/;
+
 /** A message of the program with the fields of the page instead of flags; a flag without a field is named by its words. */
 export function inPageWords(text: string, fields: Record<string, string> = {}): string {
+  const foreign = text.search(FOREIGN);
+  return foreign < 0 ? ownWords(text, fields) : ownWords(text.slice(0, foreign), fields) + text.slice(foreign);
+}
+
+function ownWords(text: string, fields: Record<string, string>): string {
   const words = (name: string) => name.replace(/-/g, ' ');
   const within = (name: string) => (fields[name] ?? words(name).replace(/^(ttft|tpot) slo$/, (limit) => `${limit.slice(0, 4).toUpperCase()} limit`)).replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase());
   return periodInText(text)
@@ -130,9 +149,9 @@ export function inPageWords(text: string, fields: Record<string, string> = {}): 
     .replace(/\bwith hf\b/g, 'with Hugging Face');
 }
 
-/** Hints of the program that help on the page: examples without their flag, and none that name a command. */
+/** Hints of the program that help on the page: examples without their flag, and none that name a command or a file of the repository. */
 export function hintsInPageWords(hints: string[], fields: Record<string, string> = {}): string[] {
-  return hints.filter((hint) => !/\brightsize [a-z]/.test(hint)).map((hint) => inPageWords(/^for example\b/.test(hint) ? hint.replace(/--[a-z][a-z0-9-]* /g, '') : hint, fields));
+  return hints.filter((hint) => !/\brightsize [a-z]|\bexamples\//.test(hint)).map((hint) => inPageWords(/^for example\b/.test(hint) ? hint.replace(/--[a-z][a-z0-9-]* /g, '') : hint, fields));
 }
 
 /** The flag a message begins with: "--tokens: 'abc' is not a number" -> tokens and the rest. */

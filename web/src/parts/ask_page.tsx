@@ -3,7 +3,7 @@ import { createContext, type ComponentChildren } from 'preact';
 import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { askForFile, type AskFor, type Command } from '../api/client';
 import { useAnswer, useSettled } from '../lib/answer';
-import { magnitude, tied } from '../lib/format';
+import { knit, magnitude, tied } from '../lib/format';
 import { save } from '../lib/save';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem } from './basics';
 import { Combobox, type Choice } from './fields';
@@ -13,7 +13,7 @@ import { Table, type TableProps } from './table';
 interface Props<C extends Command, T> {
   title: string;
   what: string;
-  question: { command: C; asked: AskFor<C> | null; answer: { value: T | undefined; failed: unknown; busy: boolean }; progress?: Progress | undefined; example?: boolean };
+  question: { command: C; asked: AskFor<C> | null; wrong: boolean; answer: { value: T | undefined; failed: unknown; busy: boolean; preliminary?: boolean }; progress?: Progress | undefined; example?: boolean };
   /** The page's names of the program's flags. */
   names?: Record<string, string>;
   fields: ComponentChildren;
@@ -27,13 +27,16 @@ interface Props<C extends Command, T> {
   children: (value: T) => ComponentChildren;
 }
 
-/** Whether the answer is that of a first visit, and whether a newer one takes long. */
-const State = createContext({ example: false, slow: false });
+/** Whether the answer is that of a first visit, whether a newer one takes long, and whether it is an estimate that the full answer follows. */
+const State = createContext({ example: false, slow: false, preliminary: false });
 /** After how many milliseconds an answer takes long. */
 const SLOW = 300;
 
 export function AskPage<C extends Command, T>(props: Props<C, T>) {
-  const { answer, asked, command, progress } = props.question;
+  const { answer, asked, command, progress, wrong } = props.question;
+  const { preliminary = false } = answer;
+  // A preliminary answer is one for these fields: only what it leaves out stays grey.
+  const look = wrong ? 'stale kept' : asked === null || answer.failed !== undefined ? 'stale' : preliminary ? 'preliminary' : answer.busy ? 'stale' : '';
   const slow = useSettled(answer.busy, SLOW) && answer.busy;
   const file = (format: 'html' | 'md') => { if (asked) void askForFile(command, asked, format).then((blob) => { save(`rightsize-${command}.${format}`, blob, blob.type); }); };
   return (
@@ -59,9 +62,10 @@ export function AskPage<C extends Command, T>(props: Props<C, T>) {
           {props.moreFields && <section class="card fields" aria-label={props.moreFields[0]}>{props.moreFields[1]}</section>}
         </div>
         <div class="stack">
-          {answer.failed !== undefined && <Card label="Error"><Problem failed={answer.failed} fields={props.names ?? {}} /></Card>}
+          {wrong && <Card label="Error"><p class="note warn">{answer.value ? 'A marked field cannot be used: this is still the answer to the previous question.' : 'Correct the marked field.'}</p></Card>}
+          {answer.failed !== undefined && !wrong && <Card label="Error"><Problem failed={answer.failed} fields={props.names ?? {}} /></Card>}
           {!answer.value && answer.failed === undefined && asked !== null && <Card label="Working"><div class="empty">{answer.busy ? <Busy what={props.waiting ?? 'Working…'} /> : 'Cancelled. Change a field to search again.'}</div></Card>}
-          {answer.value && <div class={`stack ${answer.busy || asked === null || answer.failed !== undefined ? 'stale' : ''}`} aria-busy={answer.busy}><State.Provider value={{ example: props.question.example ?? false, slow }}>{props.children(answer.value)}</State.Provider></div>}
+          {answer.value && <div class={`stack ${look}`} aria-busy={answer.busy}><State.Provider value={{ example: props.question.example ?? false, slow, preliminary }}>{props.children(answer.value)}</State.Provider></div>}
         </div>
       </div>
     </>
@@ -93,9 +97,9 @@ export function Hero(props: { line: string; sub?: ComponentChildren; example?: b
   const example = state.example || props.example;
   return (
     <section class="card hero" aria-label="The answer">
-      {state.slow && <div class="replanning"><Busy what="Re-planning…" /></div>}
+      {(state.slow || state.preliminary) && <div class="replanning"><Busy what={state.preliminary ? 'Preliminary, refining…' : 'Re-planning…'} /></div>}
       <Line line={props.line} />
-      {(example || props.sub) && <p class="hero-sub">{example && <Badge tone="accent" title="Nothing was entered yet: change a field to get your own answer">Example</Badge>} {props.sub}</p>}
+      {(example || props.sub) && <p class="hero-sub">{example && <Badge tone="accent" title="Nothing was entered yet: change a field to get your own answer">Example</Badge>} {typeof props.sub === 'string' ? knit(props.sub) : props.sub}</p>}
       {props.children && <div style={{ marginTop: '12px' }}>{props.children}</div>}
     </section>
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutApart, firstOf, moneyTicks, once, placeLabels, roomForLabels, TIME_TICKS, within } from './axes';
+import { boxOf, cutApart, firstOf, moneyTicks, once, placeLabels, roomForLabels, standsAtAnother, TIME_TICKS, within } from './axes';
 import { duration, money, number, shortMoney } from '../lib/format';
 
 describe('space for labels after bars', () => {
@@ -24,22 +24,22 @@ describe('labels', () => {
   it('of several names are as long as there is room', () => {
     const names = ['recommended', 'cheapest', 'fastest', 'lowest energy'];
     expect(firstOf(names, 60)).toBe('recommended, cheapest, fastest, lowest energy');
-    expect(firstOf(names, 30)).toBe('recommended, cheapest +2');
-    expect(firstOf(names, 4)).toBe('recommended +3');
+    expect(firstOf(names, 30)).toBe('recommended, cheapest +2 more');
+    expect(firstOf(names, 4)).toBe('recommended');
     expect(firstOf([], 4)).toBe('');
-    for (let most = 14; most < 60; ++most) expect(firstOf(names, most).length).toBeLessThanOrEqual(most);
+    for (let most = 11; most < 60; ++most) expect(firstOf(names, most).length).toBeLessThanOrEqual(most);
   });
   it('without room are marked; the others do not cover each other', () => {
     let seed = 3;
     const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
     for (let round = 0; round < 100; ++round) {
       const labels = Array.from({ length: 25 }, () => ({ x: 40 + random() * 260, y: 20 + random() * 160, text: 'hyperstack'.slice(0, 3 + Math.floor(random() * 7)) }));
-      const boxes = placeLabels(labels, labels, 320, 200, 30, true).flatMap((at, i) => {
+      const boxes = placeLabels(labels, labels, { width: 320, height: 200, least: 30, skip: true }).flatMap((at, i) => {
         const label = labels[i];
         if (!label || at.crowded) return [];
-        const wide = 6.4 * label.text.length;
-        const left = label.x + at.dx - (at.anchor === 'start' ? 0 : at.anchor === 'end' ? wide : wide / 2);
-        return [[left, label.y + at.dy - 7, left + wide, label.y + at.dy + 7] as const];
+        // It is next to its own dot, and nearer to it than to any other.
+        expect([Math.abs(at.dy) <= 15, at.far, standsAtAnother(label, at, labels)]).toEqual([true, false, false]);
+        return [boxOf(label, at)];
       });
       expect(boxes.length).toBeGreaterThan(3);
       boxes.forEach((a, i) => {
@@ -53,11 +53,10 @@ describe('labels', () => {
     const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
     for (let round = 0; round < 300; ++round) {
       const labels = Array.from({ length: 5 }, () => ({ x: 40 + random() * 520, y: 30 + random() * 240, text: 'lowest energy'.slice(0, 5 + Math.floor(random() * 8)) }));
-      const boxes = placeLabels(labels, labels, 600, 300, 30).map((at, i) => {
+      const boxes = placeLabels(labels, labels, { width: 600, height: 300, least: 30 }).map((at, i) => {
         const label = labels[i] ?? { x: 0, y: 0, text: '' };
-        const wide = 6.4 * label.text.length;
-        const left = label.x + at.dx - (at.anchor === 'start' ? 0 : at.anchor === 'end' ? wide : wide / 2);
-        return [left, label.y + at.dy - 7, left + wide, label.y + at.dy + 7] as const;
+        expect(at.far).toBe(Math.abs(at.dy) > 15 || standsAtAnother(label, at, labels));
+        return boxOf(label, at);
       });
       boxes.forEach((a, i) => {
         expect(a[0] >= 30 && a[2] <= 600 && a[1] >= 0 && a[3] <= 300).toBe(true);

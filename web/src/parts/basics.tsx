@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Refused } from '../api/client';
+import { tied } from '../lib/format';
 import { explained, hintsInPageWords, inPageWords } from '../lib/words';
 
 export function Card(props: { title?: string; note?: string; tools?: ComponentChildren; children: ComponentChildren; bare?: boolean; label?: string }) {
@@ -47,8 +48,8 @@ export function Stats(props: { items: StatProps[] }) {
             <Named name={item.name} help={item.help} stop />
           </dt>
           <dd>
-            {item.value}
-            {item.note && <small>{item.note}</small>}
+            {tied(item.value)}
+            {item.note && <small>{tied(item.note)}</small>}
           </dd>
         </div>
       ))}
@@ -122,6 +123,12 @@ export function Segmented<T extends string>(props: { label: string; value: T; ch
 
 export function Tabs<T extends string>(props: { label: string; value: T; choices: readonly (readonly [T, string])[]; onChange: (value: T) => void; children: ComponentChildren }) {
   const id = useId();
+  const strip = useRef<HTMLDivElement>(null);
+  // On phones, the tabs are one row that scrolls sideways.
+  useEffect(() => {
+    const tab = document.getElementById(`${id}-${props.value}`);
+    if (strip.current && tab) strip.current.scrollLeft = tab.offsetLeft - (strip.current.clientWidth - tab.offsetWidth) / 2;
+  }, [props.value]);
   const move = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
@@ -133,7 +140,7 @@ export function Tabs<T extends string>(props: { label: string; value: T; choices
   };
   return (
     <>
-      <div class="tabs" role="tablist" aria-label={props.label} onKeyDown={move}>
+      <div class="tabs" role="tablist" ref={strip} aria-label={props.label} onKeyDown={move}>
         {props.choices.map(([value, name]) => (
           <button type="button" role="tab" key={value} id={`${id}-${value}`} aria-controls={`${id}-panel`} aria-selected={value === props.value} tabIndex={value === props.value ? 0 : -1} onClick={() => { props.onChange(value); }}>
             {name}
@@ -153,7 +160,9 @@ export function Menu(props: { label: string; items: [string, () => void][] }) {
   useEffect(() => {
     if (!open) return undefined;
     const close = (event: Event) => {
-      if (!(event instanceof KeyboardEvent && event.key !== 'Escape') && !(event instanceof MouseEvent && box.current?.contains(event.target as Node))) setOpen(false);
+      if ((event instanceof KeyboardEvent && event.key !== 'Escape') || (event instanceof MouseEvent && box.current?.contains(event.target as Node))) return;
+      setOpen(false);
+      if (event instanceof KeyboardEvent) box.current?.querySelector('button')?.focus();
     };
     addEventListener('mousedown', close);
     addEventListener('keydown', close);

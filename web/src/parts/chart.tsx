@@ -1,6 +1,6 @@
 // A chart with its tools: hover, the data as a table, and files to save.
 import * as Plot from '@observablehq/plot';
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { toCsv, type Row } from '../lib/csv';
 import { number, sentence } from '../lib/format';
@@ -21,6 +21,8 @@ export interface ChartProps {
   /** Called with the mark nearest to the pointer when the chart is clicked. */
   onPick?: (value: unknown) => void;
   legend?: [string, string][];
+  /** What the arrow keys select in the chart: the marks in order, and the selected one. */
+  keys?: { label: string; texts: string[]; at: number; onStep: (at: number) => void };
   after?: (plot: SVGSVGElement & Plot.Plot) => void;
   children?: ComponentChildren;
 }
@@ -74,6 +76,29 @@ function thinOut(plot: SVGSVGElement | HTMLElement) {
       else end = box.right;
     }
   }
+}
+
+const STEPS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+/** A chart as a slider through its marks: one stop of the Tab key, as its dots are parts of one picture. */
+function stepping(keys: ChartProps['keys']): JSX.HTMLAttributes<HTMLDivElement> {
+  if (!keys || keys.texts.length === 0) return {};
+  const at = Math.max(0, keys.at);
+  return {
+    role: 'slider',
+    tabIndex: 0,
+    'aria-label': keys.label,
+    'aria-valuemin': 1,
+    'aria-valuemax': keys.texts.length,
+    'aria-valuenow': at + 1,
+    'aria-valuetext': keys.texts[at] ?? '',
+    onKeyDown: (event) => {
+      const next = event.key === 'Home' ? 0 : event.key === 'End' ? keys.texts.length - 1 : at + (STEPS[event.key] ?? NaN);
+      if (!Number.isInteger(next)) return;
+      event.preventDefault();
+      if (next >= 0 && next < keys.texts.length) keys.onStep(next);
+    },
+  };
 }
 
 export function Chart(props: ChartProps) {
@@ -147,7 +172,7 @@ export function Chart(props: ChartProps) {
             ))}
           </div>
         )}
-        <div class="chart" ref={box} />
+        <div class="chart" ref={box} {...stepping(props.keys)} />
         {props.children}
         {table && <DataTable rows={props.rows} title={props.title} />}
       </div>

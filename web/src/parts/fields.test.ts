@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { COUNT, fromPosition, HOURLY, matching, RATE, stepFrom, TIME, toPosition, type Scale } from './fields';
+import { COUNT, HOURLY, RATE, TIME, type Scale } from '../lib/number_field';
+import { fromPosition, matching, stepFrom, toPosition } from './fields';
 
 describe('a slider', () => {
   it('reaches both ends and returns to its position', () => {

@@ -1,8 +1,7 @@
 // Input fields.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
-import { duration, money, number, unitOf } from '../lib/format';
-import { parseCount, parseDuration, parseMoney, parseRate } from '../lib/parse';
+import { boxText, readField, twoDigits, valueIn, wrongIn, type NumberField } from '../lib/number_field';
 
 /** `help`: the meaning of its value, shown on hover and touch. */
 export function Field(props: { label: string; help?: string | undefined; hint?: string; wrong?: string | undefined; beside?: ComponentChildren; children: (id: string) => ComponentChildren }) {
@@ -100,36 +99,6 @@ export function SelectField(props: { label: string; value: string; choices: read
   );
 }
 
-/** The step between round values with two digits. */
-export function twoDigits(value: number): number {
-  return 10 ** Math.floor(Math.log10(value) - 1 + 1e-12);
-}
-const STEPS: [number, number][] = [
-  [10 * 86400, 86400],
-  [2 * 86400, 6 * 3600],
-  [12 * 3600, 3600],
-  [3600, 900],
-];
-/** Steps of times: quarters of an hour, hours, quarters of a day, days. */
-export function timeStep(seconds: number): number {
-  return STEPS.find(([from]) => seconds >= from)?.[1] ?? twoDigits(seconds);
-}
-
-/** How the values of a slider are stepped through, shown and read. */
-export interface Scale {
-  step: (value: number) => number;
-  show: (value: number) => string;
-  /** `now` is the typed text. */
-  read: (text: string, now: number) => number | undefined;
-  like: string;
-}
-const whole = (value: number) => Math.max(1, Math.round(value));
-export const COUNT: Scale = { step: (value) => Math.max(1, twoDigits(value)), show: (value) => number(value, 6), read: (text) => { const value = parseCount(text); return value === undefined ? undefined : whole(value); }, like: 'a number, like 2048 or 2k' };
-export const RATE: Scale = { step: twoDigits, show: (value) => `${number(value, 6)}/s`, read: parseRate, like: 'a rate, like 5/s or 300/min' };
-export const TIME: Scale = { step: timeStep, show: duration, read: (text, now) => parseDuration(text, unitOf(now)), like: 'a time, like 36 h, 2 weeks or 250 ms' };
-export const SHARE: Scale = { step: (value) => (value < 0.1 ? 0.01 : 0.05), show: (value) => `${number(100 * value, 6)} %`, read: (text) => { const value = Number.parseFloat(text.replace(',', '.')); return !(value > 0) ? undefined : text.includes('%') || value > 1 ? value / 100 : value; }, like: 'a share, like 30 %' };
-export const HOURLY: Scale = { step: twoDigits, show: (value) => `${money(value)}/h`, read: parseMoney, like: 'a price, like $2.10' };
-
 const clean = (value: number) => Number(value.toPrecision(12));
 
 /** The position of a slider, 0-1000, for a value on a logarithmic scale, and back. */
@@ -159,57 +128,59 @@ const KEYS: Record<string, [boolean, number]> = { ArrowUp: [true, 1], ArrowRight
 const REST = 120;
 
 export interface SliderProps {
-  label: string;
-  value: number;
-  least: number;
-  most: number;
-  scale: Scale;
-  shown?: string;
+  field: NumberField;
+  /** As in the address: a number, empty, or the text of a box that is none. */
+  value: string;
+  /** Where the slider stands while the field is empty. */
+  otherwise?: number;
   hint?: string;
-  help?: string | undefined;
-  /** Called while it moves; `remember` if the Back button should return here. */
-  onSlide: (value: number, remember: boolean) => void;
+  /** Called while it moves, and with the text of the box; `remember` if the Back button should return here. */
+  onSlide: (value: string, remember: boolean) => void;
   /** Called when the keyboard rests: the values one step away, in the direction of the last step first. */
-  onNear?: (values: number[]) => void;
+  onNear?: (values: string[]) => void;
 }
 
-/** A logarithmic slider with a box to type in. */
+/** A logarithmic slider with a box to type in. Text that is not a number in range stays in the box, with the reason. */
 export function Slider(props: SliderProps) {
-  const { scale, least, most } = props;
+  const { field } = props;
+  const { scale, least, most } = field;
   const [focused, setFocused] = useState(false);
-  const before = useRef(props.value);
+  const last = useRef(props.otherwise ?? Math.sqrt(least * most)); // the last number, while the box holds none
+  const now = valueIn(field, props.value) ?? (props.value === '' ? props.otherwise : undefined) ?? last.current;
+  const before = useRef(now);
+  last.current = now;
   useEffect(() => {
-    const down = props.value < before.current;
-    before.current = props.value;
+    const down = now < before.current;
+    before.current = now;
     if (!focused || !props.onNear) return;
-    const near = [!down, down].map((up) => stepFrom(props.value, up, least, most, scale.step)).filter((value) => value !== props.value);
-    const timer = setTimeout(() => { props.onNear?.(near); }, REST);
+    const near = [!down, down].map((up) => stepFrom(now, up, least, most, scale.step)).filter((value) => value !== now);
+    const timer = setTimeout(() => { props.onNear?.(near.map(String)); }, REST);
     return () => { clearTimeout(timer); };
-  }, [props.value, focused]);
+  }, [now, focused]);
   const [text, setText] = useState<string | null>(null); // the typed text while it equals the slider's value
   const typing = useTyping((typed, first) => {
-    const value = scale.read(typed, props.value);
-    if (value === undefined) return;
+    const { kept } = readField(field, typed, now);
     setText(typed);
-    if (value !== props.value) props.onSlide(value, first);
+    if (kept !== props.value) props.onSlide(kept, first);
   });
-  const kept = text !== null && scale.read(text, props.value) === props.value ? text : null;
-  const wrong = typing.typed !== null && scale.read(typing.typed, props.value) === undefined ? `Type ${scale.like}.` : undefined;
+  const kept = text !== null && readField(field, text, now).kept === props.value ? text : null;
+  const wrong = typing.typed === null ? wrongIn(field, props.value) : readField(field, typing.typed, now).wrong;
+  const slide = (value: number) => { setText(null); props.onSlide(String(value), false); };
   const press = (event: KeyboardEvent) => {
     const key = KEYS[event.key];
     if (!key) return;
     event.preventDefault();
-    let next = props.value;
+    let next = now;
     for (let i = 0; i < key[1]; ++i) next = stepFrom(next, key[0], least, most, scale.step);
-    props.onSlide(next, false);
+    slide(next);
   };
-  const boxed = typing.typed ?? kept ?? props.shown ?? scale.show(props.value);
+  const boxed = typing.typed ?? kept ?? boxText(field, props.value);
   const box = (
     <input
       type="text"
       class="exact"
-      style={boxed.length > 11 ? { width: `${String(boxed.length + 2)}ch` } : undefined}
-      aria-label={`${props.label}, exact`}
+      style={boxed.length > 11 ? { width: `${String(Math.min(30, boxed.length + 2))}ch` } : undefined}
+      aria-label={`${field.label}, exact`}
       autocomplete="off"
       spellcheck={false}
       value={boxed}
@@ -221,7 +192,7 @@ export function Slider(props: SliderProps) {
     />
   );
   return (
-    <Field label={props.label} help={props.help} wrong={wrong} beside={box} {...(props.hint ? { hint: props.hint } : {})}>
+    <Field label={field.label} help={field.help} wrong={wrong} beside={box} {...(props.hint ? { hint: props.hint } : {})}>
       {(id) => (
         <input
           id={id}
@@ -229,13 +200,13 @@ export function Slider(props: SliderProps) {
           min={0}
           max={1000}
           step={1}
-          value={toPosition(Math.min(most, Math.max(least, props.value)), least, most)}
-          aria-valuetext={props.shown ?? scale.show(props.value)}
-          aria-description={props.help}
+          value={toPosition(Math.min(most, Math.max(least, now)), least, most)}
+          aria-valuetext={props.value === '' && field.empty !== undefined ? field.empty : scale.show(now)}
+          aria-description={field.help}
           onFocus={() => { setFocused(true); }}
           onBlur={() => { setFocused(false); }}
           onKeyDown={press}
-          onInput={(event) => { setText(null); props.onSlide(fromPosition(Number(event.currentTarget.value), least, most, scale.step), false); }}
+          onInput={(event) => { slide(fromPosition(Number(event.currentTarget.value), least, most, scale.step)); }}
         />
       )}
     </Field>

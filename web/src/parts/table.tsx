@@ -21,6 +21,10 @@ export interface Column<R> {
   roomy?: boolean;
   /** Only on wide screens. */
   spacious?: boolean;
+  /** Never hidden: it has a button. */
+  keep?: boolean;
+  /** In one line: dates, names. */
+  tight?: boolean;
 }
 
 export interface TableProps<R> {
@@ -38,10 +42,10 @@ export interface TableProps<R> {
   onWanted?: (text: string) => void;
 }
 
-/** The columns from the first to be hidden; the first two always stay. */
-export function leastImportant(columns: Pick<Column<never>, 'roomy' | 'spacious'>[]): number[] {
+/** The columns from the first to be hidden; the first two always stay, and those with buttons. */
+export function leastImportant(columns: Pick<Column<never>, 'roomy' | 'spacious' | 'keep'>[]): number[] {
   const rank = (column: (typeof columns)[number]) => (column.spacious ? 0 : column.roomy ? 1 : 2);
-  return columns.map((column, i) => ({ i, rank: rank(column) })).filter(({ i }) => i > 1).sort((a, b) => a.rank - b.rank || b.i - a.i).map(({ i }) => i);
+  return columns.map((column, i) => ({ i, rank: rank(column), keep: column.keep })).filter(({ i, keep }) => i > 1 && !keep).sort((a, b) => a.rank - b.rank || b.i - a.i).map(({ i }) => i);
 }
 
 export function Table<R>(props: TableProps<R>) {
@@ -100,7 +104,7 @@ export function Table<R>(props: TableProps<R>) {
             return (
               <tr key={key} class={pick ? 'pick' : ''} aria-selected={props.picked === undefined ? undefined : props.picked === key} onClick={pick}>
                 {columns.map(({ column, i, look }) => (
-                  <td key={column.title} class={`${look} ${column.wide ? 'wide' : ''} ${column.clip ? 'clip' : ''}`} title={column.clip?.(row)}>
+                  <td key={column.title} class={`${look} ${column.wide ? 'wide' : ''} ${column.clip ? 'clip' : ''} ${column.tight ? 'one-line' : ''}`} title={column.clip?.(row)}>
                     {i === 0 && pick ? (
                       <button type="button" class="row-link" onClick={(event) => { event.stopPropagation(); pick(); }}>
                         {column.cell(row)}

@@ -4,12 +4,10 @@ import type { Schemas } from '../../api/client';
 import { duration, money, number, percent } from '../../lib/format';
 import { useQuestion } from '../../parts/question';
 import { AskPage, GpuField, Hero, ModelField, TableCard } from '../../parts/ask_page';
-import { Badge, Card } from '../../parts/basics';
-import { COUNT, RATE, TIME, type Scale } from '../../parts/fields';
+import { Badge, Card, Named } from '../../parts/basics';
+import { AUTOSCALE } from '../numbers';
 import { Demand, Replicas, Waiting } from './pictures';
 import { cheapest, DEFAULTS, hourRows, meanHourRows, nameOf, questionOf, quickOf, type MeanPolicy, type Policy } from './question';
-
-const TIMES: Scale = { step: () => 0.1, show: (value) => `${number(value)} × mean`, read: (text) => { const value = Number.parseFloat(text); return value > 0 ? value : undefined; }, like: 'a number, like 1.8' };
 
 const dollars = (usd: number | null | undefined) => (usd === undefined || usd === null ? '–' : money(usd));
 
@@ -33,7 +31,7 @@ function Preview({ policies }: { policies: MeanPolicy[] }) {
         rows={policies}
         keyOf={(each: MeanPolicy) => each.name}
         columns={[
-            { title: 'Policy', cell: (each: MeanPolicy) => nameOf(each) },
+            { title: 'Policy', cell: (each: MeanPolicy) => <Named name={nameOf(each)} /> },
             { title: 'GPU-hours', number: true, cell: (each: MeanPolicy) => (each.overloaded ? 'overloaded' : `about ${number(each.gpu_hours)}`) },
             { title: '$/day', number: true, cell: (each: MeanPolicy) => (each.overloaded ? '–' : dollars(each.usd)) },
             { title: 'Most', number: true, roomy: true, cell: (each: MeanPolicy) => number(each.max_replicas) },
@@ -65,7 +63,7 @@ function Answer({ answer, limit }: { answer: Schemas['Autoscale']; limit: number
         rows={policies}
         keyOf={(each: Policy) => each.name}
         columns={[
-            { title: 'Policy', cell: (each: Policy) => nameOf(each) },
+            { title: 'Policy', cell: (each: Policy) => <Named name={nameOf(each)} /> },
             { title: 'GPU-hours', number: true, cell: (each: Policy) => number(each.gpu_hours), sort: (each: Policy) => each.gpu_hours },
             { title: '$/day', number: true, cell: (each: Policy) => dollars(each.usd), sort: (each: Policy) => each.usd ?? 0 },
             { title: 'Over the SLO', number: true, cell: (each: Policy) => <Badge tone={each.meets_slo ? 'good' : 'bad'}>{percent(each.over_slo)}</Badge>, sort: (each: Policy) => each.over_slo },
@@ -79,30 +77,30 @@ function Answer({ answer, limit }: { answer: Schemas['Autoscale']; limit: number
 }
 
 export function AutoscalePage() {
-  const question = useQuestion('autoscale', DEFAULTS, questionOf, { search: true, quick: quickOf, hasPlan: (answer) => (answer.on_mean_traffic ?? []).length > 0 });
-  const { state, choose, slider } = question;
+  const question = useQuestion('autoscale', DEFAULTS, questionOf, { numbers: () => AUTOSCALE, search: true, quick: quickOf, hasPlan: (answer) => (answer.on_mean_traffic ?? []).length > 0 });
+  const { state, used, choose, slider } = question;
   return (
     <AskPage title="Autoscale" what="A day of traffic under three policies: cost, replicas and waiting time" question={question} waiting="Simulating a day…"
       fields={
         <>
           <ModelField value={state.model} onChange={choose('model')} />
           <GpuField vendors={['NVIDIA', 'AMD']} value={state.gpu} onChange={choose('gpu')} />
-          {slider('rate', 'Mean requests', 0.5, 50, RATE)}
-          {slider('peak', 'Busiest time', 1.1, 2, TIMES)}
-          {slider('ttft', 'TTFT limit', 0.1, 60, TIME)}
-          {slider('tpot', 'TPOT limit', 0.01, 0.5, TIME)}
-          {slider('startup', 'Start of a replica', 1, 1800, TIME)}
+          {slider('rate')}
+          {slider('peak')}
+          {slider('ttft')}
+          {slider('tpot')}
+          {slider('startup')}
         </>
       }
       moreFields={['The policies', (
         <>
-          {slider('fixed', 'Fixed: replicas', 1, 64, COUNT)}
-          {slider('target', 'HPA: requests per replica', 1, 256, COUNT)}
-          {slider('threshold', 'KEDA: threshold', 1, 256, COUNT)}
+          {slider('fixed')}
+          {slider('target')}
+          {slider('threshold')}
         </>
       )]}
     >
-      {(value) => (value.on_mean_traffic ? <Preview policies={value.on_mean_traffic} /> : <Answer answer={value as Schemas['Autoscale']} limit={Number(state.ttft)} />)}
+      {(value) => (value.on_mean_traffic ? <Preview policies={value.on_mean_traffic} /> : <Answer answer={value as Schemas['Autoscale']} limit={Number(used.ttft)} />)}
     </AskPage>
   );
 }

@@ -6,10 +6,10 @@ import { apart, duration, number, percent } from '../../lib/format';
 import { amountOf, period, running } from '../../lib/period';
 import { AskPage, GpuField, Hero, ModelField, TableCard } from '../../parts/ask_page';
 import { Badge, Card, CopyText, Stats } from '../../parts/basics';
-import { COUNT, RATE, TIME } from '../../parts/fields';
+import { BATCHING_AT_ONCE, BATCHING_TOKENS } from '../numbers';
 import { useQuestion } from '../../parts/question';
 import { Frontier, LatencyAgainstLoad } from './pictures';
-import { answersAtOnce, atRate, chosenPlan, DEFAULTS, missed, nearestPlan, quickOf, loadsOf, searchFor, tradeOffs, type Load, type State } from './question';
+import { answersAtOnce, atRate, chosenPlan, DEFAULTS, missed, nearestPlan, ownLoad, quickOf, loadsOf, replicasShown, searchFor, tradeOffs, type Load, type State } from './question';
 
 type Batch = Schemas['Batch'];
 
@@ -18,9 +18,13 @@ const SHARES = [0.15, 0.35, 0.55, 0.7, 0.8, 0.88, 0.94, 1, 1.06];
 /** The plan simulated at lower and higher loads. */
 function useLoads(state: State, plan: BatchPlan | undefined, atOnce: boolean): { loads: Load[]; done: boolean } {
   const [found, setFound] = useState<{ loads: Load[]; done: boolean }>({ loads: [], done: false });
-  const key = plan ? JSON.stringify([state.model, state.rate, state.isl, state.osl, plan.gpu, plan.max_batch, plan.replicas, plan.tp, plan.token_budget, plan.max_delay_ms, plan.load]) : '';
+  const key = plan ? JSON.stringify([state.model, state.rate, state.isl, state.osl, plan.gpu, plan.max_batch, plan.replicas, plan.tp, plan.beside, plan.token_budget, plan.max_delay_ms, plan.load]) : '';
   useEffect(() => {
     if (!plan || plan.load <= 0) return undefined;
+    if (plan.beside) {
+      setFound({ loads: ownLoad(plan, Number(state.rate)), done: true });
+      return undefined;
+    }
     const control = new AbortController();
     const capacity = Number(state.rate) / plan.load;
     const collected: Load[] = [];
@@ -51,10 +55,10 @@ function Answer({ plan, answer }: { plan: BatchPlan; answer: Batch }) {
     >
       <Stats
         items={[
-          ...plan.slos.map((slo) => ({ name: sloName(slo), value: duration(slo.value_ms / 1000), note: `± ${duration(slo.half_width_ms / 1000, 2)}; limit ${duration(slo.limit_ms / 1000)}` })),
+          ...plan.slos.map((slo) => ({ name: sloName(slo), value: duration(slo.value_ms / 1000), note: `${slo.half_width_ms > 0.02 * slo.value_ms ? `± ${duration(slo.half_width_ms / 1000, 2)}; ` : ''}limit ${duration(slo.limit_ms / 1000)}` })),
           { name: 'Load', value: percent(plan.load), note: 'of capacity' },
           { name: 'Mean batch', value: plan.mean_batch === undefined ? '–' : number(plan.mean_batch) },
-          { name: 'Replicas', value: number(plan.replicas), note: plan.tp > 1 ? `of ${number(plan.tp)} GPUs each` : undefined },
+          { name: 'Replicas', ...replicasShown(plan) },
           { name: 'Tokens per step', value: plan.token_budget ? number(plan.token_budget) : '–' },
         ]}
       />
@@ -79,27 +83,27 @@ export function BatchingPage() {
   const models = useAnswer('models', useMemo(() => ({}), []));
   const known = models.value?.models;
   const isAtOnce = (fields: State) => answersAtOnce(known?.find((each) => each.name === fields.model)?.family);
-  const question = useQuestion('batch', DEFAULTS, (fields) => (known || fields.model === DEFAULTS.model ? searchFor(fields, isAtOnce(fields)) : null), { view: ['at'], reset: { at: '0' }, search: true, also: known, quick: quickOf, hasPlan: (answer) => Boolean(answer.plan) });
-  const { state, change, choose, slider } = question;
-  const atOnce = isAtOnce(state);
+  const question = useQuestion('batch', DEFAULTS, (fields) => (known || fields.model === DEFAULTS.model ? searchFor(fields, isAtOnce(fields)) : null), { numbers: (fields) => (isAtOnce(fields) ? BATCHING_AT_ONCE : BATCHING_TOKENS), view: ['at'], reset: { at: '0' }, search: true, also: known, quick: quickOf, hasPlan: (answer) => Boolean(answer.plan) });
+  const { state, used, change, choose, slider } = question;
+  const atOnce = isAtOnce(used);
   const found = question.answer.value;
   const plan = found ? chosenPlan(found, Number(state.at)) : undefined;
-  const loads = useLoads(state, question.answer.busy ? undefined : plan, atOnce); // after the answer, not while a slider moves
+  const loads = useLoads(used, question.answer.busy ? undefined : plan, atOnce); // after the answer, not while a slider moves
   return (
     <AskPage title="Batching" what="How latency grows with load, and the cheapest settings that meet the SLOs" question={question} waiting="Simulating…"
       fields={
         <>
           <ModelField value={state.model} onChange={choose('model')} />
           <GpuField vendors={['NVIDIA', 'AMD']} value={state.gpu} onChange={choose('gpu')} />
-          {slider('rate', 'Requests', 0.1, 2000, RATE)}
-          {atOnce ? (
-            slider('slo', 'p99 latency limit', 0.005, 5, TIME)
+          {slider('rate')}
+          {isAtOnce(state) ? (
+            slider('slo')
           ) : (
             <>
-              {slider('isl', 'Tokens in', 64, 65536, COUNT)}
-              {slider('osl', 'Tokens out', 1, 4096, COUNT)}
-              {slider('ttft', 'p95 TTFT limit', 0.05, 20, TIME)}
-              {slider('tpot', 'p95 TPOT limit', 0.005, 0.5, TIME)}
+              {slider('isl')}
+              {slider('osl')}
+              {slider('ttft')}
+              {slider('tpot')}
             </>
           )}
         </>
@@ -113,7 +117,7 @@ export function BatchingPage() {
           <>
             <Answer plan={plan} answer={value} />
             <div class="columns">
-              <LatencyAgainstLoad {...loads} atOnce={atOnce} state={state} onSlo={(part) => { change(part); }} />
+              <LatencyAgainstLoad {...loads} mixed={Boolean(plan.beside)} atOnce={atOnce} state={used} onSlo={(part) => { change(part); }} />
               <Frontier plans={frontier} picked={plan} onPick={(at) => { change({ at: String(at) }, true); }} />
             </div>
             <TableCard
@@ -126,7 +130,7 @@ export function BatchingPage() {
               columns={[
                 { title: 'GPUs', cell: (each) => `${number(each.gpus)} × ${each.gpu}` },
                 { title: `$/${period()}`, number: true, cell: (each) => <strong>{amountOf(each.usd_per_month)}</strong>, sort: (each) => each.usd_per_month ?? 0 },
-                { title: 'Replicas', number: true, roomy: true, cell: (each) => number(each.replicas), sort: (each) => each.replicas },
+                { title: 'Replicas', number: true, roomy: true, cell: (each) => { const { value, note } = replicasShown(each); return <>{value}{each.beside && <small>{note}</small>}</>; }, sort: (each) => each.replicas },
                 { title: 'Batch', number: true, roomy: true, cell: (each) => number(each.max_batch), sort: (each) => each.max_batch },
                 { title: 'Delay', number: true, roomy: true, cell: (each) => duration(each.max_delay_ms / 1000) },
                 ...plan.slos.map((slo, i) => ({ title: sloName(slo), number: true, roomy: i > 0, cell: (each: BatchPlan) => duration((each.slos[i]?.value_ms ?? 0) / 1000), sort: (each: BatchPlan) => each.slos[i]?.value_ms ?? 0 })),

@@ -13,14 +13,15 @@ import { rateWithin, type Load, type State } from './question';
 const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
 const COLOURS: Record<string, string> = { p50: 'var(--c7)', p95: 'var(--c1)', p99: 'var(--c6)' };
 
-export function LatencyAgainstLoad(props: { loads: Load[]; done: boolean; atOnce: boolean; state: State; onSlo: (change: Partial<State>) => void }) {
+export function LatencyAgainstLoad(props: { loads: Load[]; done: boolean; mixed: boolean; atOnce: boolean; state: State; onSlo: (change: Partial<State>) => void }) {
   const [wanted, setWanted] = useState<Load['metric']>('ttft');
   const metric: Load['metric'] = props.atOnce ? 'latency' : wanted;
   const field = metric === 'ttft' ? 'ttft' : metric === 'tpot' ? 'tpot' : 'slo';
   const percentile = props.atOnce ? 'p99' : 'p95';
   const limit = Number(props.state[field]);
   const rows = useMemo(() => props.loads.filter((load) => load.metric === metric).sort((a, b) => a.rate - b.rate), [props.loads, metric]);
-  const most = rateWithin(rows, metric, percentile, limit);
+  // One load says nothing about the highest.
+  const most = props.mixed ? 0 : rateWithin(rows, metric, percentile, limit);
   const draw = useCallback((): Plot.PlotOptions => {
     const values = rows.map((row) => row.seconds);
     const y: [number, number] = [Math.min(limit, ...values) / 1.5, Math.max(limit, ...values) * 1.6];
@@ -47,7 +48,7 @@ export function LatencyAgainstLoad(props: { loads: Load[]; done: boolean; atOnce
   return (
     <Chart
       title="Latency against load"
-      note={most > 0 && props.done ? `These GPUs meet the SLO up to ${number(most)} requests/s.` : !props.done ? 'Simulating nine loads…' : 'Simulated at nine loads.'}
+      note={most > 0 && props.done ? `These GPUs meet the SLO up to ${number(most)} requests/s.` : props.mixed ? 'At your load only: replicas of two sizes are not simulated at other loads.' : !props.done ? 'Simulating nine loads…' : 'Simulated at nine loads.'}
       name="latency-against-load"
       rows={rows.map((row) => ({ ...row }))}
       draw={draw}

@@ -1,5 +1,5 @@
 import type { AskFor, BatchPlan, Schemas } from '../../api/client';
-import { durationFlag } from '../../lib/format';
+import { durationFlag, number } from '../../lib/format';
 
 export const DEFAULTS = {
   model: 'llama-3.1-8b',
@@ -25,10 +25,37 @@ export function searchFor(state: State, atOnce: boolean): AskFor<'batch'> {
   return { ...shared, isl: state.isl, osl: state.osl, slo: `ttft=${durationFlag(Number(state.ttft))},tpot=${durationFlag(Number(state.tpot))}` };
 }
 
-/** While a slider moves, only the settings of the last plan's GPUs are searched. */
+/** Numbers of replicas that a quick search tries, as multiples of those that the last plan's capacity suggests. */
+const AROUND = [0.25, 0.5, 0.75, 1, 1.3, 2];
+/** The load that most plans have. */
+const USUAL_LOAD = 0.8;
+
+/**
+ * While a slider moves, only replicas like the last plan's are searched, in about as many as the new rate needs, and with enough
+ * requests to be steady. The full search may find other replicas, or a mix, that cost less.
+ */
 export function quickOf(asked: AskFor<'batch'>, last: Schemas['Batch'] | undefined): AskFor<'batch'> | null {
   const plan = last?.plan as BatchPlan | null | undefined;
-  return plan ? { ...asked, replicas: plan.replicas, ...('isl' in asked ? { tp: plan.tp } : {}) } : null;
+  const rate = Number(String((asked as { arrivals?: string }).arrivals).replace('poisson:', ''));
+  if (!plan || !(rate > 0)) return null;
+  const each = (last?.capacity_per_second ?? 0) * (plan.tp / plan.gpus);
+  const needed = each > 0 ? rate / each / USUAL_LOAD : plan.replicas;
+  const replicas = [...new Set(AROUND.map((part) => Math.max(1, Math.ceil(part * needed))))];
+  const requests = Math.round(Math.min(50000, Math.max(8000, 50 * rate)));
+  return { ...asked, replicas: replicas.join(','), requests: String(requests), ...('isl' in asked ? { tp: plan.tp } : {}) } as AskFor<'batch'>;
+}
+
+/** How many replicas there are, and their sizes: "3" and "2 × 8 + 1 × 4 GPUs" of a mixed plan, otherwise "3" and "of 8 GPUs each". */
+export function replicasShown(plan: Pick<BatchPlan, 'gpu' | 'replicas' | 'tp' | 'beside'>): { value: string; note?: string } {
+  const { beside } = plan;
+  if (!beside) return plan.tp > 1 ? { value: number(plan.replicas), note: `of ${number(plan.tp)} GPUs each` } : { value: number(plan.replicas) };
+  const part = (replicas: number, tp: number, gpu: string) => `${number(replicas)} × ${number(tp)}${beside.gpu === plan.gpu ? '' : ` ${gpu}`}`;
+  return { value: number(plan.replicas + beside.replicas), note: `${part(plan.replicas, plan.tp, plan.gpu)} + ${part(beside.replicas, beside.tp, beside.gpu)} GPUs` };
+}
+
+/** A mixed plan at its own load: the program simulates other loads for replicas of one kind only. */
+export function ownLoad(plan: BatchPlan, rate: number): Load[] {
+  return loadsOf(rate, plan as unknown as Schemas['Batch']);
 }
 
 /** The limits a plan does not meet. */

@@ -9,21 +9,12 @@ import { AskPage, Hero, ModelField } from '../../parts/ask_page';
 import { Stats } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { dragLine } from '../../parts/drag';
-import { COUNT, Slider, twoDigits, type Scale } from '../../parts/fields';
-import { conversations, DEFAULTS, hitRate, MOST, pointsOf } from './question';
+import { SIZE } from '../../lib/number_field';
+import { CACHE } from '../numbers';
+import { conversations, DEFAULTS, hitRate, pointsOf } from './question';
 
 const GB = 1e9;
 const STEPS = 160; // of the curve
-const SIZE: Scale = {
-  step: twoDigits,
-  show: (value) => (value >= 1000 ? `${number(value / 1000)} TB` : `${number(value)} GB`),
-  read: (text) => {
-    const parts = /^\s*([\d.]+)\s*(g|gb|t|tb)?\s*$/i.exec(text);
-    const value = Number(parts?.[1]) * (parts?.[2]?.toLowerCase().startsWith('t') ? 1000 : 1);
-    return value > 0 ? value : undefined;
-  },
-  like: 'a size, like 40 GB or 2 TB',
-};
 
 function Curve(props: { answer: Schemas['Cache']; size: number; onSize: (gb: number) => void }) {
   const { answer, size } = props;
@@ -54,15 +45,15 @@ function Curve(props: { answer: Schemas['Cache']; size: number; onSize: (gb: num
 export function CachePage() {
   const [file, setFile] = useState<{ name: string; text: string }>();
   const chooser = useRef<HTMLInputElement>(null);
-  const question = useQuestion('cache', DEFAULTS, (fields) => ({ model: fields.model, trace: file?.text ?? conversations(fields) }) as unknown as AskFor<'cache'>, { view: ['size'], also: file, own: file !== undefined });
-  const { state, change, choose, slide, slider } = question;
-  const size = Number(state.size);
+  const question = useQuestion('cache', DEFAULTS, (fields) => ({ model: fields.model, trace: file?.text ?? conversations(fields) }) as unknown as AskFor<'cache'>, { numbers: () => (file ? { size: CACHE.size } : CACHE), view: ['size'], also: file, own: file !== undefined });
+  const { state, used, change, choose, slider } = question;
+  const size = Number(used.size);
   return (
     <AskPage title="KV cache" what="How much of your prompts a cache finds, and how large it should be" question={question} waiting="Counting…"
       fields={
         <>
           <ModelField value={state.model} onChange={choose('model')} />
-          <Slider label="Cache" value={size} least={0.1} most={20000} scale={SIZE} onSlide={slide('size')} />
+          {slider('size')}
         </>
       }
       moreFields={['The traffic', (
@@ -76,10 +67,10 @@ export function CachePage() {
             </p>
           ) : (
             <>
-              {slider('users', 'Users', 1, MOST.users, COUNT)}
-              {slider('turns', 'Turns', 1, MOST.turns, COUNT)}
-              {slider('system', 'System prompt, tokens', 1, MOST.system, COUNT)}
-              {slider('turn', 'Each turn adds, tokens', 64, MOST.turn, COUNT)}
+              {slider('users')}
+              {slider('turns')}
+              {slider('system')}
+              {slider('turn')}
             </>
           )}
           <input ref={chooser} type="file" accept=".jsonl,.json" class="hidden-visually" aria-label="Trace file" onChange={(event) => { const chosen = event.currentTarget.files?.[0]; if (chosen) void chosen.text().then((text) => { setFile({ name: chosen.name, text }); }); }} />

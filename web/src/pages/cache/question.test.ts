@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { conversations, DEFAULTS, hitRate, type Point, MOST } from './question';
+import { wrongFields } from '../../lib/number_field';
+import { CACHE } from '../numbers';
+import { conversations, DEFAULTS, hitRate, type Point } from './question';
 
 interface Request {
   hash_ids: number[];
@@ -24,9 +26,11 @@ describe('cache', () => {
     expect(hitRate(curve, 900)).toBeCloseTo(0.6);
   });
   it('fit into a request, whatever a link contains', () => {
-    for (const given of ['end', '1e20', 'Infinity', 'NaN', '-5', 'many']) {
-      const fields = Object.fromEntries(Object.entries(MOST).map(([name, value]) => [name, given === 'end' ? String(value) : given]));
-      expect(JSON.stringify({ trace: conversations({ ...DEFAULTS, ...fields }) }).length).toBeLessThan(8 * 2 ** 20);
+    for (const given of ['end', '5000000', '1e26', 'Infinity', 'NaN', '-5', 'many']) {
+      const state = { ...DEFAULTS, ...Object.fromEntries(Object.entries(CACHE).map(([name, field]) => [name, given === 'end' ? String(field.most) : given])) };
+      const wrong = Object.keys(wrongFields(CACHE, state));
+      if (given === 'end') expect(JSON.stringify({ trace: conversations(state) }).length).toBeLessThan(8 * 2 ** 20);
+      expect(wrong.length > 0).toBe(given !== 'end');
     }
   });
 });

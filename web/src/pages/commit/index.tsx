@@ -2,13 +2,14 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Schemas } from '../../api/client';
-import { money, number, percent, plural, shortMoney } from '../../lib/format';
+import { money, number, percent, plural, shortMoney, tied } from '../../lib/format';
 import { useQuestion } from '../../parts/question';
 import { once } from '../../parts/axes';
 import { Stats } from '../../parts/basics';
 import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
 import { Chart } from '../../parts/chart';
-import { COUNT, SHARE, TextField } from '../../parts/fields';
+import { TextField } from '../../parts/fields';
+import { COMMIT } from '../numbers';
 
 const DEFAULTS = { gpu: 'h100-sxm', provider: 'gcp', base: '8', peak: '20', share: '0.3', growth: '0', spot: '0' };
 type State = typeof DEFAULTS;
@@ -30,14 +31,14 @@ export function committed(answer: Pick<Commit, 'one_year_gpus' | 'three_year_gpu
 function Futures({ futures }: { futures: Future[] }) {
   const bars = useMemo(() => futures.flatMap((each) => [{ name: each.name, usd: each.usd, how: 'committed' }, { name: each.name, usd: each.uncommitted_usd, how: 'on demand' }]), [futures]);
   const draw = useCallback((width: number): Plot.PlotOptions => ({
-    height: 40 * futures.length + 50,
+    height: (width < 560 ? 58 : 40) * futures.length + 50,
     marginLeft: width < 560 ? 130 : 250,
     marginRight: 64,
     x: { label: null, grid: true, zero: true, ticks: 4, tickFormat: once(shortMoney) },
     y: { axis: null, domain: ['committed', 'on demand'], padding: 0.15 },
     fy: { label: null, domain: futures.map((each) => each.name), axis: null, padding: 0.25 },
     marks: [
-      Plot.axisFy({ anchor: 'left', label: null, tickSize: 0, lineWidth: width < 560 ? 10 : 20 }),
+      Plot.axisFy({ anchor: 'left', label: null, tickSize: 0, lineWidth: width < 560 ? 11 : 20, lineHeight: 1.15, tickFormat: tied }),
       Plot.barX(bars, { fy: 'name', y: 'how', x: 'usd', fill: (bar: (typeof bars)[number]) => (bar.how === 'committed' ? 'var(--c1)' : 'var(--line-strong)'), rx: 2 }),
       Plot.text(bars, { fy: 'name', y: 'how', x: 'usd', text: (bar: (typeof bars)[number]) => shortMoney(bar.usd), textAnchor: 'start', dx: 5, fill: 'var(--ink-2)' }),
     ],
@@ -46,7 +47,7 @@ function Futures({ futures }: { futures: Future[] }) {
 }
 
 export function CommitPage() {
-  const question = useQuestion('commit', DEFAULTS, questionOf);
+  const question = useQuestion('commit', DEFAULTS, questionOf, { numbers: () => COMMIT });
   const { state, choose, slider, change } = question;
   return (
     <AskPage title="Commitments" what="How much capacity to reserve, for how long, and at what risk" question={question} names={NAMES}
@@ -54,9 +55,9 @@ export function CommitPage() {
         <>
           <GpuField value={state.gpu} onChange={choose('gpu')} />
           <TextField label="Provider" value={state.provider} placeholder="aws, gcp" onChange={choose('provider')} />
-          {slider('base', 'Always in use', 1, 4096, COUNT)}
-          {slider('peak', 'At the peak', 1, 8192, COUNT)}
-          {slider('share', 'Share of time at the peak', 0.01, 1, SHARE)}
+          {slider('base')}
+          {slider('peak', Number(state.peak) > Number(state.base) ? {} : { hint: 'Not above the GPUs that are always in use, so there is no peak.' })}
+          {slider('share')}
           <TextField label="Growth per year" value={state.growth} placeholder="20 %" hint="Of the demand, like 20 %." live onChange={(growth) => { change({ growth }); }} />
           <TextField label="Interruptible share" value={state.spot} placeholder="30 %" hint="The share of demand that can use spot machines, like 30 %." live onChange={(spot) => { change({ spot }); }} />
         </>
@@ -94,7 +95,7 @@ export function CommitPage() {
             rows={value.futures ?? []}
             keyOf={(row) => row.name}
             columns={[
-              { title: 'Scenario', cell: (row) => row.name },
+              { title: 'Scenario', help: 'A future that the commitment is compared in. p5 are the H100 machines of AWS, whose list price fell by 44 % in June 2025', cell: (row) => tied(row.name) },
               { title: 'Weight', number: true, roomy: true, cell: (row) => percent(row.weight) },
               { title: 'Cost', number: true, cell: (row) => money(row.usd), sort: (row) => row.usd },
               { title: 'Regret', number: true, cell: (row) => money(row.regret_usd), sort: (row) => row.regret_usd },

@@ -141,7 +141,7 @@ export function DecisionsPage() {
               { title: 'Workload', cell: (row) => `${row.id} ${row.workload}`, sort: (row) => row.workload },
               { title: 'Saved so far', number: true, cell: (row) => <strong>{money(row.measured_usd)}</strong>, sort: (row) => row.measured_usd ?? 0 },
               { title: 'Team', roomy: true, cell: (row) => row.team || '–', sort: (row) => row.team ?? '' },
-              { title: 'Decided', roomy: true, cell: (row) => localDay(row.decided_at), sort: (row) => row.decided_at },
+              { title: 'Decided', roomy: true, tight: true, cell: (row) => localDay(row.decided_at), sort: (row) => row.decided_at },
               { title: 'Choice', wide: true, roomy: true, cell: (row) => <span class="quiet">{row.choice.replace(/(\d) x /g, '$1 × ')}</span> },
               { title: 'Status', roomy: true, cell: (row) => <Badge tone={STATUS[row.status] ?? 'plain'}>{row.status.replace('-', ' ')}</Badge>, sort: (row) => row.status },
               { title: 'Verdict', cell: (row) => (row.verdict ? <Badge tone={VERDICT[row.verdict] ?? 'plain'}>{CONFIRMED[row.verdict] ?? row.verdict}</Badge> : '–'), sort: (row) => row.verdict ?? '' },

@@ -8,17 +8,19 @@ import { useQuestion } from '../../parts/question';
 import { Stats } from '../../parts/basics';
 import { AskPage, GpuField, Hero, ModelField } from '../../parts/ask_page';
 import { Chart } from '../../parts/chart';
-import { COUNT, Slider, type Scale } from '../../parts/fields';
+import { capOf, ENERGY } from '../numbers';
 
 const DEFAULTS = { model: 'llama-3.1-8b', gpu: 'h100-sxm', concurrency: '64', isl: '1024', osl: '256', cap: '' };
 type State = typeof DEFAULTS;
 type Estimate = Schemas['Estimate'];
 const NAMES = { model: 'Model', gpu: 'GPU', concurrency: 'Requests at once', isl: 'Tokens in', osl: 'Tokens out', 'power-cap': 'Power cap' };
-const WATTS: Scale = { step: () => 5, show: (value) => `${number(value, 4)} W`, read: (text) => { const value = Number.parseFloat(text); return value > 0 ? value : undefined; }, like: 'watts, like 450' };
 
 export function questionOf(state: State, cap = state.cap): AskFor<'estimate'> {
   return { job: 'serve', model: state.model, gpu: state.gpu, concurrency: state.concurrency, isl: state.isl, osl: state.osl, ...(cap === '' ? {} : { 'power-cap': `${cap}W` }) } as AskFor<'estimate'>;
 }
+
+/** Above every GPU's limit, until that of the GPU is known. */
+const ANY_LIMIT = 1e5;
 
 export interface Cap {
   watts: number;
@@ -61,11 +63,12 @@ function Curve({ caps, now }: { caps: Cap[]; now: number | undefined }) {
 }
 
 export function EnergyPage() {
-  const question = useQuestion('estimate', DEFAULTS, (fields) => questionOf(fields));
-  const { state, change, choose, slider } = question;
-  const catalogue = useAnswer('gpus', useMemo(() => ({ gpu: state.gpu }) as AskFor<'gpus'>, [state.gpu]));
-  const limit = catalogue.value?.gpus.find((each) => each.name === state.gpu)?.tdp_watts ?? undefined;
-  const caps = useCaps(state, limit);
+  const catalogue = useAnswer('gpus', useMemo(() => ({}), []));
+  const limitOf = (fields: State) => catalogue.value?.gpus.find((each) => each.name === fields.gpu)?.tdp_watts ?? undefined;
+  const question = useQuestion('estimate', DEFAULTS, (fields) => questionOf(fields), { numbers: (fields) => ({ ...ENERGY, cap: capOf(limitOf(fields) ?? ANY_LIMIT) }) });
+  const { state, used, change, choose, slider } = question;
+  const limit = limitOf(state);
+  const caps = useCaps(used, limit);
   const best = [...caps].sort((a, b) => a.joules - b.joules)[0];
   const full = caps[caps.length - 1];
   return (
@@ -74,10 +77,10 @@ export function EnergyPage() {
         <>
           <ModelField value={state.model} onChange={choose('model')} />
           <GpuField value={state.gpu} onChange={(gpu) => { change({ gpu, cap: '' }, true); }} />
-          {slider('concurrency', 'Requests at once', 1, 1024, COUNT)}
-          {slider('isl', 'Tokens in', 16, 65536, COUNT)}
-          {slider('osl', 'Tokens out', 1, 8192, COUNT)}
-          {limit && <Slider label="Power cap" value={state.cap === '' ? limit : Number(state.cap)} least={Math.round(limit / 2)} most={limit} scale={WATTS} {...(state.cap === '' ? { shown: 'none' } : {})} onSlide={(value) => { change({ cap: value >= limit ? '' : String(value) }); }} />}
+          {slider('concurrency')}
+          {slider('isl')}
+          {slider('osl')}
+          {limit && slider('cap', { otherwise: limit })}
         </>
       }
     >
@@ -97,7 +100,7 @@ export function EnergyPage() {
               ]}
             />
           </Hero>
-          <Curve caps={caps} now={state.cap === '' ? undefined : Number(state.cap)} />
+          <Curve caps={caps} now={used.cap === '' ? undefined : Number(used.cap)} />
         </>
       )}
     </AskPage>

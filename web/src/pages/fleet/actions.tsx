@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { percent, plural } from '../../lib/format';
 import { running } from '../../lib/period';
-import { inPageWords } from '../../lib/words';
+import { inPageWords, pageNamed } from '../../lib/words';
 import { Badge, Card, CopyText, type Tone } from '../../parts/basics';
 import { actionKey, ownerShown, savingOf, verdictShown, type Action, type Unplanned } from './shapes';
 
@@ -101,7 +101,7 @@ export function Actions(props: { team: string; monthly: number; actions: Action[
       {props.actions.length === 0 && props.unplanned.length === 0 && <p class="empty">No action found.</p>}
       {props.unplanned.slice(0, MOST).map((waste) => (
         <p class="note warn" style={{ margin: '8px 14px 12px' }} key={waste.owner} data-testid="unplanned">
-          No action found for <strong>{ownerShown(waste.owner)}</strong>, which wastes {running(waste.waste_usd_per_month)} on {plural(waste.gpus, 'GPU')} ({verdictShown(waste.verdict)}): {inPageWords(waste.next)}. <a href="/batching">Size it on the Batching page</a>
+          No action found for <strong>{ownerShown(waste.owner)}</strong>, which wastes {running(waste.waste_usd_per_month)} on {plural(waste.gpus, 'GPU')} ({verdictShown(waste.verdict)}): {inPageWords(waste.next)}. {pageNamed(waste.next) && <a href={pageNamed(waste.next)?.path}>Open the {pageNamed(waste.next)?.name} page</a>}
         </p>
       ))}
     </Card>

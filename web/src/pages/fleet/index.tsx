@@ -6,6 +6,7 @@ import { useAnswer, useSearch } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
 import { duration, gib, middleCut, money, number, percent, plural, sentence } from '../../lib/format';
 import { amountOf, period, running } from '../../lib/period';
+import { wrongPrices } from '../../lib/parse';
 import { save } from '../../lib/save';
 import { inPageWords } from '../../lib/words';
 import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
@@ -40,10 +41,10 @@ function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; monthly: numb
   const chosen = props.actions.filter((action) => action.counted && !props.off.has(actionKey(action))).length;
   const { monthly } = props;
   const worst = team === '' ? teamsOf(fleet.gpus)[0] : undefined;
-  const most = worst ? `; ${worst.name === ownerShown('(unowned)') ? 'GPUs without an owner waste' : `${worst.name} wastes`} most, ${money(worst.waste)}` : '';
+  const most = worst && worst.waste >= 0.005 ? `; ${worst.name === ownerShown('(unowned)') ? 'GPUs without an owner waste' : `${worst.name} wastes`} most, ${money(worst.waste)}` : '';
   return (
     <section class="card hero" aria-label="Summary">
-      <Line testid="summary" line={`${team === '' ? '' : `${team}: `}${money(totals.waste_usd)} of ${money(totals.spend_usd)} is wasted (${percent(totals.waste_share)})${most}`} />
+      <Line testid="summary" line={`${team === '' ? '' : `${team}: `}${totals.waste_usd < 0.005 ? `no waste found in ${money(totals.spend_usd)}` : `${money(totals.waste_usd)} of ${money(totals.spend_usd)} is wasted (${percent(totals.waste_share)})`}${most}`} />
       <p class="hero-sub">
         {props.example && <Badge tone="accent" title="Not your fleet: open your own readings">Example</Badge>} {plural(totals.gpus, 'GPU')} over {duration(fleet.totals.window_seconds)}. {props.actions.length === 0 ? 'No action was found.' : `${chosen === props.actions.length ? plural(chosen, 'action') : `${number(chosen)} of ${plural(props.actions.length, 'action')}`} would save ${amountOf(saving)} of ${running(monthly)}.`}
       </p>
@@ -97,6 +98,22 @@ function GpuTable(props: { gpus: Gpu[]; picked: string; onPick: (id: string) => 
   );
 }
 
+/** A slow read of a metrics server: how long it takes so far, and a way to stop it. */
+function Elapsed(props: { what: string; onCancel: () => void }) {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const begun = Date.now();
+    const timer = setInterval(() => { setSeconds(Math.floor((Date.now() - begun) / 1000)); }, 1000);
+    return () => { clearInterval(timer); };
+  }, []);
+  return (
+    <div class="actions" style={{ marginBottom: '10px' }}>
+      <Busy what={seconds === 0 ? `${props.what}…` : `${props.what}, ${duration(seconds)}`} />
+      {seconds > 0 && <button type="button" class="button small" onClick={props.onCancel}>Cancel</button>}
+    </div>
+  );
+}
+
 /** Sends a file of readings, and shows progress and errors. */
 function useUpload(done: (file: string, id: string) => void) {
   const [state, setState] = useState<{ name: string; share: number; failed?: unknown } | null>(null);
@@ -118,9 +135,14 @@ export function FleetPage() {
   const [state, change] = useAddress(DEFAULTS);
   const source = useSource();
   const sending = useUpload((file, id) => { change({ file, upload: id, team: '', gpu: '', off: '', range: '' }, true); });
-  const asked = useMemo<AskFor<'fleet'>>(() => ({ timeline: true, ...(state.price === '' ? {} : { price: [state.price] }), ...(state.upload === '' ? {} : { telemetry: state.upload }), ...(state.window === '' ? {} : { window: state.window }) }), [state.price, state.upload, state.window]);
+  const usable = useRef('');
+  if (wrongPrices(state.price) === undefined) usable.current = state.price;
+  const price = usable.current; // the last one that can be read as prices
+  const asked = useMemo<AskFor<'fleet'>>(() => ({ timeline: true, ...(price === '' ? {} : { price: [price] }), ...(state.upload === '' ? {} : { telemetry: state.upload }), ...(state.window === '' ? {} : { window: state.window }) }), [price, state.upload, state.window]);
   // Large files take longer than a request may.
-  const direct = useAnswer('fleet', state.upload === '' ? asked : null);
+  const [stopped, setCancelled] = useState<string | null>(null);
+  const cancelled = state.upload === '' && stopped === JSON.stringify(asked);
+  const direct = useAnswer('fleet', state.upload === '' && !cancelled ? asked : null);
   const searched = useSearch('fleet', state.upload === '' ? null : JSON.stringify(asked));
   const answer = state.upload === '' ? direct : { ...searched, busy: searched.seconds !== null };
   // If the next question fails, the answer before it stays, with the name of its source.
@@ -140,7 +162,8 @@ export function FleetPage() {
   const pickTeam = (team: string) => { change({ team: state.team === team ? '' : team }, true); };
   const models = new Set((fleet?.gpus ?? []).map((gpu) => gpu.name));
   const forAll = state.price !== '' && !state.price.includes('=') && models.size > 1 ? `For all ${number(models.size)} kinds of GPU; ${[...models][0] ?? ''}=${state.price} is for one.` : '';
-  const priceField = <TextField label="Your price" value={state.price} hint={forAll} placeholder="h100-sxm=2.10" help="Dollars per GPU-hour, for one GPU or several: h100-sxm=2.10, l4=0.50. A number alone applies to every GPU" onChange={(price) => { change({ price }, true); }} />;
+  const wrongPrice = wrongPrices(state.price);
+  const priceField = <TextField label="Your price" value={state.price} wrong={wrongPrice} hint={forAll} placeholder="h100-sxm=2.10" help="Dollars per GPU-hour, for one GPU or several: h100-sxm=2.10, l4=0.50. A number alone applies to every GPU" onChange={(price) => { change({ price }, true); }} />;
   const report = (format: 'html' | 'md' | 'csv') => {
     void askForFile('fleet', { ...asked, timeline: false }, format).then((blob) => { save(`rightsize-fleet.${format}`, blob, blob.type); });
   };
@@ -179,7 +202,7 @@ export function FleetPage() {
           )}
         </Card>
       )}
-      {state.upload !== '' && searched.seconds !== null && searched.seconds > 0.5 && <Card label="Working"><Busy what={`Reading ${state.file}, ${searched.seconds.toFixed(0)} s`} /></Card>}
+      {state.upload !== '' && searched.seconds !== null && searched.seconds > 0.5 && <Card label="Working"><div class="actions"><Busy what={`Reading ${state.file}, ${searched.seconds.toFixed(0)} s`} /><button type="button" class="button small" onClick={searched.cancel}>Cancel</button></div></Card>}
       {answer.failed !== undefined && (
         <Card label="Error">
           <Problem failed={answer.failed} fields={{ price: '“Your price”' }} />
@@ -188,9 +211,10 @@ export function FleetPage() {
           {!fleet && state.price !== '' && priceField}
         </Card>
       )}
-      {!fleet && answer.failed === undefined && <Busy what="Reading the fleet…" />}
+      {cancelled && <Card label="Cancelled"><p class="empty">Reading was cancelled. <button type="button" class="button small" onClick={() => { setCancelled(null); }}>Read again</button></p></Card>}
+      {state.upload === '' && direct.busy && <Elapsed key={JSON.stringify(asked)} what={source.server ? `Reading ${source.source}` : 'Reading the fleet'} onCancel={() => { setCancelled(JSON.stringify(asked)); }} />}
       {fleet && (
-        <div class={`stack ${answer.busy || answer.failed !== undefined ? 'stale' : ''}`}>
+        <div class={`stack ${wrongPrice !== undefined ? 'stale kept' : answer.busy || answer.failed !== undefined ? 'stale' : ''}`}>
           <Summary example={source.example && state.upload === ''} fleet={fleet} team={state.team} gpus={gpus} monthly={monthly} actions={actions} off={off} />
           <div class="actions">
             <div class="checks" role="group" aria-label="Team">
@@ -206,12 +230,12 @@ export function FleetPage() {
             <div class="beside-fields">
               {teams.length > MOST_TEAMS && <Combobox label={`Find one of ${number(teams.length)} teams`} value={state.team} choices={teams.map((team) => ({ value: team.name, note: `${money(team.waste)} wasted`, words: team.name.toLowerCase() }))} onChange={(team) => { change({ team }, true); }} />}
               {source.server && state.upload === '' && <SelectField label="Look back" value={state.window} choices={WINDOWS} onChange={(window) => { change({ window, range: '' }, true); }} />}
-              {days > 1.5 && <SelectField label="Charts show" value={state.range} choices={[['', `all ${duration(fleet.totals.window_seconds)}`], ...([1, 3, 7, 14].filter((each) => each < days).map((each): [string, string] => [String(24 * each), each === 1 ? 'the last day' : `the last ${String(each)} days`]))]} onChange={(range) => { change({ range }, true); }} />}
+              {days > 1.5 && <SelectField label="Time charts show" value={state.range} choices={[['', `all ${duration(fleet.totals.window_seconds)}`], ...([1, 3, 7, 14].filter((each) => each < days).map((each): [string, string] => [String(24 * each), each === 1 ? 'the last day' : `the last ${String(each)} days`]))]} onChange={(range) => { change({ range }, true); }} />}
               {priceField}
             </div>
           </div>
           <div class="columns wide-left">
-            <SpendTreemap gpus={gpus} onPick={(team, gpu) => { change(state.team === '' ? { team } : { gpu }, true); }} />
+            <SpendTreemap gpus={gpus} tall={Math.max(520, 440 + 34 * Math.min(10, teams.length))} onPick={(team, gpu) => { change(state.team === '' ? { team } : { gpu }, true); }} />
             <div class="stack">
               <WasteByTeam gpus={fleet.gpus} team={state.team} onPick={pickTeam} />
               <VerdictsOverTime fleet={fleet} gpus={gpus} since={since} />

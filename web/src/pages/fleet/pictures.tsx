@@ -9,11 +9,14 @@ import { cellsOf, ownerShown, periodsOf, placeOf, shortPlaces, teamsOf, tilesOf,
 
 const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
 
-export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: string) => void }) {
+/** A label stays readable where the lines between GPUs cross it. */
+const HALO = { stroke: 'var(--panel)', strokeWidth: 3, strokeOpacity: 0.7 };
+
+export function SpendTreemap(props: { gpus: Gpu[]; tall: number; onPick: (team: string, gpu: string) => void }) {
   const rows = useMemo(() => props.gpus.map((gpu) => ({ gpu: placeOf(gpu), model: gpu.name, owner: gpu.owner, verdict: gpu.verdict, spend_usd: gpu.spend_usd, waste_usd: gpu.waste_usd })), [props.gpus]);
   const draw = useCallback(
     (width: number): Plot.PlotOptions => {
-      const height = width < 560 ? 380 : 520;
+      const height = width < 420 ? 380 : props.tall;
       const tiles = tilesOf(props.gpus, width, height, (gpu) => gpu.spend_usd ?? 0);
       const wide = (tile: Tile) => tile.x2 - tile.x1;
       const tall = (tile: Tile) => tile.y2 - tile.y1;
@@ -34,13 +37,13 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
             Plot.rect(of, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', insetTop: top, fill: 'var(--bad)', fillOpacity: (t: Tile) => part * 0.6 * share(t) }),
           ]),
           Plot.rect(tiles.pods, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', stroke: 'var(--panel)', strokeWidth: 1.5, fill: 'none' }),
-          Plot.text(tiles.pods.filter((t) => tall(t) > 16), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 12, text: (t: Tile) => cut(ownerShown(t.owner).slice(t.owner.indexOf('/') + 1), wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
-          Plot.text(tiles.pods.filter((t) => tall(t) > 34), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 27, text: (t: Tile) => firstThatFits([`${percent(share(t))} of ${money(t.spend)}`, `${percent(share(t))} of ${shortMoney(t.spend)}`, percent(share(t))], wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
+          Plot.text(tiles.pods.filter((t) => tall(t) > 16), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 12, text: (t: Tile) => cut(ownerShown(t.owner).slice(t.owner.indexOf('/') + 1), wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)', ...HALO }),
+          Plot.text(tiles.pods.filter((t) => tall(t) > 34), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 27, text: (t: Tile) => firstThatFits([`${percent(share(t))} of ${money(t.spend)}`, `${percent(share(t))} of ${shortMoney(t.spend)}`, percent(share(t))], wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)', ...HALO }),
           Plot.tip(tiles.gpus, Plot.pointer({ x: (t: Tile) => (t.x1 + t.x2) / 2, y: (t: Tile) => (t.y1 + t.y2) / 2, title: (t: Tile) => `${ownerShown(t.owner)}${t.gpu ? '' : `: ${number(t.gpus)} GPUs`}\n${t.gpu ? `${placeOf(t.gpu)} ${t.gpu.name}: ${verdictShown(t.gpu.verdict)}` : ''}\n${money(t.waste)} wasted of ${money(t.spend)}`, ...TIP })),
         ],
       };
     },
-    [props.gpus],
+    [props.gpus, props.tall],
   );
   return (
     <Chart

@@ -1,13 +1,15 @@
 // Many small models on few GPUs: the plan as slices, and the effect of moving one.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ask, askForFile, type AskFor, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
-import { number, plural } from '../../lib/format';
+import { knit, number, plural } from '../../lib/format';
 import { amountOf, period, running } from '../../lib/period';
 import { save } from '../../lib/save';
 import { Badge, Busy, Card, CopyLink, CopyText, Export, Named, PageHead, Problem, Stats } from '../../parts/basics';
+import { readField, wrongIn } from '../../lib/number_field';
 import { SelectField } from '../../parts/fields';
+import { MIG } from '../numbers';
 import { Hero, Line, TableCard } from '../../parts/ask_page';
 import { BoardView } from './board';
 import { decode, encode, EXAMPLE, layoutOf, mistakesOf, moved, readMoves, placed, toYaml, type Board, type Workload } from './workloads';
@@ -21,7 +23,7 @@ function Editor(props: { workloads: Workload[]; onChange: (next: Workload[]) => 
   const set = (i: number, part: Partial<Workload>) => { props.onChange(props.workloads.map((each, j) => (i === j ? { ...each, ...part } : each))); };
   const cell = (i: number, name: 'memory' | 'load' | 'replicas', label: string) => (
     <td class="number">
-      <input type="number" min={name === 'load' ? 0 : 1} step={1} value={Number.isNaN(props.workloads[i]?.[name]) ? '' : props.workloads[i]?.[name]} aria-label={`${label} of ${props.workloads[i]?.name ?? ''}`} onChange={(event) => { set(i, { [name]: event.currentTarget.value === '' ? NaN : Number(event.currentTarget.value) }); }} />
+      <input type="text" inputMode="decimal" class="figure" aria-invalid={wrongIn(MIG[name], props.workloads[i]?.[name] ?? '') !== undefined} value={props.workloads[i]?.[name]} aria-label={`${label} of ${props.workloads[i]?.name ?? ''}`} onChange={(event) => { set(i, { [name]: readField(MIG[name], event.currentTarget.value, 1).kept }); }} />
     </td>
   );
   return (
@@ -56,7 +58,7 @@ function Editor(props: { workloads: Workload[]; onChange: (next: Workload[]) => 
           ))}
         </tbody>
       </table>
-      <button type="button" class="button small" style={{ margin: '8px 0 0' }} onClick={() => { props.onChange([...props.workloads, { name: `model-${String(props.workloads.length + 1)}`, memory: 8, load: 10, replicas: 1 }]); }}>
+      <button type="button" class="button small" style={{ margin: '8px 0 0' }} onClick={() => { props.onChange([...props.workloads, { name: `model-${String(props.workloads.length + 1)}`, memory: '8', load: '10', replicas: '1' }]); }}>
         Add a workload
       </button>
     </div>
@@ -64,6 +66,8 @@ function Editor(props: { workloads: Workload[]; onChange: (next: Workload[]) => 
 }
 
 const WAYS: Record<string, string> = { mig: 'MIG', mps: 'MPS', 'time-slicing': 'time-slicing', 'gpu-each': 'a GPU each', 'smaller-gpu-each': 'a smaller GPU each' };
+/** As advice. */
+const INSTEAD: Record<string, string> = { mps: 'share the GPUs with MPS', 'time-slicing': 'share the GPUs by time-slicing', 'gpu-each': 'a GPU for each replica', 'smaller-gpu-each': 'a smaller GPU for each replica' };
 const wayName = (way: string) => WAYS[way] ?? way;
 
 export function MigPage() {
@@ -71,7 +75,10 @@ export function MigPage() {
   const workloads = useMemo(() => decode(state.w), [state.w]);
   const names = workloads.map((each) => each.name);
   const mistakes = useMemo(() => mistakesOf(workloads), [workloads]);
-  const asked = useMemo<AskFor<'mig'> | null>(() => (workloads.length === 0 || mistakes.length > 0 ? null : { workloads: toYaml(workloads), gpu: state.gpu }), [workloads, state.gpu]);
+  // While a row is wrong, the last valid question keeps its answer, greyed.
+  const usable = useRef<Workload[]>([]);
+  if (mistakes.length === 0) usable.current = workloads;
+  const asked = useMemo<AskFor<'mig'> | null>(() => (usable.current.length === 0 ? null : { workloads: toYaml(usable.current), gpu: state.gpu }), [usable.current, state.gpu]);
   const answer = useAnswer('mig', useSettled(asked, 250));
   const gpus = useAnswer('gpus', useMemo(() => ({}), []));
   const cuttable = useMemo(() => (gpus.value?.gpus ?? []).filter((gpu) => gpu.mig).map((gpu) => [gpu.name, gpu.name] as const), [gpus.value]);
@@ -132,6 +139,7 @@ export function MigPage() {
           <section class="card fields" aria-label="The question">
             <SelectField label="GPU" value={state.gpu} choices={cuttable.length > 0 ? cuttable : [[state.gpu, state.gpu]]} onChange={(gpu) => { change({ gpu, moves: '' }, true); }} />
             <Editor workloads={workloads} onChange={(next) => { change({ w: encode(next), moves: '' }, true); }} />
+            {mistakes.length > 0 && plan && <p class="hint">The answer is that of the table before.</p>}
             {mistakes.map((mistake) => <p class="note bad" role="alert" key={mistake}>{mistake}</p>)}
           </section>
         </div>
@@ -144,7 +152,7 @@ export function MigPage() {
           {workloads.length === 0 && <Card label="No workloads"><p class="empty">Add a workload to see how many GPUs it needs.</p></Card>}
           {!plan && asked !== null && answer.failed === undefined && <Busy what="Packing…" />}
           {plan && (plan.unplaceable ?? []).length > 0 && (
-            <section class={`card hero ${answer.busy || asked === null || answer.failed !== undefined ? 'stale' : ''}`} aria-label="The answer">
+            <section class={`card hero ${mistakes.length > 0 ? 'stale kept' : answer.busy || asked === null || answer.failed !== undefined ? 'stale' : ''}`} aria-label="The answer">
               <Line line={`No slice of ${state.gpu} fits ${(plan.unplaceable ?? []).map((each) => each.workload).join(', ')}`} />
               {(plan.unplaceable ?? []).map((each) => (
                 <p class="note warn" key={each.workload}>
@@ -154,10 +162,10 @@ export function MigPage() {
             </section>
           )}
           {plan && (plan.unplaceable ?? []).length === 0 && (
-            <div class={`stack ${answer.busy || asked === null || answer.failed !== undefined ? 'stale' : ''}`}>
+            <div class={`stack ${mistakes.length > 0 ? 'stale kept' : answer.busy || asked === null || answer.failed !== undefined ? 'stale' : ''}`}>
               <Hero
                 example={state.w === DEFAULTS.w && state.gpu === DEFAULTS.gpu}
-                line={cheaper ? `Do not slice: ${wayName(cheaper.way)} costs ${running(cheaper.usd_per_month)}` : `${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}, sliced — ${running(plan.usd_per_month)}`}
+                line={cheaper ? `Do not slice: ${INSTEAD[cheaper.way] ?? wayName(cheaper.way)} — ${running(cheaper.usd_per_month)}` : `${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}, sliced — ${running(plan.usd_per_month)}`}
                 sub={`${plural(replicas.length, 'replica')} of ${plural(new Set(replicas).size, 'workload')}. ${cheaper ? `Sliced, they need ${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}: ${running(plan.usd_per_month)}. ` : ''}${plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${running(plan.lower_bound)}.`}`}
               >
                 <Stats items={(plan.alternatives ?? []).filter((way) => way.feasible).sort((a, b) => (a.usd_per_month ?? 0) - (b.usd_per_month ?? 0)).slice(0, 5).map((way) => ({ name: wayName(way.way), value: amountOf(way.usd_per_month ?? 0), note: `per ${period()}, ${plural(way.gpu_count ?? 0, 'GPU')}`, help: `What the GPUs cost in a ${period()} if the workloads share them this way` }))} />
@@ -171,7 +179,7 @@ export function MigPage() {
                 keyOf={(way) => way.way}
                 columns={[
                   { title: 'Way', cell: (way) => wayName(way.way) },
-                  { title: 'GPUs', cell: (way) => Object.entries(way.gpus).map(([gpu, count]) => `${number(Number(count))} × ${gpu}`).join(', ') || '–' },
+                  { title: 'GPUs', cell: (way) => knit(Object.entries(way.gpus).map(([gpu, count]) => `${number(Number(count))} × ${gpu}`).join(', ')) || '–' },
                   { title: `$/${period()}`, number: true, cell: (way) => (way.feasible ? amountOf(way.usd_per_month) : '–'), sort: (way) => way.usd_per_month ?? 0 },
                   { title: 'Isolates', cell: (way) => <span class="quiet">{way.isolation}</span> },
                   ...((plan.alternatives ?? []).some((way) => way.why_not) ? [{ title: 'Why not', wide: true, cell: (way: NonNullable<Schemas['Mig']['alternatives']>[number]) => <span class="quiet">{way.why_not}</span> }] : []),

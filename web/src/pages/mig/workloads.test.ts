@@ -4,7 +4,7 @@ import { decode, encode, EXAMPLE, layoutOf, mistakesOf, moved, readMoves, placed
 describe('workloads', () => {
   it('survive the address, also if they are not valid yet', () => {
     expect(decode(encode(EXAMPLE))).toEqual(EXAMPLE);
-    for (const text of ['a:1:2:3', 'bad name:1:1:1', 'b:0:1:1', 'c:1:1:0.5', ':1:1:1', 'd:::']) {
+    for (const text of ['a:1:2:3', 'bad name:1:1:1', 'b:0:1:1', 'c:1:1:0.5', 'c:3,5:1:1', 'c:1:x:1', 'c:1:1:-3', ':1:1:1', 'd:::']) {
       expect(encode(decode(text))).toBe(text);
       expect(mistakesOf(decode(text)).length > 0).toBe(text !== 'a:1:2:3');
     }
@@ -12,7 +12,7 @@ describe('workloads', () => {
     expect(readMoves('0.1.2;x;1.0;;3.2.-1;4.5.6')).toEqual([[0, 1, 2], [4, 5, 6]]);
   });
   it('become YAML', () => {
-    expect(toYaml([{ name: 'a', memory: 3, load: 6, replicas: 2 }])).toBe('workloads:\n  - name: a\n    memory: 3GiB\n    load: 6%\n    replicas: 2\n');
+    expect(toYaml([{ name: 'a', memory: '3', load: '6', replicas: '2' }])).toBe('workloads:\n  - name: a\n    memory: 3GiB\n    load: 6%\n    replicas: 2\n');
   });
 });
 

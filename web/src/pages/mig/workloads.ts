@@ -1,32 +1,34 @@
 // The workloads to place: a small table that is converted to the YAML file of `mig`.
 
+import { valueIn, wrongIn } from '../../lib/number_field';
+import { MIG } from '../numbers';
+
+/** A row of the table, as typed: it may not be valid yet. */
 export interface Workload {
   name: string;
-  memory: number; // GiB
-  load: number; // percent of a whole GPU
-  replicas: number;
+  memory: string; // GiB
+  load: string; // percent of a whole GPU
+  replicas: string;
 }
 
 export const EXAMPLE: Workload[] = [
-  { name: 'intent', memory: 3, load: 6, replicas: 3 },
-  { name: 'embedder', memory: 8, load: 10, replicas: 2 },
-  { name: 'chat-small', memory: 16, load: 22, replicas: 1 },
-  { name: 'reranker', memory: 14, load: 12, replicas: 1 },
-  { name: 'summariser', memory: 34, load: 35, replicas: 1 },
+  { name: 'intent', memory: '3', load: '6', replicas: '3' },
+  { name: 'embedder', memory: '8', load: '10', replicas: '2' },
+  { name: 'chat-small', memory: '16', load: '22', replicas: '1' },
+  { name: 'reranker', memory: '14', load: '12', replicas: '1' },
+  { name: 'summariser', memory: '34', load: '35', replicas: '1' },
 ];
 
 /** "intent:3:6:3;embedder:8:10:2", the form in the address. */
 export function encode(workloads: Workload[]): string {
-  const part = (value: number) => (Number.isNaN(value) ? '' : String(value));
-  return workloads.map((each) => [each.name.replace(/[:;]/g, '-'), part(each.memory), part(each.load), part(each.replicas)].join(':')).join(';');
+  return workloads.map((each) => [each.name, each.memory, each.load, each.replicas].map((cell) => cell.replace(/[:;]/g, '-')).join(':')).join(';');
 }
 
-/** Also rows that are not valid yet: an empty cell is not a number. */
+/** Also rows that are not valid yet. */
 export function decode(text: string): Workload[] {
-  const number = (cell: string | undefined) => (cell === undefined || cell.trim() === '' ? NaN : Number(cell));
   return text.split(';').flatMap((part) => {
     const [name, memory, load, replicas] = part.split(':');
-    return part === '' ? [] : [{ name: name ?? '', memory: number(memory), load: number(load), replicas: number(replicas) }];
+    return part === '' ? [] : [{ name: name ?? '', memory: memory ?? '', load: load ?? '', replicas: replicas ?? '' }];
   });
 }
 
@@ -40,9 +42,7 @@ export function mistakesOf(workloads: Workload[]): string[] {
     return [
       ...(/^[\w.-]+$/.test(each.name) ? [] : [`${row}: type a name of letters, digits, dots and dashes.`]),
       ...(twice ? [`${row}: two workloads have this name.`] : []),
-      ...(each.memory > 0 ? [] : [`${row}: memory must be greater than 0 GiB.`]),
-      ...(each.load >= 0 ? [] : [`${row}: load must be 0 % or more.`]),
-      ...(Number.isInteger(each.replicas) && each.replicas > 0 ? [] : [`${row}: replicas must be a whole number from 1.`]),
+      ...(['memory', 'load', 'replicas'] as const).flatMap((name) => { const wrong = wrongIn(MIG[name], each[name]); return wrong === undefined ? [] : [`${row}, ${MIG[name].label}: ${wrong}`]; }),
     ];
   });
 }
@@ -56,7 +56,7 @@ export function readMoves(text: string): [number, number, number][] {
 }
 
 export function toYaml(workloads: Workload[]): string {
-  const lines = workloads.flatMap((each) => [`  - name: ${each.name}`, `    memory: ${String(each.memory)}GiB`, `    load: ${String(each.load)}%`, `    replicas: ${String(each.replicas)}`]);
+  const lines = workloads.flatMap((each) => [`  - name: ${each.name}`, `    memory: ${String(valueIn(MIG.memory, each.memory))}GiB`, `    load: ${String(valueIn(MIG.load, each.load))}%`, `    replicas: ${String(valueIn(MIG.replicas, each.replicas))}`]);
   return ['workloads:', ...lines, ''].join('\n');
 }
 

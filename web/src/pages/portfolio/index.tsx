@@ -44,7 +44,7 @@ function Board(props: { value: Portfolio; pins: Map<string, number>; onPin: (wor
             if (inside.length === 0 && here.every((each) => each.used_gpus === 0)) return null;
             return (
               <tr key={pool}>
-                <th scope="row">{pool}<small>{here[0]?.gpu ?? 'bought as a service'}</small></th>
+                <th scope="row"><span class="one-line">{pool}</span><small>{here[0]?.gpu ?? 'bought as a service'}</small></th>
                 {(blocks.length > 0 ? blocks : [['all', 730] as [string, number]]).map(([block]) => {
                   const machine = here.find((each) => each.block === block);
                   return (
@@ -117,7 +117,13 @@ export function PortfolioPage() {
           <Field label="Organisation" hint="Pools, teams and workloads with their options, as YAML. It stays on this machine.">
             {(id) => <textarea id={id} class="tall" value={draft ?? state.org} spellcheck={false} onInput={(event) => { setDraft(event.currentTarget.value); }} onChange={(event) => { setDraft(null); change({ org: event.currentTarget.value, pins: '' }, true); }} />}
           </Field>
-          {state.org !== EXAMPLE && <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { change({ org: EXAMPLE, pins: '' }, true); }}>Back to the example</button>}
+          <div class="actions">
+            <label class="button small">
+              Open a file…
+              <input type="file" accept=".yaml,.yml,.json" class="hidden-visually" onChange={(event) => { const file = event.currentTarget.files?.[0]; if (file) void file.text().then((org) => { setDraft(null); change({ org, pins: '' }, true); }); event.currentTarget.value = ''; }} />
+            </label>
+            {state.org !== EXAMPLE && <button type="button" class="button small" onClick={() => { change({ org: EXAMPLE, pins: '' }, true); }}>Show the example again</button>}
+          </div>
         </>
       }
     >
@@ -150,7 +156,7 @@ export function PortfolioPage() {
               { title: 'Workload', cell: (row) => row.name, sort: (row) => row.name },
               { title: `$/${period()}`, help: 'Its share of the cost of the plan, reservations included', number: true, cell: (row) => <strong>{amountOf(row.usd_per_month)}</strong>, sort: (row) => row.usd_per_month },
               { title: 'Extra if alone', number: true, roomy: true, cell: (row) => amountOf(row.alone_usd_per_month), sort: (row) => row.alone_usd_per_month ?? 0 },
-              { title: 'Where', cell: (row) => row.where, sort: (row) => row.where },
+              { title: 'Where', tight: true, cell: (row) => row.where, sort: (row) => row.where },
               { title: 'Takes', roomy: true, cell: (row) => inPageWords(row.takes ?? '') },
               { title: 'Team', roomy: true, cell: (row) => row.team, sort: (row) => row.team ?? '' },
               { title: 'Moves', roomy: true, cell: (row) => (row.moves ? <Badge tone="accent">moves</Badge> : '') },

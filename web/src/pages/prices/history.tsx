@@ -28,26 +28,27 @@ export function History(props: { gpu: string; prices: Price[]; terms: readonly s
       const name = (day: Day) => `${day.provider} ${day.purchase}`;
       const ends = [...new Map(rows.map((day) => [name(day), day])).values()];
       const colour = (each: { purchase: string }) => COLOURS[each.purchase] ?? 'var(--c8)';
+      const pale = (day: Day) => (day.trusted ? 1 : 0.35);
       const [height, left, end, top, bottom] = [300, 46, width < 560 ? 20 : 96, 20, 30];
-      const [days, most] = [rows.map((day) => Date.parse(day.day)), Math.max(...rows.map((day) => day.usd))];
+      const [days, most] = [[...rows, ...events].map((each) => Date.parse(each.day)), Math.max(...rows.map((day) => day.usd), ...events.map((event) => event.after))];
       const [first, span] = [Math.min(...days), Math.max(...days) - Math.min(...days) || 1];
       const pixel = (day: Day) => ({ x: left + ((width - left - end) * (Date.parse(day.day) - first)) / span, y: top + (height - top - bottom) * (1 - day.usd / most), text: day.provider });
-      // On a phone, only the labels that have room; a touch names the others.
-      const places = placeLabels(ends.map(pixel), ends.map(pixel), width, height - bottom, left, width < 560);
+      // Only the labels that have room beside their dots; the pointer names the others.
+      const places = placeLabels(ends.map(pixel), ends.map(pixel), { width, height: height - bottom, least: left, skip: true });
       return {
         height,
         marginLeft: left,
         marginRight: end,
         marginTop: top,
         marginBottom: bottom,
-        x: { type: 'utc', label: null },
-        y: { label: '↑ $/GPU-h', grid: true, zero: true },
+        x: { type: 'utc', label: null, domain: [new Date(first), new Date(first + span)] },
+        y: { label: '↑ $/GPU-h', grid: true, domain: [0, most] },
         marks: [
-          Plot.line(rows, { x: (day: Day) => new Date(day.day), y: 'usd', z: name, stroke: colour, strokeWidth: 1.6, curve: 'step-after' }),
-          Plot.dot(ends, { x: (day: Day) => new Date(day.day), y: 'usd', r: 2.5, fill: colour }),
-          ...places.map((place, i) => Plot.text(width < 560 && place.crowded ? [] : ends.slice(i, i + 1), { x: (day: Day) => new Date(day.day), y: 'usd', text: 'provider', textAnchor: place.anchor, dx: place.dx, dy: place.dy, fill: colour, stroke: 'var(--panel)', strokeWidth: 3 })),
+          Plot.line(rows, { x: (day: Day) => new Date(day.day), y: 'usd', z: name, stroke: colour, strokeOpacity: pale, strokeWidth: 1.6, curve: 'step-after' }),
+          Plot.dot(ends, { x: (day: Day) => new Date(day.day), y: 'usd', r: 2.5, fill: colour, fillOpacity: pale }),
+          ...places.map((place, i) => Plot.text(place.crowded ? [] : ends.slice(i, i + 1), { x: (day: Day) => new Date(day.day), y: 'usd', text: 'provider', textAnchor: place.anchor, dx: place.dx, dy: place.dy, fill: colour, stroke: 'var(--panel)', strokeWidth: 3 })),
           Plot.text(events, { x: (event: PriceEvent) => new Date(event.day), y: 'after', text: (event: PriceEvent) => (event.after < event.before ? '▼' : '▲'), fontSize: 11, fill: (event: PriceEvent) => (event.after < event.before ? 'var(--good)' : 'var(--bad)'), stroke: 'var(--panel)', strokeWidth: 2 }),
-          Plot.tip([...rows.map((day) => ({ day: day.day, usd: day.usd, text: `${day.provider}, ${termShown(day.purchase)}\n${day.day}: from ${money(day.usd)}/GPU-h` })), ...events.map((event) => ({ day: event.day, usd: event.after, text: `${event.provider} ${event.instance}, ${termShown(event.purchase)}\n${event.day}: ${money(event.before)} to ${money(event.after)} (${signedPercent(changeOf(event))})` }))], Plot.pointer({ x: (each: { day: string }) => new Date(each.day), y: 'usd', title: 'text', ...TIP })),
+          Plot.tip([...rows.map((day) => ({ day: day.day, usd: day.usd, text: `${day.provider}, ${termShown(day.purchase)}\n${day.day}: from ${money(day.usd)}/GPU-h${day.trusted ? '' : ', in doubt'}` })), ...events.map((event) => ({ day: event.day, usd: event.after, text: `${event.provider} ${event.instance}, ${termShown(event.purchase)}\n${event.day}: ${money(event.before)} to ${money(event.after)} (${signedPercent(changeOf(event))})` }))], Plot.pointer({ x: (each: { day: string }) => new Date(each.day), y: 'usd', title: 'text', ...TIP })),
         ],
       };
     },
@@ -62,7 +63,7 @@ export function History(props: { gpu: string; prices: Price[]; terms: readonly s
   }
   return (
     <>
-      <Chart title="History" name="price-history" note="The lowest price of each provider and terms, from the catalogue and your price store. ▼ marks cuts, ▲ increases." rows={rows.map((row) => ({ ...row }))} draw={draw} legend={[...new Set(rows.map((row) => row.purchase))].map((term) => [termShown(term), COLOURS[term] ?? 'var(--c8)'])}>
+      <Chart title="History" name="price-history" note="The lowest price of each provider and terms, from the catalogue and your price store; pale if only prices in doubt are known. ▼ marks cuts, ▲ increases." rows={rows.map((row) => ({ ...row }))} draw={draw} legend={[...new Set(rows.map((row) => row.purchase))].map((term) => [termShown(term), COLOURS[term] ?? 'var(--c8)'])}>
         <div style={{ maxWidth: '330px', marginTop: '8px' }}>
           <Segmented label="Time range" value={props.range} choices={RANGES} onChange={props.onRange} />
         </div>

@@ -36,15 +36,16 @@ describe('prices', () => {
     let seed = 7;
     const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
     for (let round = 0; round < 50; round += 1) {
-      const series: Series[] = Array.from({ length: 1 + Math.floor(4 * random()) }, (_, i) => ({ provider: 'a', instance: 'i', purchase: 'spot', place: String(i), points: ['2026-11-01', '2026-11-02', '2026-11-03', '2026-11-04'].filter(() => random() < 0.6).map((day) => ({ day, usd: 1 + Math.floor(9 * random()) })) }));
+      const series: Series[] = Array.from({ length: 1 + Math.floor(4 * random()) }, (_, i) => ({ provider: 'a', instance: 'i', purchase: 'spot', place: String(i), trusted: random() < 0.6, points: ['2026-11-01', '2026-11-02', '2026-11-03', '2026-11-04'].filter(() => random() < 0.6).map((day) => ({ day, usd: 1 + Math.floor(9 * random()) })) }));
       for (const day of lowestByDay(series)) {
-        const known = series.flatMap((each) => each.points.filter((point) => point.day <= day.day).slice(-1).map((point) => point.usd));
-        expect(day.usd).toBe(Math.min(...known));
+        const sound = series.some((each) => each.trusted);
+        const known = series.filter((each) => each.trusted === sound).flatMap((each) => each.points.filter((point) => point.day <= day.day).slice(-1).map((point) => point.usd));
+        expect([day.usd, day.trusted]).toEqual([Math.min(...known), sound]);
       }
     }
   });
   it('change in events: one per machine, terms and day', () => {
-    const at = (place: string, purchase: string, ...usd: number[]): Series => ({ provider: 'aws', instance: 'p5.48xlarge', purchase, place, points: usd.map((each, i) => ({ day: `2026-11-0${String(i + 1)}`, usd: each })) });
+    const at = (place: string, purchase: string, ...usd: number[]): Series => ({ provider: 'aws', instance: 'p5.48xlarge', purchase, place, trusted: true, points: usd.map((each, i) => ({ day: `2026-11-0${String(i + 1)}`, usd: each })) });
     const events = eventsOf([at('us', 'on-demand', 10, 10, 5.6), at('eu', 'on-demand', 12, 12, 7), at('us', 'spot', 3, 3.2, 3.1), at('eu', 'spot', 3, 3, 6)]);
     expect(events.map((event) => [event.day, event.purchase, event.places.length, Math.round(100 * changeOf(event))])).toEqual([['2026-11-03', 'spot', 1, 100], ['2026-11-03', 'on-demand', 2, -44]]);
   });
@@ -52,5 +53,8 @@ describe('prices', () => {
     const offer = (instance: string) => ({ provider: 'a', instance, region: 'r', zone: null, purchase: 'spot', prices: [{ date: '2026-11-02', usd_per_hour: 8 }, { date: '2026-11-01', usd_per_hour: 16 }] });
     const series = seriesOf({ schema: 'rightsize/prices-history/1', offers: [offer('i'), offer('unknown')] }, [{ ...price('a', 'spot', 1), gpus: 8 }]);
     expect(series.map((each) => each.points)).toEqual([[{ day: '2026-11-01', usd: 2 }, { day: '2026-11-02', usd: 1 }]]);
+    // History and list agree on what is in doubt.
+    const listed = [{ ...price('a', 'spot', 1), gpus: 8, zone: null, may_lead: false } as unknown as Price];
+    expect(seriesOf({ schema: 'rightsize/prices-history/1', offers: [offer('i')] }, listed).map((each) => each.trusted)).toEqual([false]);
   });
 });

@@ -68,6 +68,8 @@ export interface Series {
   instance: string;
   purchase: string;
   place: string;
+  /** As today's list has it; offers that it no longer has are not in doubt. */
+  trusted: boolean;
   points: { day: string; usd: number }[];
 }
 
@@ -75,11 +77,12 @@ export interface Series {
 export function seriesOf(answer: Schemas['PricesHistory'] | undefined, prices: Price[]): Series[] {
   // A store may spell the provider differently; machines with the same name have the same GPUs.
   const gpus = new Map(prices.map((price) => [price.instance, price.gpus]));
+  const doubtful = new Set(prices.filter((price) => !trusted(price)).map(keyOf));
   return (answer?.offers ?? []).flatMap((offer) => {
     const each = gpus.get(offer.instance);
     if (!each) return [];
     const points = offer.prices.map((point) => ({ day: point.date.slice(0, 10), usd: point.usd_per_hour / each })).sort((x, y) => (x.day < y.day ? -1 : 1));
-    return [{ provider: offer.provider, instance: offer.instance, purchase: offer.purchase, place: [offer.region, offer.zone].filter(Boolean).join(' '), points }];
+    return [{ provider: offer.provider, instance: offer.instance, purchase: offer.purchase, place: [offer.region, offer.zone].filter(Boolean).join(' '), trusted: !doubtful.has(keyOf(offer)), points }];
   });
 }
 
@@ -88,19 +91,25 @@ export interface Day {
   purchase: string;
   day: string;
   usd: number;
+  trusted: boolean;
 }
 
-/** The lowest price of each provider and terms, day by day; a price holds until the next reading of its offer. */
+/**
+ * The lowest trusted price of each provider and terms, day by day, as bestOfEach() has it: untrusted ones only if there is no
+ * other. A price holds until the next reading of its offer.
+ */
 export function lowestByDay(series: Series[]): Day[] {
   const groups = new Map<string, Series[]>();
   for (const each of series) groups.set(`${each.provider} ${each.purchase}`, [...(groups.get(`${each.provider} ${each.purchase}`) ?? []), each]);
-  return [...groups.values()].flatMap((offers) => {
+  return [...groups.values()].flatMap((group) => {
+    const sound = group.filter((offer) => offer.trusted);
+    const offers = sound.length > 0 ? sound : group;
     const days = [...new Set(offers.flatMap((offer) => offer.points.map((point) => point.day)))].sort();
     const at = offers.map(() => -1);
     return days.map((day) => {
       offers.forEach((offer, i) => { while ((offer.points[(at[i] ?? 0) + 1]?.day ?? '~') <= day) at[i] = (at[i] ?? 0) + 1; });
       const usd = Math.min(...offers.flatMap((offer, i) => offer.points[at[i] ?? -1]?.usd ?? []));
-      return { provider: offers[0]?.provider ?? '', purchase: offers[0]?.purchase ?? '', day, usd };
+      return { provider: offers[0]?.provider ?? '', purchase: offers[0]?.purchase ?? '', day, usd, trusted: sound.length > 0 };
     });
   });
 }
@@ -142,7 +151,7 @@ export function eventsOf(series: Series[]): PriceEvent[] {
   return [...found.values()].sort((x, y) => (x.day === y.day ? Math.abs(changeOf(y)) - Math.abs(changeOf(x)) : x.day < y.day ? 1 : -1));
 }
 
-export const keyOf = (price: Price) => `${price.provider} ${price.instance} ${price.region} ${String(price.zone)} ${price.purchase}`;
+export const keyOf = (price: Pick<Price, 'provider' | 'instance' | 'region' | 'zone' | 'purchase'>) => `${price.provider} ${price.instance} ${price.region} ${String(price.zone)} ${price.purchase}`;
 
 export interface Facts {
   name: string;

@@ -18,10 +18,13 @@ export function headline(plan: Plan, serving: boolean): string {
   return serving ? `${machinesOf(plan)} — ${running(plan.usd_total)}` : `${machinesOf(plan)} — ${money(plan.usd_total)}, done in ${duration(plan.hours * 3600)}`;
 }
 
+/** What each stage of ZeRO divides. */
+const ZERO: Record<number, string> = { 1: 'optimizer states', 2: 'optimizer states and gradients', 3: 'optimizer states, gradients and weights' };
+
 const BASIS: Record<string, ['good' | 'accent' | 'warn', string]> = {
   measured: ['good', 'measured speed'],
   calibrated: ['good', 'calibrated speed'],
-  transferred: ['accent', 'speed from similar GPUs'],
+  transferred: ['accent', 'speed from related benchmarks'],
   specification: ['warn', 'speed from the data sheet'],
 };
 
@@ -37,7 +40,7 @@ function stats(plan: Plan, serving: boolean): StatProps[] {
     { name: 'Bound by', value: boundShown(plan.bound), note: plan.mfu ? `MFU ${percent(plan.mfu)}` : undefined, help: plan.mfu ? `${TERMS['Bound by'] ?? ''}. MFU is the ${TERMS['MFU'] ?? ''}` : undefined },
     ...(plan.energy_kwh ? [{ name: 'Energy', value: `${number(serving ? inPeriod(plan.energy_kwh) : plan.energy_kwh)} kWh`, note: serving ? `per ${period()}` : undefined }] : []),
     { name: 'GPU memory', value: plan.memory_bytes && plan.capacity_bytes ? percent(plan.memory_bytes / plan.capacity_bytes) : '–', note: 'of each GPU' },
-    { name: 'Settings', value: plan.precision ?? '–', note: [stackName(plan.stack ?? ''), ...settingsOf(plan, serving)].filter(Boolean).join(', ') },
+    { name: 'Settings', value: plan.precision ?? '–', note: [stackName(plan.stack ?? ''), ...settingsOf(plan, serving)].filter(Boolean).join(', '), ...((plan.zero ?? 0) > 0 ? { help: `${TERMS['Settings'] ?? ''}. ZeRO ${String(plan.zero)} divides ${ZERO[plan.zero ?? 0] ?? 'the states'} among the GPUs` } : {}) },
   ];
   if (serving) {
     return [
@@ -112,8 +115,8 @@ export function AnswerCard(props: Props) {
       {!plan && (full ? <Nearest full={full} /> : <Busy what="Looking for the nearest plan…" />)}
       <p style={{ marginTop: '8px', display: 'flex', gap: '6px', flexWrap: 'wrap', alignItems: 'center' }}>
         {props.labels.filter((label) => isFirst ? label !== 'recommended' : true).map((label) => <Badge key={label} tone={label.startsWith('cheapest') && isFirst ? 'good' : 'plain'}>{label}</Badge>)}
-        {basis && <Badge tone={basis[0]}>{basis[1]}</Badge>}
-        {typeof chance === 'number' && <Badge tone={chance > 0.7 ? 'good' : 'warn'} title="Confidence: speeds and prices are drawn 2,000 times within their intervals; this is the share of draws in which this GPU stays the cheapest">confidence {chance > 0.99 ? 'over 99 %' : percent(chance)} that {plan?.gpu} is cheapest</Badge>}
+        {basis && <Badge tone={basis[0]} {...(plan?.basis === 'transferred' ? { title: 'Benchmarks of this GPU or a similar one, with another model or framework' } : {})}>{basis[1]}</Badge>}
+        {typeof chance === 'number' && <Badge tone={chance > 0.7 ? 'good' : 'warn'} title="Confidence: speeds and prices are drawn 2,000 times within their intervals; this is the share of draws in which this GPU stays the cheapest. If it is low, a short test of the first two GPUs decides">confidence {chance > 0.99 ? 'over 99 %' : percent(chance)} that {plan?.gpu} is cheapest</Badge>}
         {plan?.price_age_days !== undefined && !plan.held_back && <Badge tone={plan.price_age_days > 120 ? 'warn' : 'plain'}>price {number(plan.price_age_days)} days old</Badge>}
         {!isFirst && plan && first && <Badge tone={plan.held_back ? 'warn' : 'accent'}>{plan.held_back ? `plan ${String(plan.rank)}, not first: ${plan.held_back}` : `not the recommendation (${gpusOf(first)}): ${signedPercent(plan.usd_total / first.usd_total - 1)}`}</Badge>}
       </p>

@@ -16,7 +16,7 @@ describe('the plans that can be selected', () => {
   it('have labels that are true of them', () => {
     const labels = labelsOf(answer, false);
     const all = choicesOf(answer);
-    expect(Object.fromEntries(labels)).toEqual({ 1: ['recommended'], 2: ['cheapest, no benchmark'], 3: ['cheapest with a benchmark', 'lowest energy'], p2: ['fastest'] });
+    expect(Object.fromEntries(labels)).toEqual({ 1: ['recommended'], 2: ['cheapest by data sheet'], 3: ['cheapest with a benchmark', 'lowest energy'], p2: ['fastest'] });
     const fastest = all.find((each) => labels.get(each.key)?.includes('fastest'));
     for (const each of all) expect(each.plan.hours).toBeGreaterThanOrEqual(fastest?.plan.hours ?? Infinity);
   });

@@ -39,7 +39,7 @@ export function linesOf(a: Plan, b: Plan, serving: boolean): Line[] {
     text('Machines', (plan) => `${number(plan.instances)} × ${plan.instance}`),
     text('Region', (plan) => plan.region),
     text('Settings', (plan) => [plan.precision ?? '', stackName(plan.stack ?? ''), ...settingsOf(plan, serving)].filter(Boolean).join(', ')),
-    text('Speed', (plan) => ({ measured: 'measured', calibrated: 'calibrated', transferred: 'from similar GPUs', specification: 'from the data sheet' })[plan.basis ?? ''] ?? '–'),
+    text('Speed', (plan) => ({ measured: 'measured', calibrated: 'calibrated', transferred: 'from related benchmarks', specification: 'from the data sheet' })[plan.basis ?? ''] ?? '–'),
     amount('Age of the price', (plan) => plan.price_age_days, (days) => `${number(days)} d`),
   ].filter((line) => line.cells.some((cell) => cell !== '–' && cell !== ''));
 }

@@ -99,8 +99,10 @@ export function labelsOf(found: Found | undefined, serving: boolean): Map<string
   const sound = all.filter(({ plan }) => isSound(plan));
   const untested = least((plan) => plan.usd_total);
   const cheapest = least((plan) => plan.usd_total, sound) ?? untested;
-  if (untested && cheapest && untested !== cheapest && untested.plan.usd_total < 0.99 * cheapest.plan.usd_total) add(untested, untested.plan.held_back ? 'cheapest, price in doubt' : 'cheapest, no benchmark');
-  add(cheapest, untested && cheapest && untested.plan.usd_total < cheapest.plan.usd_total ? 'cheapest with a benchmark' : 'cheapest');
+  if (untested && cheapest && untested !== cheapest && untested.plan.usd_total < 0.99 * cheapest.plan.usd_total) add(untested, untested.plan.held_back ? 'cheapest, price in doubt' : 'cheapest by data sheet');
+  // A speed that is transferred has benchmarks of the GPU or of a similar one, with another model or framework.
+  const evidence = cheapest?.plan.basis === 'transferred' ? 'cheapest with related benchmarks' : 'cheapest with a benchmark';
+  add(cheapest, untested && cheapest && untested.plan.usd_total < cheapest.plan.usd_total ? evidence : 'cheapest');
   const rival = closeRival(found, serving);
   add(all.find(({ plan }) => plan === rival), 'close call');
   add(least((plan) => timeOf(plan, serving)), 'fastest');
@@ -164,6 +166,9 @@ export function changeShown(change: { what: string; flags: string }): string {
 }
 
 type Rejection = NonNullable<Schemas['Recommend']['rejected']>[number];
+
+/** What a rejected GPU lacks, also if it lacks less than the digits show: "more than 24 GiB on each of 8 GPUs". */
+export const needShown = ({ stage, need, have }: Pick<Rejection, 'stage' | 'need' | 'have'>) => (stage === 'memory' && need.startsWith(have) ? `more than ${need}` : need);
 
 /** Why GPUs were rejected; those that only lack a price have the same reason, so they are only named. */
 export function reasonsOf(rejected: Rejection[]): { reasons: Rejection[]; unpriced: string[] } {

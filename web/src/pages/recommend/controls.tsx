@@ -2,9 +2,11 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask, type Plan, type Schemas } from '../../api/client';
 import type { Change } from '../../lib/address';
 import { durationFlag, magnitude } from '../../lib/format';
+import { valueIn } from '../../lib/number_field';
 import { Segmented } from '../../parts/basics';
-import { inPageWords, TERM_NAMES, TERMS } from '../../lib/words';
-import { Checks, Combobox, COUNT, Field, HOURLY, RATE, SelectField, Slider, TextField, TIME, type Choice, type SliderProps } from '../../parts/fields';
+import { inPageWords, TERM_NAMES } from '../../lib/words';
+import { Checks, Combobox, Field, SelectField, Slider, TextField, type Choice, type SliderProps } from '../../parts/fields';
+import { priceOf, SERVE, TRAIN } from '../numbers';
 import { deadlineChange } from './compare';
 import { alsoOf, PROVIDERS, withoutAlso, type State } from './question';
 
@@ -39,14 +41,14 @@ interface Props {
 }
 
 /** A slider that changes a part of the question. */
-function Knob({ part, of: { change, onLikely }, ...slider }: Omit<SliderProps, 'onSlide' | 'onNear'> & { part: (value: number) => Partial<State>; of: Props }) {
+function Knob({ part, of: { change, onLikely }, ...slider }: Omit<SliderProps, 'onSlide' | 'onNear'> & { part: (value: string) => Partial<State>; of: Props }) {
   return <Slider {...slider} onSlide={(value, remember) => { change(part(value), remember); }} onNear={(values) => { onLikely(values.map(part)); }} />;
 }
 
 /** Half or twice the deadline, and its effect on the plan. */
 function HalfOrTwice({ state, change, first, found }: Props) {
   const [asked, setAsked] = useState<{ from: number; to: number; before: Plan | undefined } | null>(null);
-  const now = Number(state.deadline);
+  const now = valueIn(TRAIN.deadline, state.deadline) ?? 0;
   const times = (factor: number) => () => {
     const to = Math.round(now * factor);
     setAsked({ from: now, to, before: first });
@@ -56,10 +58,10 @@ function HalfOrTwice({ state, change, first, found }: Props) {
   return (
     <>
       <div class="actions">
-        <button type="button" class="button small" onClick={times(0.5)}>
+        <button type="button" class="button small" disabled={now === 0} onClick={times(0.5)}>
           Halve it
         </button>
-        <button type="button" class="button small" onClick={times(2)}>
+        <button type="button" class="button small" disabled={now === 0} onClick={times(2)}>
           Double it
         </button>
       </div>
@@ -72,16 +74,17 @@ function HalfOrTwice({ state, change, first, found }: Props) {
 
 function Training(props: Props) {
   const { state, change } = props;
+  const slider = (field: keyof typeof TRAIN) => <Knob of={props} field={TRAIN[field]} value={state[field]} otherwise={1} part={(value) => ({ [field]: value })} />;
   return (
     <>
       <div class="pair">
         <TextField label="Tokens" value={state.tokens} wrong={props.wrong.tokens} live onPending={props.onPending} onChange={(tokens, remember) => { change({ tokens }, remember); }} />
         <SelectField label="Method" value={state.method} choices={[['full', 'full fine-tune'], ['lora', 'LoRA'], ['qlora', 'QLoRA']]} onChange={(method) => { change({ method }, true); }} />
       </div>
-      <Knob of={props} label="Deadline" value={Number(state.deadline)} least={3600} most={60 * 86400} scale={TIME} help="The job must be done within this time, including start-up" part={(value) => ({ deadline: String(Math.round(value)) })} />
+      {slider('deadline')}
       <HalfOrTwice {...props} />
-      <Knob of={props} label="Context, tokens" help="The length of the texts that the model is trained on" value={Number(state.seq)} least={256} most={131072} scale={COUNT} part={(value) => ({ seq: String(value) })} />
-      <Knob of={props} label="Batch per GPU" help="Sequences that a GPU trains on at the same time; a larger batch needs more memory" value={state.batch === '' ? 1 : Number(state.batch)} least={1} most={128} scale={COUNT} {...(state.batch === '' ? { shown: 'best that fits' } : {})} part={(value) => ({ batch: String(value) })} />
+      {slider('seq')}
+      {slider('batch')}
       {state.batch !== '' && (
         <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { change({ batch: '' }, true); }}>
           Let rightsize choose the batch
@@ -93,16 +96,14 @@ function Training(props: Props) {
 
 function Serving(props: Props) {
   const { state, change } = props;
-  const slider = (field: 'rate' | 'isl' | 'osl' | 'ttft' | 'tpot', label: string, least: number, most: number, scale: typeof TIME, help?: string) => (
-    <Knob of={props} label={label} value={Number(state[field])} least={least} most={most} scale={scale} help={help} part={(value) => ({ [field]: String(value) })} />
-  );
+  const slider = (field: keyof typeof SERVE) => <Knob of={props} field={SERVE[field]} value={state[field]} part={(value) => ({ [field]: value })} />;
   return (
     <>
-      {slider('rate', 'Requests', 0.1, 1000, RATE, 'The mean rate of requests, all the time')}
-      {slider('isl', 'Context, tokens in', 64, 131072, COUNT, 'The length of a request’s prompt')}
-      {slider('osl', 'Tokens out', 1, 8192, COUNT, 'The length of a request’s answer')}
-      {slider('ttft', 'TTFT limit', 0.05, 20, TIME, TERMS['TTFT'])}
-      {slider('tpot', 'TPOT limit', 0.005, 0.5, TIME, TERMS['TPOT'])}
+      {slider('rate')}
+      {slider('isl')}
+      {slider('osl')}
+      {slider('ttft')}
+      {slider('tpot')}
       <SelectField label="Limits apply to" value={state.percentile} choices={[['50', '50 % of requests'], ['95', '95 % of requests'], ['99', '99 % of requests']]} onChange={(percentile) => { change({ percentile }, true); }} />
     </>
   );
@@ -114,10 +115,9 @@ function PriceSlider(props: Props) {
   const [gpu, given] = state.price === '' ? [first?.gpu, undefined] : (state.price.split('=') as [string, string]);
   if (!gpu) return null;
   const hourly = first && first.gpu === gpu ? first.usd_per_hour / first.gpus : 2;
-  const now = given === undefined ? hourly : Number(given);
   return (
     <>
-      <Knob of={props} label={`What if ${gpu} cost`} value={now} least={0.1} most={20} scale={HOURLY} hint={given === undefined ? 'Today’s price of the best plan; drag to see when it changes.' : 'Your price, at every provider.'} part={(value) => ({ price: `${gpu}=${String(value)}` })} />
+      <Knob of={props} field={priceOf(gpu)} value={given ?? String(Number(hourly.toPrecision(6)))} hint={given === undefined ? 'Today’s price of the best plan; drag to see when it changes.' : 'Your price, at every provider.'} part={(value) => ({ price: `${gpu}=${value}` })} />
       {given !== undefined && (
         <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { change({ price: '' }, true); }}>
           Back to market prices

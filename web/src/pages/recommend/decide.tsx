@@ -31,6 +31,8 @@ export function DecideForm(props: { found: Schemas['Recommend']; plan: Plan; ser
   const [tried, setTried] = useState(false);
   const [isFirst, setIsFirst] = useState(false);
   const form = useRef<HTMLFormElement>(null);
+  const opener = useRef(document.activeElement);
+  const close = () => { props.onClose(); if (opener.current instanceof HTMLElement) opener.current.focus(); };
   useEffect(() => {
     form.current?.querySelector('input')?.focus();
     showServer().then((server) => { setIsFirst(!server.ledger); }, () => undefined);
@@ -65,8 +67,8 @@ export function DecideForm(props: { found: Schemas['Recommend']; plan: Plan; ser
     );
   }
   return (
-    <Card title="Decide" note={`Record ${machinesOf(props.plan)} (${props.serving ? running(props.plan.usd_total) : money(props.plan.usd_total)}) with its predictions in the ledger of this server.${isFirst ? ' It is the first decision: the ledger is created with it.' : ''}`} tools={<button type="button" class="button small" onClick={props.onClose}>Close</button>}>
-      <form class="decide" ref={form} noValidate onSubmit={(event) => { event.preventDefault(); if (!state.busy) void send(); }}>
+    <Card title="Decide" note={`Record ${machinesOf(props.plan)} (${props.serving ? running(props.plan.usd_total) : money(props.plan.usd_total)}) with its predictions in the ledger of this server.${isFirst ? ' It is the first decision: the ledger is created with it.' : ''}`} tools={<button type="button" class="button small" onClick={close}>Close</button>}>
+      <form class="decide" ref={form} noValidate onKeyDown={(event) => { if (event.key === 'Escape') close(); }} onSubmit={(event) => { event.preventDefault(); if (!state.busy) void send(); }}>
         {field('workload', 'Workload', 'chat')}
         {field('team', 'Team (optional)', 'search')}
         {field('by', 'Decided by (optional)', 'your name')}

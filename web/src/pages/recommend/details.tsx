@@ -13,7 +13,7 @@ import { Chart } from '../../parts/chart';
 import { Table } from '../../parts/table';
 import { machinesOf } from './answer';
 import { useOtherGpus } from './clouds';
-import { changeShown, costOf, reasonsOf, timeOf } from './compare';
+import { changeShown, costOf, needShown, reasonsOf, timeOf } from './compare';
 import { alsoOf, changeFromFlags, FIELD_NAMES, isServing, type State } from './question';
 
 interface Props {
@@ -164,9 +164,11 @@ function Why({ plan }: { plan: Plan }) {
           {inPageWords(reason, FIELD_NAMES)}
         </li>
       ))}
-      <li class="note">
-        Price: {plan.price_source}, {plan.price_date}
-      </li>
+      {!plan.why.some((reason) => reason.includes(plan.price_source ?? '–')) && (
+        <li class="note">
+          Price: {plan.price_source}, {plan.price_date}
+        </li>
+      )}
     </ul>
   );
 }
@@ -175,7 +177,8 @@ function Changes({ found, change, plan, state }: Props) {
   if (!found) return <Busy what="Checking what would change it…" />;
   const first = found.plans?.[0] ?? plan;
   const breakpoints = found.breakpoints ?? [];
-  const changes = found.changes ?? [];
+  // Cents are within the error of every figure: a change that saves less than half a percent is none.
+  const changes = (found.changes ?? []).filter((each) => !first || each.plan.usd_total >= first.usd_total || each.plan.usd_total < 0.995 * first.usd_total);
   return (
     <div class="stack">
       {breakpoints.length > 0 && (
@@ -192,13 +195,14 @@ function Changes({ found, change, plan, state }: Props) {
         rows={changes}
         keyOf={(row) => row.flags}
         columns={[
-          { title: 'Change', cell: (row) => changeShown(row) },
-          { title: 'Then', cell: (row) => machinesOf(row.plan) },
+          { title: 'Change', cell: (row) => <>{changeShown(row)}<small class="narrow-only">{machinesOf(row.plan)}; {row.effect}</small></> },
+          { title: 'Then', roomy: true, cell: (row) => machinesOf(row.plan) },
           { title: isServing(state) ? `$/${period()}` : 'Cost', number: true, cell: (row) => costOf(row.plan, isServing(state)), sort: (row) => row.plan.usd_total },
           { title: 'vs now', number: true, cell: (row) => (first ? <Badge tone={row.plan.usd_total < first.usd_total ? 'good' : 'plain'}>{signedPercent(row.plan.usd_total / first.usd_total - 1)}</Badge> : '–') },
-          { title: 'Effect', wide: true, cell: (row) => <span class="quiet">{row.effect}</span> },
+          { title: 'Effect', wide: true, roomy: true, cell: (row) => <span class="quiet">{row.effect}</span> },
           {
             title: 'Try',
+            keep: true,
             cell: (row) => {
               const next = changeFromFlags(row.flags, state);
               return next ? (
@@ -229,9 +233,9 @@ function OtherGpus({ state, first }: { state: State; first: Plan[] }) {
       keyOf={(row) => row.name}
       columns={[
         { title: 'GPU', cell: (row) => row.name, sort: (row) => row.name },
-        { title: 'Best plan', wide: true, cell: (row) => (row.best ? machinesOf(row.best) : <span class="quiet">none meets the limits</span>) },
+        { title: 'Best plan', wide: true, cell: (row) => (row.best ? <>{machinesOf(row.best)}<small class="narrow-only">{[best && row.best.gpu !== best.gpu ? `${signedPercent(row.best.usd_total / best.usd_total - 1)} vs first` : '', isServing(state) ? `TTFT ${duration(timeOf(row.best, true))}` : `${duration(timeOf(row.best, false))}, ${number(row.best.gpus * row.best.hours)} GPU-hours`].filter(Boolean).join(', ')}</small></> : <span class="quiet">none meets the limits</span>) },
         { title: isServing(state) ? `$/${period()}` : 'Total', number: true, cell: (row) => (row.best ? costOf(row.best, isServing(state)) : ''), sort: (row) => row.best?.usd_total ?? Infinity },
-        { title: 'vs first', number: true, cell: (row) => (row.best && best && row.best.gpu !== best.gpu ? signedPercent(row.best.usd_total / best.usd_total - 1) : '') },
+        { title: 'vs first', number: true, roomy: true, cell: (row) => (row.best && best && row.best.gpu !== best.gpu ? signedPercent(row.best.usd_total / best.usd_total - 1) : '') },
         // A GPU that costs less per hour may need more hours.
         ...(isServing(state) ? [] : [{ title: 'GPU-hours', number: true, roomy: true, cell: (row: (typeof others)[number]) => (row.best ? number(row.best.gpus * row.best.hours) : '') }]),
         { title: '$/GPU-h', number: true, roomy: true, cell: (row) => (row.best ? money(row.best.usd_per_hour / row.best.gpus) : '') },
@@ -255,12 +259,12 @@ function Rejected({ found, state }: Props) {
       most={20}
       keyOf={(row) => `${row.what} ${row.stage}`}
       columns={[
-        { title: 'GPU', cell: (row) => row.what, sort: (row) => row.what },
+        { title: 'GPU', cell: (row) => <>{row.what}{row.nearest_fix && <small class="narrow-only">{inPageWords(row.nearest_fix, FIELD_NAMES)}</small>}</>, sort: (row) => row.what },
         { title: 'Rejected by', cell: (row) => <Badge tone="warn">{row.stage === 'slo' ? 'SLO' : row.stage}</Badge>, sort: (row) => row.stage },
-        { title: 'Needs', cell: (row) => (row.stage === 'software' ? `${stackName(row.need)} on this chip` : row.need) },
+        { title: 'Needs', cell: (row) => (row.stage === 'software' ? `${stackName(row.need)} on this chip` : needShown(row)) },
         { title: 'Has', cell: (row) => row.have },
-        { title: 'Nearest fix', wide: true, cell: (row) => <span class="quiet">{inPageWords(row.nearest_fix ?? '–', FIELD_NAMES)}</span> },
-        { title: 'Options', number: true, cell: (row) => number(row.count), sort: (row) => row.count },
+        { title: 'Nearest fix', wide: true, roomy: true, cell: (row) => <span class="quiet">{inPageWords(row.nearest_fix ?? '–', FIELD_NAMES)}</span> },
+        { title: 'Options', number: true, roomy: true, cell: (row) => number(row.count), sort: (row) => row.count },
       ]}
     />
     {unpriced.length > 0 && <p class="quiet">No price on file at these providers and terms: {unpriced.join(', ')}.</p>}

@@ -17,13 +17,16 @@ import { DecideForm } from './decide';
 import { CostAgainstTime, WorkPerDollar } from './pictures';
 import { PlansTable, planRows } from './plans';
 import { Scenarios } from './scenarios';
-import { commandLine, DEFAULTS, FIELD_NAMES, isServing, problemsOf, question, quickQuestion, refusedFields, withoutDeadline, type State } from './question';
+import { commandLine, DEFAULTS, FIELD_NAMES, isServing, labelOf, problemsOf, question, quickQuestion, refusedFields, withoutDeadline, type State } from './question';
 
 type Recommend = Schemas['Recommend'];
 
 const NONE: Plan[] = [];
 /** Parts of the state that do not change the question. */
 const VIEW = { plan: '1', vs: '', tab: '', tool: '' };
+
+/** Fields that show what is wrong with them themselves. */
+const TEXT_FIELDS = new Set(['tokens', 'gpu', 'regions', 'budget', 'maxgpus']);
 
 /** The question of a first visit. */
 const EXAMPLE = JSON.stringify({ ...DEFAULTS, ...VIEW });
@@ -66,12 +69,16 @@ export function Recommendation() {
   const picked: Plan | undefined = before ? first : choice?.plan;
   const other = choices.find((each) => each.key === state.vs && each !== choice);
   // Charts draw the limits of the question at the time of the answer, so they are drawn once per answer.
-  const answered = useMemo(() => ({ ...state, job }), [found]);
+  const answered = useMemo(() => ({ ...(asking ?? state), job }), [found]);
   // Most answers arrive within 150 ms; while a slow one is computed, the old one is greyed.
   const slow = useSettled(quick.busy, 150) && quick.busy;
   const outdated = pending || slow || Object.keys(problems).length > 0 || quick.failed !== undefined || job !== state.job;
-  const wrong = { ...(quick.failed instanceof Refused ? refusedFields(quick.failed.messages) : {}), ...problems };
-  const pick = useCallback((plan: string) => { change({ plan }, true); }, [change]);
+  // A refusal is that of the last question asked: it says nothing about fields that have changed since.
+  const refused = Object.keys(problems).length === 0 && !pending ? quick.failed : undefined;
+  const wrong = { ...(refused instanceof Refused ? refusedFields(refused.messages) : {}), ...problems };
+  // Said once: below its field if that is a text field, otherwise above the answer.
+  const above = refused instanceof Refused ? refused.without((message) => { const [field = ''] = Object.keys(refusedFields([message])); return TEXT_FIELDS.has(field); }) : refused;
+  const pick = useCallback((plan: string, remember = true) => { change({ plan }, remember); }, [change]);
   // Rendered once per answer, not at every move of a slider, to keep the slider responsive.
   const pictures = useMemo(
     () =>
@@ -118,12 +125,12 @@ export function Recommendation() {
               onClose={() => { setOpen(null); }}
             />
           )}
-          {quick.failed !== undefined && (
+          {above !== undefined && (
             <Card label="Error">
-              <Problem failed={quick.failed} fields={FIELD_NAMES} />
+              <Problem failed={above} fields={FIELD_NAMES} />
             </Card>
           )}
-          {!asking && <Card label="Error"><p class="note bad">{Object.values(problems).join(' ')}</p></Card>}
+          {!asking && <Card label="Error"><p class="note bad">{Object.entries(problems).map(([field, why]) => `${labelOf(field)}: ${why}`).join(' ')}</p></Card>}
           {!found && asking && quick.failed === undefined && (
             <Card label="Working">
               <div class="empty">
@@ -132,7 +139,7 @@ export function Recommendation() {
             </Card>
           )}
           {found && fullAsk && (
-            <div class={`stack ${outdated ? 'stale' : ''}`}>
+            <div class={`stack ${Object.keys(problems).length > 0 ? 'stale kept' : outdated ? 'stale' : ''}`}>
               {Object.keys(problems).length > 0 && <p class="note warn">This is still the answer to the previous question.</p>}
               <AnswerCard found={found} plan={picked} serving={serving} full={fullIsCurrent ? full.value : undefined} unlimited={fullIsCurrent && !unlimited.busy ? unlimited.value?.plans?.[0] : undefined}
                 labels={choice && !before ? (labels.get(choice.key) ?? []) : []}
@@ -161,7 +168,7 @@ export function Recommendation() {
               {choice && other && <SideBySide first={choice} second={other} serving={serving} onClose={() => { change({ vs: '' }, true); }} />}
               {pictures}
               {!isRanked && plans.length > 0 && <Card label="Other plans">{full.failed === undefined ? <div class="empty"><Busy what="Comparing with other plans…" /></div> : <Problem failed={full.failed} fields={FIELD_NAMES} />}</Card>}
-              <Details state={{ ...state, job }} change={change} found={fullIsCurrent ? full.value : undefined} plan={picked} ask={fullAsk} />
+              <Details state={{ ...(asking ?? state), job, tab: state.tab, tool: state.tool }} change={change} found={fullIsCurrent ? full.value : undefined} plan={picked} ask={fullAsk} />
             </div>
           )}
         </div>

@@ -16,7 +16,7 @@ interface Props {
   serving: boolean;
   state: State;
   picked: string | undefined; // key of a choice
-  onPick: (key: string) => void;
+  onPick: (key: string, remember?: boolean) => void;
 }
 
 interface Dot extends Choice {
@@ -30,6 +30,7 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
     const labels = labelsOf(found, serving);
     return choicesOf(found).map((choice) => ({ ...choice, time: timeOf(choice.plan, serving), usd: serving ? inPeriod(choice.plan.usd_total) : choice.plan.usd_total, labels: labels.get(choice.key) ?? [] })).filter((dot) => dot.time > 0);
   }, [found, serving]);
+  const inOrder = useMemo(() => [...dots].sort((a, b) => a.time - b.time || a.usd - b.usd), [dots]);
   const rows = useMemo(() => planRows(dots.map((dot) => dot.plan)), [dots]);
   const draw = useCallback(
     (width: number): Plot.PlotOptions => {
@@ -50,8 +51,10 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
       // Labels do not cross the line of the limit, either.
       const line = Array.from({ length: 41 }, (_, i) => ({ time: limit, usd: y[0] * (y[1] / y[0]) ** (i / 40) }));
       // Next to other labels there is no room for the long one.
-      const shown = ({ labels }: Dot) => firstOf(labels.filter((label) => label !== 'cheapest with a benchmark' || labels.length === 1), Math.floor((width - left - end) / 2 / LETTER));
-      const places = placeLabels(labelled.map((dot) => ({ ...pixel(dot), text: shown(dot) })), [...dots, ...line].map(pixel), width, height - bottom, left);
+      const shown = ({ labels }: Dot) => firstOf(labels.filter((label) => !label.startsWith('cheapest with ') || labels.length === 1), Math.floor((width - left - end) / 2 / LETTER));
+      const places = placeLabels(labelled.map((dot) => ({ ...pixel(dot), text: shown(dot) })), dots.map(pixel), { width, height: height - bottom, least: left, lines: line.map(pixel) });
+      // A label that had to move away has a line to its dot.
+      const leads = labelled.flatMap((dot, i) => { const at = places[i]; return at?.far ? [{ from: dot, to: { time: x[0] * (x[1] / x[0]) ** ((pixel(dot).x + at.dx - left) / (width - left - end)), usd: y[1] / (y[1] / y[0]) ** ((pixel(dot).y + at.dy - top) / (height - top - bottom)) } }] : []; });
       return {
         height,
         marginLeft: left,
@@ -67,6 +70,7 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
           Plot.line(front, { x: 'time', y: 'usd', stroke: 'var(--line-strong)', curve: 'step-after' }),
           Plot.dot(dots, { x: 'time', y: 'usd', r: 4.5, fill, fillOpacity: (dot: Dot) => (dot.plan.held_back ? 0.25 : 1), stroke: 'var(--c1)', strokeOpacity: (dot: Dot) => (dot.plan.held_back ? 0.4 : 1), strokeWidth: 1.4 }),
           Plot.dot(dots.filter((dot) => dot.key === picked), { x: 'time', y: 'usd', r: 8.5, stroke: 'var(--c2)', strokeWidth: 2 }),
+          Plot.link(leads, { x1: (lead: (typeof leads)[number]) => lead.from.time, y1: (lead: (typeof leads)[number]) => lead.from.usd, x2: (lead: (typeof leads)[number]) => lead.to.time, y2: (lead: (typeof leads)[number]) => lead.to.usd, stroke: 'var(--ink-3)', strokeWidth: 0.8 }),
           ...labelled.map((dot, i) => Plot.text([dot], { x: 'time', y: 'usd', text: () => shown(dot), textAnchor: places[i]?.anchor ?? 'start', dx: places[i]?.dx ?? 0, dy: places[i]?.dy ?? 0, fill: 'var(--ink)', stroke: 'var(--panel)', strokeWidth: 4 })),
           Plot.tip(dots, Plot.pointer({ x: 'time', y: 'usd', title, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
         ],
@@ -78,7 +82,8 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
     <Chart
       title={serving ? 'Cost against TTFT' : 'Cost against time'}
       note="Filled dots are ranked plans, hollow ones further trade-offs; the line connects the best."
-      hint="Click a dot to select it, again for a dot below it."
+      hint="Click a dot to select it, again for a dot below it; the arrow keys select one after the other."
+      keys={{ label: 'Selected plan', at: inOrder.findIndex((dot) => dot.key === picked), texts: inOrder.map((dot) => [dot.labels.join(', '), machinesOf(dot.plan), serving ? running(dot.plan.usd_total) : money(dot.plan.usd_total), duration(dot.time)].filter(Boolean).join(', ')), onStep: (at) => { const dot = inOrder[at]; if (dot) onPick(dot.key, false); } }}
       name="cost-against-time"
       rows={rows}
       draw={draw}

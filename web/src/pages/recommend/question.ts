@@ -1,8 +1,10 @@
 // The request of the page, from the state in its address.
 import type { AskFor } from '../../api/client';
-import { durationFlag } from '../../lib/format';
+import { durationFlag, magnitude } from '../../lib/format';
+import { wrongFields, wrongIn } from '../../lib/number_field';
 import { parseCount, parseDuration, parseMoney } from '../../lib/parse';
 import { aboutFlag } from '../../lib/words';
+import { priceOf, SERVE, TRAIN } from '../numbers';
 
 export const DEFAULTS = {
   job: 'train',
@@ -54,14 +56,33 @@ export function isServing(state: State): boolean {
 
 type Fields<T> = Partial<Record<keyof State, T>>;
 
-/** Invalid input by field; empty if all is valid. */
-export function problemsOf(state: State): Fields<string> {
-  const found: Fields<string> = {};
-  if (!isServing(state) && parseCount(state.tokens) === undefined) found.tokens = `${state.tokens === '' ? 'Type' : `“${state.tokens}” is not`} a number of tokens, like 1B or 500 million.`;
-  if (state.budget !== '' && parseMoney(state.budget) === undefined) found.budget = `“${state.budget}” is not an amount, like $500 or 10k.`;
-  if (state.maxgpus !== '' && !Number.isInteger(parseCount(state.maxgpus))) found.maxgpus = `“${state.maxgpus}” is not a number of GPUs.`;
-  return found;
+/** The most that the program takes. */
+const MOST = { tokens: 1e18, budget: 1e12, gpus: 65536 };
+
+/** What is wrong with a typed amount: no number, or not in range; undefined if nothing is. */
+function wrongAmount(text: string, value: number | undefined, most: number, what: string, like: string): string | undefined {
+  if (value !== undefined && value <= most) return undefined;
+  if (value !== undefined) return `Type ${what} up to ${magnitude(most)}.`;
+  const pointed = text.replace(/(\d),(?=\d)/, '$1.');
+  return `${text === '' ? `Type ${what}` : `“${text}” is not ${what}`}, like ${like}.${pointed === text ? '' : ` Write ${pointed} for decimals: a comma separates thousands.`}`;
 }
+
+/** Invalid input by field, with its label; empty if all is valid. */
+export function problemsOf(state: State): Fields<string> {
+  const [gpu = '', price] = state.price.split('=');
+  const gpus = parseCount(state.maxgpus);
+  const found: Fields<string | undefined> = {
+    ...wrongFields(isServing(state) ? SERVE : TRAIN, state),
+    price: price === undefined ? undefined : wrongIn(priceOf(gpu), price),
+    tokens: isServing(state) ? undefined : wrongAmount(state.tokens, parseCount(state.tokens), MOST.tokens, 'a number of tokens', '1B or 500 million'),
+    budget: state.budget === '' ? undefined : wrongAmount(state.budget, parseMoney(state.budget), MOST.budget, 'an amount', '$500 or 10k'),
+    maxgpus: state.maxgpus === '' ? undefined : wrongAmount(state.maxgpus, Number.isInteger(gpus) ? gpus : undefined, MOST.gpus, 'a number of GPUs', '64'),
+  };
+  return Object.fromEntries(Object.entries(found).filter(([, why]) => why !== undefined)) as Fields<string>;
+}
+
+/** The label of a field. */
+export const labelOf = (field: string) => Object.values(FLAGS).find(([name]) => name === field)?.[1] ?? field;
 
 /** The field of the page for each flag of the program, and its label. */
 const FLAGS: Record<string, [keyof State, string]> = {

@@ -8,7 +8,8 @@ import { inPageWords } from '../../lib/words';
 import { Badge, Stats } from '../../parts/basics';
 import { AskPage, Hero, ModelField, TableCard } from '../../parts/ask_page';
 import { Chart } from '../../parts/chart';
-import { COUNT, SelectField, TextField } from '../../parts/fields';
+import { SelectField, TextField } from '../../parts/fields';
+import { RL } from '../numbers';
 
 const DEFAULTS = { model: 'qwen2.5-7b', algorithm: 'grpo', stack: 'verl', prompts: '128', samples: '8', isl: '512', osl: '1500', longest: '8192', steps: '200', gpu: '', maxgpus: '32', plan: '1' };
 type State = typeof DEFAULTS;
@@ -40,21 +41,21 @@ function Step({ plans, picked, onPick }: { plans: Plan[]; picked: Plan | undefin
   const draw = useCallback((width: number): Plot.PlotOptions => ({
     height: 34 * Math.min(8, plans.length) + 56,
     marginBottom: 36,
-    marginLeft: width < 560 ? 150 : 220,
+    marginLeft: width < 560 ? 150 : width < 800 ? 220 : 310,
     marginRight: 20,
     x: { label: 'seconds of a step →', grid: true, ticks: width < 560 ? 3 : 6 },
     // On a phone, the provider is left to the table.
-    y: { label: null, domain: [...new Set(rows.map((row) => row.plan))], tickSize: 0, tickFormat: (name: string) => middleCut(width < 560 ? name.slice(0, name.lastIndexOf(', ')) : name, width < 560 ? 21 : 32) },
+    y: { label: null, domain: [...new Set(rows.map((row) => row.plan))], tickSize: 0, tickFormat: (name: string) => middleCut(width < 560 ? name.slice(0, name.lastIndexOf(', ')) : name, width < 560 ? 21 : width < 800 ? 32 : 46) },
     marks: [
       Plot.barX(rows, Plot.stackX({ y: 'plan', x: 'seconds', fill: (row: (typeof rows)[number]) => COLOURS[row.phase] ?? 'var(--c8)', fillOpacity: (row: (typeof rows)[number]) => (plans[row.at] === picked ? 0.95 : 0.55), insetTop: 5, insetBottom: 5, order: null })),
       Plot.tip(rows, Plot.pointer(Plot.stackX({ y: 'plan', x: 'seconds', order: null, title: (row: (typeof rows)[number]) => `${row.plan}\n${PHASES[row.phase] ?? row.phase}: ${duration(row.seconds)}`, fill: 'var(--panel)', stroke: 'var(--line-strong)' }))),
     ],
   }), [rows, plans, picked]);
-  return <Chart title="Where the time of a step goes" note="Time that other phases do not hide" hint="Click a bar to select its plan." name="rl-step" rows={rows} draw={draw} legend={Object.entries(PHASES).map(([phase, name]) => [name, COLOURS[phase] ?? 'gray'])} onPick={(value) => { onPick((value as (typeof rows)[number]).at); }} />;
+  return <Chart title="Where the time of a step goes" note="Only the part of each phase that does not run beside another one" hint="Click a bar to select its plan." name="rl-step" rows={rows} draw={draw} legend={Object.entries(PHASES).map(([phase, name]) => [name, COLOURS[phase] ?? 'gray'])} onPick={(value) => { onPick((value as (typeof rows)[number]).at); }} />;
 }
 
 export function RlPage() {
-  const question = useQuestion('recommend', DEFAULTS, questionOf, { view: ['plan'], reset: { plan: '1' }, quick: quickOf, hasPlan: (answer) => (answer.plans ?? []).length > 0 });
+  const question = useQuestion('recommend', DEFAULTS, questionOf, { numbers: () => RL, view: ['plan'], reset: { plan: '1' }, quick: quickOf, hasPlan: (answer) => (answer.plans ?? []).length > 0 });
   const { state, change, choose, slider } = question;
   return (
     <AskPage title="RL training" what="Reinforcement learning: which GPUs, and how to divide them between training and generation" question={question} names={NAMES}
@@ -65,13 +66,13 @@ export function RlPage() {
             <SelectField label="Algorithm" value={state.algorithm} choices={[['grpo', 'GRPO'], ['ppo', 'PPO'], ['dapo', 'DAPO'], ['rloo', 'RLOO'], ['reinforce++', 'REINFORCE++'], ['distill', 'distillation']]} onChange={choose('algorithm')} />
             <SelectField label="Framework" value={state.stack} choices={[['verl', 'verl'], ['nemo-rl', 'NeMo-RL'], ['openrlhf', 'OpenRLHF'], ['trl', 'TRL']]} onChange={choose('stack')} />
           </div>
-          {slider('prompts', 'Prompts per step', 8, 4096, COUNT)}
-          {slider('samples', 'Answers per prompt', 1, 128, COUNT)}
-          {slider('isl', 'Tokens in', 16, 32768, COUNT)}
-          {slider('osl', 'Tokens out, mean', 64, 32768, COUNT)}
-          {slider('longest', 'Tokens out, at most', 128, 131072, COUNT)}
-          {slider('steps', 'Steps', 1, 10000, COUNT)}
-          {slider('maxgpus', 'Maximum GPUs', 1, 512, COUNT)}
+          {slider('prompts')}
+          {slider('samples')}
+          {slider('isl')}
+          {slider('osl')}
+          {slider('longest')}
+          {slider('steps')}
+          {slider('maxgpus')}
           <TextField label="Only these GPUs" value={state.gpu} placeholder="h100-sxm, b200-sxm" onChange={choose('gpu')} />
         </>
       }
@@ -81,7 +82,7 @@ export function RlPage() {
         const plans = found.plans ?? [];
         const plan = plans[Number(state.plan) - 1] ?? plans[0];
         const cheaper = plans.filter((each) => plans[0] && each.usd_total < plans[0].usd_total).sort((a, b) => a.usd_total - b.usd_total)[0];
-        const less = [...(found.offers ?? []), ...(found.changes ?? [])].filter((each) => plans[0] && each.usd_total < plans[0].usd_total).sort((a, b) => a.usd_total - b.usd_total);
+        const less = [...(found.offers ?? []), ...(found.changes ?? [])].filter((each) => plans[0] && each.usd_total < 0.995 * plans[0].usd_total).sort((a, b) => a.usd_total - b.usd_total);
         if (!plan) return <Hero line="Nothing meets these limits" sub="Allow more GPUs, or shorten the answers." />;
         return (
           <>
@@ -109,7 +110,7 @@ export function RlPage() {
                 { title: 'GPUs', cell: (row) => `${number(row.gpus)} × ${row.gpu}`, sort: (row) => row.gpu },
                 { title: 'Total', number: true, cell: (row) => <strong>{money(row.usd_total)}</strong>, sort: (row) => row.usd_total },
                 { title: 'Time', number: true, cell: (row) => duration(row.hours * 3600), sort: (row) => row.hours },
-                { title: 'Layout', roomy: true, cell: (row) => layoutShown(row.layout) },
+                ...(new Set(plans.map((row) => row.layout)).size > 1 ? [{ title: 'Layout', roomy: true, cell: (row: Plan) => layoutShown(row.layout) }] : []),
                 { title: 'Provider', roomy: true, cell: (row) => row.provider, sort: (row) => row.provider },
                 { title: 'Idle', number: true, roomy: true, cell: (row) => percent(row.idle_share), sort: (row) => row.idle_share },
                 { title: 'Memory', roomy: true, cell: (row) => <Badge tone={row.memory_verdict === 'fits' ? 'good' : 'warn'}>{row.memory_verdict}</Badge> },

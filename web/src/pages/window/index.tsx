@@ -8,7 +8,7 @@ import { useQuestion } from '../../parts/question';
 import { Stats } from '../../parts/basics';
 import { AskPage, GpuField, Hero, TableCard } from '../../parts/ask_page';
 import { Chart } from '../../parts/chart';
-import { COUNT, TIME } from '../../parts/fields';
+import { WINDOW } from '../numbers';
 import { bestOf, machineSize, partShown, wayOf, wholeCost, type Option } from './shapes';
 
 const DEFAULTS = { gpu: 'a100-80gb-sxm', volume: '1000000', item: '0.082', window: '14400', startup: '120' };
@@ -43,17 +43,17 @@ function Schedule({ value }: { value: Window }) {
 }
 
 export function WindowPage() {
-  const question = useQuestion('window', DEFAULTS, questionOf);
-  const { state, choose, slider } = question;
+  const question = useQuestion('window', DEFAULTS, questionOf, { numbers: () => WINDOW });
+  const { state, used, choose, slider } = question;
   return (
     <AskPage title="Batch window" what="Work that can wait: collect it, process it in runs, and compare with real time" question={question} names={NAMES}
       fields={
         <>
           <GpuField value={state.gpu} onChange={choose('gpu')} />
-          {slider('volume', 'Items per day', 1000, 1e9, COUNT)}
-          {slider('item', 'GPU time per item', 0.001, 60, TIME)}
-          {slider('window', 'Collected for', 600, 86400, TIME)}
-          {slider('startup', 'Start of a GPU', 5, 1800, TIME)}
+          {slider('volume')}
+          {slider('item')}
+          {slider('window')}
+          {slider('startup')}
         </>
       }
     >
@@ -61,11 +61,11 @@ export function WindowPage() {
         const options = value.options ?? [];
         const real = options.find((each) => each.name === 'real time');
         const { best, shared } = bestOf(options);
-        const way = (option: Option) => wayOf(option.name, Number(state.window));
+        const way = (option: Option) => wayOf(option.name, Number(used.window));
         const saving = real && best && real.usd_per_month && best !== real ? 1 - wholeCost(best) / wholeCost(real) : 0;
         return (
           <>
-            <Hero line={best ? `${way(best)}: ${plural(best.gpus, 'GPU')} for ${running(wholeCost(best))}${saving > 0 ? `, ${percent(saving)} less than real time` : ''}` : `${plural(value.gpus ?? 0, 'GPU')} in each run`} sub={`${number(value.items_per_day)} items a day of ${duration(value.item_seconds)} each on ${value.gpu ?? 'your GPU'}.${shared ? ` ${way(shared)}: ${running(shared.usd_per_month)}, if other work fills the rest of a machine with ${number(machineSize(shared))} GPUs.` : ''}`}>
+            <Hero line={best ? `${way(best)}: ${plural(best.gpus, 'GPU')} for ${running(wholeCost(best))}${saving > 0 ? `, ${percent(saving)} less than real time` : ''}` : `${plural(value.gpus ?? 0, 'GPU')} in each run`} sub={`${number(value.items_per_day)} items a day, each with ${duration(value.item_seconds)} of GPU time on ${value.gpu ?? 'your GPU'}.${shared ? ` ${way(shared)}: ${running(shared.usd_per_month)}, if other work fills the rest of a machine with ${number(machineSize(shared))} GPUs.` : ''}`}>
               <Stats items={[{ name: 'GPUs in a run', value: value.gpus === null ? '–' : number(value.gpus) }, { name: 'A run takes', value: duration(value.busy_seconds) }, { name: 'Items in a window', value: number(value.items_per_window ?? 0) }, { name: 'Longest wait', value: duration(best?.latency_seconds), note: 'from arrival to result', help: 'An item that arrives when a window opens waits for the end of the window and for its run' }]} />
             </Hero>
             <Schedule value={value} />
