@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "base/cancel.h"
 #include "base/long_work.h"
@@ -23,8 +24,9 @@ struct Ranked {
 };
 
 bool cheaper(const Ranked& a, const Ranked& b) {
-  const double price_a = a.run.configuration.price, price_b = b.run.configuration.price;
-  return price_a != price_b ? price_a < price_b : a.excess < b.excess;
+  // A limit that no run reaches changes nothing but the room: the wider one is at the smaller share of its capacity.
+  const auto key = [](const Ranked& one) { return std::tuple(one.run.configuration.price, one.excess, one.run.load); };
+  return key(a) < key(b);
 }
 
 class ConfigurationSearcher {

@@ -68,6 +68,20 @@ TEST(Search, MatchesExhaustiveLongSimulations) {
   }
 }
 
+// Of settings with the same runs, the one with the most room is reported, in whatever order they come.
+TEST(Search, ALimitThatIsNeverReachedIsTheWidest) {
+  for (const double rate : {5.0, 20.0, 40.0}) {
+    const Planner planner(service_of(rate, latency(Statistic::kP95, 60)), {replica_to(64)});
+    for (const std::vector<int>& batches :
+         {std::vector{16, 32, 64}, std::vector{64, 16, 32}, std::vector{32, 64, 16}}) {
+      const ConfigurationSearch found = search(planner, grid(2, batches, {0}));
+      ASSERT_TRUE(found.best) << rate;
+      EXPECT_LT(found.best->profile.largest_batch, 16) << rate;
+      EXPECT_EQ(found.best->configuration.batching.max_batch, 64) << rate;
+    }
+  }
+}
+
 TEST(Search, ThreadsDoNotChangeTheAnswer) {
   const Planner planner(service_of(400, latency(Statistic::kP95, 30)), {replica_to(8)});
   SearchOptions alone, together;

@@ -11,10 +11,10 @@
 //   outlook.may_lead();           // false: never first in a recommendation
 //   outlook.age, outlook.sources; // how old the price is, and how many independent sources agree with it
 //
-// A price over kAgedDays old leads only if a second source is within kAgreement of it, or if every offer of the GPU on
-// these terms is as old; a commitment always needs a recent date or a second source. A price over a year old never
-// leads. Sources are those of the row itself, and other providers with about the same price for the same GPU and terms
-// in the last kAgedDays.
+// A price over kAgedDays old with one source is unconfirmed. It leads only if every offer of the GPU on these terms is
+// as old; a commitment always needs a recent date or a second source within kAgreement. A price over a year old never
+// leads. A planner compares only the offers that its request allows. Sources are those of the row itself, and other
+// providers with about the same price for the same GPU and terms in the last kAgedDays.
 #pragma once
 
 #include <array>
@@ -55,7 +55,8 @@ struct PriceOutlook {
 
   // Whether a recommendation may put the offer first: confirmed, recent or confirmed by a second source, and not a
   // launch floor. Peer-hosted offers need OfferFilter::community.
-  // Old prices without fresher ones may lead, but are in doubt as well.
+  // Old prices of one source without fresher ones may lead, but are in doubt as well: 'prices' marks them, and a
+  // recommendation names the cheapest plan with a confirmed price beside them.
   bool in_doubt() const { return !may_lead() || is_old(); }
   bool may_lead() const { return !floor && !unconfirmed && !outdated && !aged; }
 };

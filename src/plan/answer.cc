@@ -29,7 +29,7 @@ std::vector<const Plan*> Recommendation::compared() const {
     for (const Plan& plan : *list) all.push_back(&plan);
   if (all.size() <= kCompared) return all;
   // The same ones whatever the length of the list: the first, and of the rest the best and the cheapest other GPU.
-  const auto is_other = [&](const Plan* plan) { return may_be_next(*plan); };
+  const auto is_other = [&](const Plan* plan) { return plan->offer.gpu != plans.front().offer.gpu; };
   const auto is_rival = [&](const Plan* plan) { return is_other(plan) && is_sound(*plan); };
   const auto rival = std::find_if(all.begin(), all.end(), is_rival);
   auto cheapest = all.end();
@@ -46,23 +46,19 @@ std::vector<const Plan*> Recommendation::close_calls() const {
   std::vector<const Plan*> close;
   std::set<const catalog::Gpu*> seen;
   for (const Plan* plan : compared()) {
-    if (!may_be_next(*plan) || plan->cost > plans.front().cost * kClose) continue;
-    if (plan->cost * kClose < plans.front().cost) continue;  // clearly cheaper, and ranked lower for its risks
+    const Plan& first = plans.front();
+    const bool sound = plan->cost < first.cost || plan->price.may_lead() || !first.price.may_lead();
+    if (plan->offer.gpu == first.offer.gpu || !sound || plan->cost > first.cost * kClose) continue;
+    if (plan->cost * kClose < first.cost) continue;  // clearly cheaper, and ranked lower for its risks
     if (seen.insert(plan->offer.gpu).second) close.push_back(plan);
   }
   return close;
 }
 
-bool Recommendation::may_be_next(const Plan& plan) const {
-  const Plan& first = plans.front();
-  return plan.offer.gpu != first.offer.gpu &&
-         (plan.cost < first.cost || plan.price.may_lead() || !first.price.may_lead());
-}
-
 const Plan* Recommendation::next_gpu() const {
   const Plan* next = nullptr;
   for (const Plan* plan : compared())
-    if (may_be_next(*plan) && (next == nullptr || plan->cost < next->cost)) next = plan;
+    if (plan->offer.gpu != plans.front().offer.gpu && (next == nullptr || plan->cost < next->cost)) next = plan;
   return next;
 }
 
@@ -78,7 +74,7 @@ std::string_view terms_name(const market::Offer& offer) {
 
 bool keeps_limits_if_slow(const Request& request, const Plan& plan) {
   if (request.work.kind == WorkKind::kServing) return room_of(request, plan) >= plan.speed.high;
-  return !request.limits.deadline || plan.elapsed() * plan.speed.high <= *request.limits.deadline;
+  return !request.limits.deadline || plan.elapsed_at(plan.speed.high) <= *request.limits.deadline;
 }
 
 const Plan* Recommendation::safest(const Request& request, std::optional<catalog::Purchase> terms) const {
@@ -111,8 +107,9 @@ Decision Recommendation::decision() const {
   constexpr double kSure = 0.8, kLikely = 0.5;
   // A plan that may break a limit or need more machines has not won yet, nor one with an old price of one source.
   const bool cheaper = rival() != nullptr && rival()->cost < plans.front().cost;
+  const Plan& first = plans.front();
   const bool at_risk =
-      cheaper || may_break_limits || plans.front().resizing > 1 - kSure || plans.front().has_old_price();
+      cheaper || may_break_limits || first.misses_if_slow || first.resizing > 1 - kSure || first.has_old_price();
   const double sure = confidence.value_or(1);
   if (sure < kLikely) return Decision::kUncertain;
   return sure < kSure || at_risk ? Decision::kAhead : Decision::kClear;

@@ -258,7 +258,7 @@ double draw_share(const Request& request, const PricedOption& c) {
 
 // If the GPUs are slow, a service would use the cheapest machines and layout of its kind that still meet the limits.
 void share_slow_ends(std::vector<PricedOption>& candidates) {
-  std::map<std::pair<Kind, Precision>, Usd> least;
+  std::map<std::pair<Kind, Precision>, std::pair<bool, Usd>> least;  // those that the limits allow come first
   const auto key = [](const PricedOption& c) {
     Kind plain = kind_of(c);
     std::get<3>(plain) = false;
@@ -266,14 +266,15 @@ void share_slow_ends(std::vector<PricedOption>& candidates) {
   };
   for (const PricedOption& c : candidates) {
     if (c.option->machines_if_slow.value_or(0) == 0) continue;
-    const auto [at, is_new] = least.try_emplace(key(c), c.cost_high);
-    if (!is_new) at->second = std::min(at->second, c.cost_high);
+    const std::pair end(!c.option->slow_is_allowed, c.cost_high);
+    const auto [at, is_new] = least.try_emplace(key(c), end);
+    if (!is_new) at->second = std::min(at->second, end);
   }
   for (PricedOption& c : candidates) {
     if (!c.option->machines_if_slow) continue;
     const auto known = least.find(key(c));
-    c.misses_if_slow = known == least.end();
-    if (!c.misses_if_slow) c.cost_high = std::max(c.cost, known->second);
+    c.misses_if_slow = known == least.end() || known->second.first;
+    if (known != least.end()) c.cost_high = std::max(c.cost, known->second.second);
   }
 }
 
@@ -348,6 +349,7 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
           market::side_costs(serving ? kMonth : candidate.time.total(), paid ? Bytes{} : stored, request.assumptions);
       set_cost(request, candidate);
       candidate.risk = risk;
+      candidate.misses_if_slow = !serving && may_miss(request, candidate);
       if (!book.committed().empty()) candidate.drawn = market::sum_of(draws_of(request, book, candidate));
       if (const auto broken = broken_limit(request, candidate)) {
         // The nearest option is the one that would be chosen first: doubtful prices come last.
@@ -372,48 +374,14 @@ bool PricedOption::is_extrapolated() const {
 
 bool PricedOption::has_benchmark() const { return perf::has_benchmark(option->basis, machines->speed.relative); }
 
-double limit_used(const Request& request, const Deployment& d) {
-  double used = 0;
-  if (request.work.kind != WorkKind::kServing) return used;
-  if (request.limits.ttft) used = std::max(used, d.ttft / *request.limits.ttft);
-  if (request.limits.tpot) used = std::max(used, d.tpot / *request.limits.tpot);
-  if (request.limits.latency) used = std::max(used, d.answer / *request.limits.latency);
-  return used;
+bool PricedOption::is_unproven(const Request& request) const {
+  return !request.work.is_measured() && !has_benchmark() && !offer->is_own() && price->is_old();
 }
 
-double deviation_of(const perf::Interval& speed) {
-  constexpr double kEightyPercent = 1.2816;  // standard deviations of the 80 % interval
-  return std::log(speed.high) / kEightyPercent;
-}
-
-double room_of(const Request& request, const Deployment& d) {
-  const double used = std::max(limit_used(request, d), d.load / request.limits.max_load);
-  return used > 0 ? std::max(1.0, 1 / used) : 1e300;
-}
-
-double chance_of_resizing(const Request& request, const Deployment& d) {
-  const double deviation = deviation_of(d.speed);
-  if (!(deviation > 0) || request.work.kind != WorkKind::kServing) return 0;
-  return 0.5 * std::erfc(std::log(room_of(request, d)) / deviation / std::sqrt(2.0));
-}
-
-// Faster: the exact need is between one group of machines less and the number found; the middle of that is scaled, or
-// the load where only the spare machine decided the number. Slower than the limits allow: more by as much, and as many
-// as were simulated at the slow end.
-double machines_at(const Request& request, const Option& option, double factor) {
-  const double now = option.machines, each = option.machines_each, least = std::min<double>(now, option.least_machines);
-  const auto whole = [&](double need) { return std::max(least, each * std::ceil(need / each - 1e-9)); };
-  if (factor < 1 || !option.confirmed) {
-    const bool spare_decides = option.confirmed && option.machines <= option.least_machines;
-    return whole((spare_decides ? now * option.load / request.limits.max_load : now - 0.5 * each) * factor);
-  }
-  double room = room_of(request, option);
-  const double high = std::max(option.speed.high, 1 + 1e-9), slow = option.machines_if_slow.value_or(0);
-  if (slow > 0) room = slow <= now ? std::max(room, high) : std::min(room, std::sqrt(high));
-  if (factor <= room) return now;
-  if (slow <= now) return std::max(now + each, whole(now * factor / room));
-  const double more = (slow - now) * std::log(factor / room) / std::log(high / room);
-  return std::max(now + each, whole(now + more));
+bool PricedOption::is_gamble(const Request& request) const {
+  const bool service = request.work.kind == WorkKind::kServing;
+  const bool untested = is_extrapolated() || (!service && !has_benchmark());
+  return misses_if_slow && untested && !request.work.is_measured();
 }
 
 Usd PricedOption::least_due(const Request& request) const {
@@ -426,13 +394,17 @@ Usd PricedOption::least_due(const Request& request) const {
 double PricedOption::ranked_cost(const Request& request) const {
   // Separate workers are simulated only if they may save enough; their place in the list then decides.
   const bool unlikely = is_separated(request, *this) && !option->confirmed;
-  if (is_extrapolated() && misses_if_slow) return kNever;
+  if (request.work.kind == WorkKind::kServing && is_gamble(request)) return kNever;
   // Among layouts with the same cost on slow GPUs, take the one that is likely the cheapest.
   constexpr double kLikely = 0.01;
   const double high = is_extrapolated() && cost > Usd{} ? cost_high / cost + kLikely : 1;
+  // More than errors of speed and price together usually are; of an extrapolation the high end is more.
+  constexpr double kClearly = 1.1;
+  const double doubt = is_unproven(request) && !is_extrapolated() ? kClearly : 1;
   const bool unrated = request.work.kind == WorkKind::kServing && !(request.work.rate > RequestsPerSecond{});
   const double requests = unrated ? option->requests_per_second : 1;
-  return in_usd(due()) / requests * high * risk * tightness(*option) / (unlikely ? 1 - kLeastSavingOfSeparation : 1);
+  return in_usd(due()) / requests * high * doubt * risk * tightness(*option) /
+         (unlikely ? 1 - kLeastSavingOfSeparation : 1);
 }
 
 double PricedOption::ranked_wait(const Request& request) const {
@@ -445,13 +417,14 @@ namespace {
 // the one that uses less of the commitments.
 struct Ranked {
   Ranked(const Request& request, const PricedOption& c)
-      : option(&c), key(!c.price->may_lead(), c.score(request), in_usd(c.cost), c.ranked_wait(request)) {}
+      : option(&c),
+        key(!c.price->may_lead(), c.is_gamble(request), c.score(request), in_usd(c.cost), c.ranked_wait(request)) {}
   bool operator<(const Ranked& other) const {
     return key != other.key ? key < other.key : names_of(*option) < names_of(*other.option);
   }
 
   const PricedOption* option;
-  std::tuple<bool, double, double, double> key;
+  std::tuple<bool, bool, double, double, double> key;
 };
 
 // Separate workers lead only if they save enough over every plain plan that is as sound, also on average over the range
@@ -548,6 +521,15 @@ std::vector<PricedOption> pareto_front(const Request& request, std::vector<Price
     front.push_back(*point.option);
     least_wait = point.cost_and_wait.second;
   }
+  // What raises the rank of a plan, such as memory to spare, is no reason to list it below one that is faster for less.
+  const bool service = request.work.kind == WorkKind::kServing;
+  const std::vector<PricedOption> all = front;
+  std::erase_if(front, [&](const PricedOption& slow) {
+    return !service && std::any_of(all.begin(), all.end(), [&](const PricedOption& c) {
+      return c.due() < slow.due() && c.wait(request) < slow.wait(request) &&
+             c.is_extrapolated() <= slow.is_extrapolated();
+    });
+  });
   return front;
 }
 

@@ -21,10 +21,10 @@ struct PricedOption {
   Usd cost_low = {}, cost_high = {};  // the middle 80 %
   Watts power = {};                   // of all GPUs and hosts; zero: unknown
   Usd drawn = {};                     // the part of the cost that spend commitments cover
-  bool misses_if_slow = false;        // services: at the slow end of the speed, none of its kind meets the limits
-  double risk = 1;                    // services: mean number of machines over the speed's range, over the planned one
-  double day_share = 1;               // of each day in which the job runs
-  bool starts_over = false;           // when it is interrupted: no storage outlives the machine
+  bool misses_if_slow = false;  // at the slow end of its speed: the deadline, or all limits of its kind's services
+  double risk = 1;              // services: mean number of machines over the speed's range, over the planned one
+  double day_share = 1;         // of each day in which the job runs
+  bool starts_over = false;     // when it is interrupted: no storage outlives the machine
   // Mean power over the paid time as a share of `power`: machines that stay paid for are off without traffic.
   double draw_share = 1;
   UsdPerMachineSecond rate = {};  // of one machine: its price; of the user's own, with electricity at its mean power
@@ -39,11 +39,15 @@ struct PricedOption {
   bool is_extrapolated() const;
   // Whether the GPU has a benchmark: perf::has_benchmark().
   bool has_benchmark() const;
+  // No benchmark, and an old price of one source: nothing about it is confirmed.
+  bool is_unproven(const Request& request) const;
+  // No benchmark, and limits that the slow end of its speed misses: it leads only if nothing else meets them.
+  bool is_gamble(const Request& request) const;
   // The cost that decides the rank. Of an extrapolation it is the high end, so that it leads only if even that is
   // cheaper than what was measured. Workers that the search separated must save 15 %, because a router and transfers
-  // of the KV cache are more to operate. Of a service it includes the machines that it takes if it is too slow for its
-  // limits, times the chance of that; without a rate it is the cost per request. Training with little memory to spare
-  // counts up to 5 % more.
+  // of the KV cache are more to operate. What is unproven must save 10 %. Of a service it includes the machines that it
+  // takes if it is too slow for its limits, times the chance of that; without a rate it is the cost per request.
+  // Training with little memory to spare counts up to 5 % more.
   double ranked_cost(const Request& request) const;
   double ranked_wait(const Request& request) const;
   // What decides the rank: the objective's value, with what other merits are worth.
@@ -102,8 +106,13 @@ double deviation_of(const perf::Interval& speed);
 // How many times as long everything may take before a simulated service breaks a limit of latency or load.
 double room_of(const Request& request, const Deployment& deployment);
 
-// The chance that it takes longer than that.
-double chance_of_resizing(const Request& request, const Deployment& deployment);
+// The chance that a service takes longer than that, given what the simulation of its slow end showed: it then needs
+// more machines. The chance that a plan breaks its limits: the same, or that a job misses its deadline.
+double chance_of_resizing(const Request& request, const Option& option);
+double chance_of_missing(const Request& request, const PricedOption& option);
+
+// Whether a service that needs more machines at the slow end of its speed then costs more than the budget.
+bool outgrows_budget(const Request& request, const Plan& plan);
 
 // Machines of a service if everything took `factor` times as long.
 double machines_at(const Request& request, const Option& option, double factor);

@@ -51,6 +51,31 @@ void add_training(const Request& request, std::vector<PossibleChange>& changes) 
   }
 }
 
+// Other software for the same training, where we write its command. `asked`: with every choice, because the settings
+// that lead with one framework say nothing about those of another.
+void add_stacks(const Request& asked, std::vector<PossibleChange>& changes) {
+  const bool full = asked.choices.methods == std::vector{Method::kFull};
+  const bool decoder = asked.model.kind == model::ModelKind::kDecoder && asked.model.image_size == 0;
+  if (!asked.stack_assumed || !full || !decoder || asked.job.train.preference || asked.work.is_measured()) return;
+  Request usual = asked;  // with the choices that were not given
+  usual.choices = {};
+  fill_choices(usual);
+  for (const auto& [kind, stack] : {std::pair(RequestChangeKind::kTorchTitan, model::Stack::kTorchTitan),
+                                    std::pair(RequestChangeKind::kMegatron, model::Stack::kMegatron)}) {
+    Request other = asked;
+    other.job.stack = stack;
+    if (!memory::check_job(other.model, other.job).empty()) continue;
+    if (other.job.train.compile && stack == model::Stack::kMegatron) continue;
+    const auto open = [&](auto SearchChoices::*choice) {
+      if (other.choices.*choice == usual.choices.*choice) (other.choices.*choice).clear();
+    };
+    open(&SearchChoices::recomputes), open(&SearchChoices::zero), open(&SearchChoices::expert);
+    open(&SearchChoices::tensor), open(&SearchChoices::pipeline);
+    fill_choices(other);
+    changes.push_back({kind, fmt::format("--stack {}", model::name_of(stack)), std::move(other)});
+  }
+}
+
 // Longer deadlines are in days.
 constexpr double kHourDays = 4;
 
@@ -312,6 +337,10 @@ bool keeps_result(RequestChangeKind kind) {
   return kind >= RequestChangeKind::kChunkedLoss && kind <= RequestChangeKind::kOffloadParameters;
 }
 
+bool changes_stack(RequestChangeKind kind) {
+  return kind == RequestChangeKind::kTorchTitan || kind == RequestChangeKind::kMegatron;
+}
+
 bool gives_up_one(RequestChangeKind kind) {
   return kind >= RequestChangeKind::kNoDeadline && kind <= RequestChangeKind::kMoreCarbon;
 }
@@ -439,6 +468,7 @@ std::vector<PossibleChange> possible_changes(const Request& asked, const std::ve
   add_terms(request, changes);
   add_limits(request, true, changes);
   if (request.work.is_measured()) return changes;
+  if (request.work.kind == WorkKind::kTraining) add_stacks(asked, changes);
   request.work.kind == WorkKind::kTraining ? add_training(request, changes) : add_serving(request, changes);
   return changes;
 }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/explain.h"
-#include "plan/test_requests.h"
+#include "plan/test_draws.h"
 
 namespace rightsize::plan {
 namespace {
@@ -32,7 +32,8 @@ TEST(PossibleChanges, TrainingChangesThatAlterTheResultLeastComeFirst) {
   const auto changes = possible_changes(request);
   EXPECT_THAT(flags_of(changes),
               ElementsAre("--cross-entropy chunked", "--offload optimizer", "--offload parameters", "--purchase spot",
-                          "--optimizer adamw-8bit", "--precision bf16", "--method lora", "--method qlora"));
+                          "--stack torchtitan", "--stack megatron", "--optimizer adamw-8bit", "--precision bf16",
+                          "--method lora", "--method qlora"));
   EXPECT_EQ(change_of(changes, "--method lora").choices.methods, std::vector{model::Method::kLora});
   EXPECT_EQ(change_of(changes, "--optimizer adamw-8bit").job.train.optimizer, model::Optimizer::kAdamW8bit);
 }
@@ -64,6 +65,59 @@ TEST(PossibleChanges, AdaptersAreOfferedOnlyWithPeft) {
                          std::find(flags.begin(), flags.end(), "--method qlora") != flags.end();
     EXPECT_EQ(offered, std::string(stack) == "hf") << stack;
   }
+}
+
+// Other software is offered where ours was assumed and we write its command: full training of language models.
+TEST(PossibleChanges, OtherSoftwareIsOfferedWhereItWasAssumed) {
+  const auto offers = [](Given given) {
+    const auto flags = flags_of(possible_changes(request_of(given)));
+    return std::ranges::count_if(flags, [](const std::string& flag) { return flag.starts_with("--stack"); });
+  };
+  const Given full = {{"model", "llama-3.2-1b"}, {"tokens", "1B"}};
+  EXPECT_EQ(offers(full), 2);
+  for (const auto& more : Given{{"stack", "hf"}, {"stack", "megatron"}, {"method", "lora"}, {"preference", "yes"}}) {
+    Given given = full;
+    given.push_back(more);
+    EXPECT_EQ(offers(given), 0) << more.first << " " << more.second;
+  }
+  EXPECT_EQ(offers({{"model", "resnet-50"}, {"samples", "1M"}}), 0);
+  EXPECT_EQ(offers({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"rate", "1/s"}}), 0);
+  for (const bool given : {false, true}) {
+    Given named = full;
+    if (given) named.push_back({"stack", "hf"});
+    const auto assumed = request_of(named).assumed;
+    EXPECT_EQ(std::ranges::count(assumed, std::string("Hugging Face Trainer (--stack hf)")), given ? 0 : 1);
+  }
+}
+
+// What other software is offered for is what it costs when it is requested, also where the assumed one cannot do the
+// work at all.
+TEST(PossibleChanges, OtherSoftwareCostsWhatItPromises) {
+  int offered = 0, only = 0;
+  for (int i = 0; i < std::max(6, requests_to_try()); ++i) {
+    Draw draw(8000 + first_seed() + static_cast<std::uint64_t>(i));
+    Given given = {{"model", draw.one_of({"llama-3.2-1b", "qwen2.5-1.5b", "llama-3.1-8b", "mistral-7b"})},
+                   {"tokens", draw.whole(1e8, 3e11)},
+                   {"seq", draw.one_of({"2048", "4096"})},
+                   {"gpu", draw.one_of({"h100-sxm", "b200-sxm,h100-sxm", "a100-80gb-sxm,h200-sxm"})},
+                   {"max-gpus", draw.one_of({"8", "32"})}};
+    if (i % 3 == 2) given.push_back({"precision", "fp8"});
+    const Recommendation found = recommend(request_of(given), built_in_prices(), built_in_constants());
+    for (const RequestChange& change : found.changes) {
+      if (!changes_stack(change.kind)) continue;
+      Given changed = given;
+      changed.push_back({"stack", change.flags.substr(change.flags.find(' ') + 1)});
+      Request request = request_of(changed);
+      request.plans_only = true;
+      const Recommendation again = recommend(request, built_in_prices(), built_in_constants());
+      SCOPED_TRACE(shown(changed));
+      ASSERT_FALSE(again.plans.empty());
+      EXPECT_NEAR(in_usd(again.plans.front().cost), in_usd(change.plan.cost), 0.02 * in_usd(change.plan.cost));
+      ++offered, only += found.plans.empty() ? 1 : 0;
+    }
+  }
+  EXPECT_GT(offered, 0);
+  EXPECT_GT(only, 0);
 }
 
 // Adapters are for fine-tuning: a data set with more tokens than the model has parameters is pre-training.

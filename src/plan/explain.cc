@@ -21,8 +21,10 @@ double normal_share_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)
 std::optional<double> confidence_of(const Request& request, const std::vector<PricedOption>& kinds) {
   std::vector<const PricedOption*> rivals;
   for (const PricedOption& c : kinds) {
-    // An extrapolation is reported as an experiment and a doubtful price as one to confirm; neither is a rival.
+    // What is extrapolated or unproven is reported as an experiment, and a doubtful price as one to confirm; none is a
+    // rival.
     if (c.is_extrapolated() && !kinds.front().is_extrapolated()) continue;
+    if (c.is_unproven(request) && !kinds.front().is_unproven(request)) continue;
     if (!c.price->may_lead() && kinds.front().price->may_lead()) continue;
     const auto same = [&](const PricedOption* other) { return other->machines->gpu == c.machines->gpu; };
     if (std::none_of(rivals.begin(), rivals.end(), same)) rivals.push_back(&c);
@@ -95,29 +97,28 @@ Experiment experiment_of(const Request& request, const PricedOption& tested, con
 PlanOutline outline_of(const PricedOption& c) { return {*c.offer, c.option->machines, c.cost, c.time.total()}; }
 
 std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector<PricedOption>& kinds,
-                                       const std::vector<PricedOption>& front) {
+                                       const FirstWithin& first_within) {
   std::vector<Breakpoint> points;
   if (kinds.empty()) return points;
   const PricedOption& first = kinds.front();
+  const PricedOption* next = nullptr;  // the cheapest on another GPU; what costs less than the first is held back
   for (const PricedOption& other : kinds) {
-    if (other.machines->gpu == first.machines->gpu || request.objective == Objective::kTime ||
-        request.objective == Objective::kEnergy)
-      continue;
-    if (other.cost < first.cost) continue;  // held back: an extrapolation or a doubtful price
-    // If commitments cover a plan, the GPU price does not decide.
-    if (!(first.cost > Usd{}) || first.drawn > Usd{} || other.drawn > Usd{}) break;
-    points.push_back({other.cost / first.cost, {}, outline_of(other)});
-    break;
+    const bool dearer = other.machines->gpu != first.machines->gpu && other.cost >= first.cost;
+    if (dearer && (next == nullptr || other.cost < next->cost)) next = &other;
   }
+  const bool by_cost = request.objective != Objective::kTime && request.objective != Objective::kEnergy;
+  // If commitments cover a plan, the GPU price does not decide.
+  if (next != nullptr && by_cost && first.cost > Usd{} && !(first.drawn > Usd{}) && !(next->drawn > Usd{}))
+    points.push_back({next->cost / first.cost, {}, outline_of(*next)});
   if (request.work.kind == WorkKind::kServing || request.objective != Objective::kCost) return points;
-  // Each point of the front is the answer for deadlines between its time and that of the previous point.
   constexpr std::size_t kMost = 3;
-  Seconds before = first.time.total();
-  for (const PricedOption& faster : front) {
-    // Cheaper options with doubtful prices are also on the front.
-    if (faster.time.total() >= before || points.size() > kMost) continue;
-    points.push_back({0, before, outline_of(faster)});
-    before = faster.time.total();
+  constexpr double kUnder = 0.995;
+  Seconds before = first.time.total() / first.day_share;
+  while (points.size() <= kMost) {
+    const std::optional<PricedOption> faster = first_within(before * kUnder);
+    if (!faster) break;
+    points.push_back({0, before, outline_of(*faster)});
+    before = faster->time.total() / faster->day_share;
   }
   return points;
 }

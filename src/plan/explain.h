@@ -1,6 +1,8 @@
 // The explanations of a recommendation: confidence, what would change it, doubts about the price, other terms.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +16,12 @@ namespace rightsize::plan {
 // first. Empty without another GPU.
 std::optional<double> confidence_of(const Request& request, const std::vector<PricedOption>& kinds);
 
+// The first plan under a shorter deadline; empty: none.
+using FirstWithin = std::function<std::optional<PricedOption>(Seconds)>;
+
 // Deadlines, prices and budgets at which another plan would be first.
 std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector<PricedOption>& kinds,
-                                       const std::vector<PricedOption>& front);
+                                       const FirstWithin& first_within);
 
 // Doubts about a price: unconfirmed, old, or far below other regions.
 std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today);
@@ -55,6 +60,8 @@ bool takes_one_pass(const Request& request);
 bool extends(RequestChangeKind kind);
 // Whether the change relaxes a limit, so that the plans of the request remain possible.
 bool relaxes(RequestChangeKind kind);
+// Whether the change runs the same training with other software.
+bool changes_stack(RequestChangeKind kind);
 // Whether the change needs less memory and gives the same result.
 bool keeps_result(RequestChangeKind kind);
 // Whether the change drops one limit of a request that nothing meets.

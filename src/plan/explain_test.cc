@@ -76,6 +76,14 @@ class Rivals {
                            usd(usd_total)});
   }
   const std::vector<PricedOption>& all() const { return candidates_; }
+  // The first one that is fast enough.
+  FirstWithin within() const {
+    return [this](Seconds deadline) {
+      const auto fast =
+          std::ranges::find_if(candidates_, [&](const PricedOption& c) { return c.time.total() <= deadline; });
+      return fast == candidates_.end() ? std::nullopt : std::optional(*fast);
+    };
+  }
 
  private:
   struct Kind {
@@ -140,21 +148,21 @@ TEST(Breakpoints, NamesThePriceAtWhichAnotherGpuWins) {
   rivals.add("a", 100, 10);
   rivals.add("a", 110, 10);
   rivals.add("b", 125, 10);
-  const std::vector<Breakpoint> found = breakpoints_of({}, rivals.all(), {rivals.all().front()});
+  const std::vector<Breakpoint> found = breakpoints_of({}, rivals.all(), rivals.within());
   ASSERT_EQ(found.size(), 1U);
   EXPECT_DOUBLE_EQ(found[0].cost_ratio, 1.25);
   EXPECT_EQ(found[0].plan.offer.gpu->name, "b");
   EXPECT_EQ(found[0].plan.cost, usd(125));
-  EXPECT_THAT(breakpoints_of({}, {}, {}), IsEmpty());
+  EXPECT_THAT(breakpoints_of({}, {}, rivals.within()), IsEmpty());
 }
 
-// The front from cheap to fast: each plan answers deadlines between its own hours and those of the previous plan.
+// From cheap to fast: each plan answers deadlines between its own hours and those of the previous plan.
 TEST(Breakpoints, EveryFasterPlanHasADeadlineBreakpoint) {
   Rivals rivals;
   rivals.add("a", 100, 10);
   rivals.add("b", 150, 5);
   rivals.add("c", 300, 2);
-  std::vector<Breakpoint> found = breakpoints_of({}, rivals.all(), rivals.all());
+  std::vector<Breakpoint> found = breakpoints_of({}, rivals.all(), rivals.within());
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[1].cost_ratio, 0);
   EXPECT_DOUBLE_EQ(in_hours(found[1].deadline_under), 10);
@@ -163,7 +171,7 @@ TEST(Breakpoints, EveryFasterPlanHasADeadlineBreakpoint) {
   EXPECT_EQ(found[2].plan.offer.gpu->name, "c");
   Request serving;
   serving.work.kind = WorkKind::kServing;
-  EXPECT_EQ(breakpoints_of(serving, rivals.all(), rivals.all()).size(), 1U) << "a service has no deadline";
+  EXPECT_EQ(breakpoints_of(serving, rivals.all(), rivals.within()).size(), 1U) << "a service has no deadline";
 }
 
 // The explanations of real requests are true: a plan for a shorter deadline meets it, and a batch reported as

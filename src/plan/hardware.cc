@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <tuple>
+
+#include "plan/candidates.h"
 
 namespace rightsize::plan {
 namespace {
@@ -19,6 +22,25 @@ auto key_of(const market::Offer& offer, const perf::Cluster& cluster) {
   const std::string own = limited ? offer.machine->instance + " " + offer.price->region : std::string();
   return std::tuple(offer.gpu->name, offer.machine->gpus, cluster.linked, in_bytes_per_s(cluster.network_per_gpu),
                     cluster.network_known, has_rdma(offer), own);
+}
+
+// A fresher price says that an old one may have changed only if the request could pay it: GPUs without a confirmed
+// price of the last days among its offers are first at an old one. A commitment binds for years, so it needs more.
+std::vector<market::PriceOutlook> outlooks_of(const std::vector<market::Offer>& offers, const market::PriceBook& book,
+                                              Seconds job) {
+  std::set<std::pair<const catalog::Gpu*, catalog::Purchase>> fresh;
+  std::vector<market::PriceOutlook> outlooks;
+  for (const market::Offer& offer : offers) {
+    const market::PriceOutlook& price = outlooks.emplace_back(book.outlook(offer, job));
+    const bool listed = !offer.is_own() && !offer.price->available && !offer.machine->retired && !price.community;
+    if (listed && !price.unconfirmed && price.age.value_or(Seconds{}) <= days(market::kAgedDays))
+      fresh.insert({offer.gpu, offer.price->purchase});
+  }
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    const bool commits = term_of(offers[i].price->purchase) > Seconds{};
+    outlooks[i].aged &= commits || fresh.contains({offers[i].gpu, offers[i].price->purchase});
+  }
+  return outlooks;
 }
 
 // Keeps regions that count towards different commitments separate.
@@ -49,6 +71,7 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
   std::vector<MachineClass> classes;
   std::map<decltype(key_of(offers[0], {})), std::size_t> found;
   std::map<const catalog::Gpu*, perf::GpuSpeed> speeds;
+  const std::vector<market::PriceOutlook> outlooks = outlooks_of(offers, book, job);
   for (const market::Offer& offer : offers) {
     const perf::Cluster cluster = perf::cluster_of(*offer.machine, *offer.gpu);
     const auto [place, fresh] = found.try_emplace(key_of(offer, cluster), classes.size());
@@ -71,7 +94,8 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
       }
       classes.push_back(std::move(made));
     }
-    add_offer(classes[place->second], offer, book.outlook(offer, job), book.committed());
+    add_offer(classes[place->second], offer, outlooks[static_cast<std::size_t>(&offer - offers.data())],
+              book.committed());
   }
   return classes;
 }

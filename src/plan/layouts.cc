@@ -44,6 +44,8 @@ std::string training_settings(const Request& request, const Plan& plan) {
   text += job.train.recompute == model::Recompute::kNone
               ? ", no recompute"
               : fmt::format(", {} recompute", model::name_of(job.train.recompute));
+  if (job.train.cross_entropy != model::CrossEntropy::kEager)
+    text += fmt::format(", {} loss", model::name_of(job.train.cross_entropy));
   return text;
 }
 
@@ -132,8 +134,8 @@ std::int64_t longest_planned(const Request& request, const Plan& plan) {
 
 std::string model_shown(const Request& request) {
   const std::string& given = request.model_given;
-  if (request.model.kind != model::ModelKind::kEncoder || given.empty() || given.ends_with(".json"))
-    return request.model.name;
+  const bool named = request.model.kind == model::ModelKind::kEncoder || is_one_pass_of_text(request);
+  if (!named || given.empty() || given.ends_with(".json")) return request.model.name;
   return to_lower(given.substr(given.rfind('/') + 1));
 }
 

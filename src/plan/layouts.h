@@ -36,7 +36,8 @@ bool routes_by_prefix(const Request& request);
 // Whether engines keep the KV cache of this plan in 8 bits: as requested, or their default for the weights.
 bool has_fp8_cache(const Request& request, const Plan& plan);
 
-// Encoders by the name that was typed: a reranker has the shape of an embedding model. Others by that of their shape.
+// Models of embeddings and scores by the name that was typed: they have the shape of another model. Others by that of
+// their shape.
 std::string model_shown(const Request& request);
 
 // Whether the model answers with an embedding or a score, as vLLM's pooling models do.

@@ -96,14 +96,16 @@ struct Plan : Deployment {
   bool extrapolated = false;  // the speed was scaled from another architecture, so the high cost decided the rank
   std::string relative = {};  // the measured GPU that the speed was scaled from; empty: its own benchmarks or none
   bool benchmarked = true;    // the speed is based on runs of this GPU, or the user's own: perf::has_benchmark()
-  bool misses_if_slow =
-      false;                  // services: at the slow end of the speed, no allowed number of machines meets the limits
-  double resizing = 0;        // chance_of_resizing()
+  // At the slow end of its speed: the deadline is missed, or no number of machines that the limits allow is enough.
+  bool misses_if_slow = false;
+  int machines_if_slow = 0;   // services: machines that are enough then; 0: no number is, or not simulated
+  double resizing = 0;        // chance_of_missing()
   double ranked_cost = 0;     // PricedOption::ranked_cost()
   double score = 0;           // PricedOption::score()
   memory::MemoryNeed memory;  // of the fullest GPU
   memory::Fit fit;
   perf::Bound bound = perf::Bound::kCompute;
+  double arithmetic_gain = 0;  // services: how much shorter the tightest limit gets with 20 % more FLOP/s
   perf::Notes notes;
   double mfu = 0;
   perf::Interval power_interval = {};         // factors on the power that bound it with 80 % probability
@@ -133,6 +135,12 @@ struct Plan : Deployment {
   }
   // Until the work is done, including the hours of a day in which it does not run.
   Seconds elapsed() const { return time.total() / day_share; }
+  // The same if the work takes this many times as long; start-up does not depend on the speed.
+  Seconds elapsed_at(double factor) const {
+    return (time.startup + (time.total() - time.startup) * factor) / day_share;
+  }
+  // No benchmark, and an old price of one source: PricedOption::is_unproven().
+  bool is_unproven() const { return !benchmarked && has_old_price(); }
   // For services that follow the hours: the cost of a month divided by its traffic.
   double usd_per_million_units() const {
     const double paid = machines_by_hour.empty() ? 1 : time.total() / kMonth / traffic_share;
@@ -253,6 +261,8 @@ enum class RequestChangeKind {
   kAnyRegion,
   kAnyProvider,
   kPowerCap,
+  kTorchTitan,  // other software for the same training
+  kMegatron,
   kLongerLimits,  // on latency, all by the same factor
   kTwoChanges,    // of a request that no single change satisfies within its budget
 };
@@ -361,6 +371,7 @@ struct Recommendation {
   std::optional<Experiment> experiment = {};
   std::optional<UnusedOwn> unused_own = {};
   std::vector<Plan> held_back = {};        // over 10 % cheaper than the first plan, with a price that may not lead
+  std::optional<Plan> confirmed = {};      // if the price of the first plan is in doubt: the cheapest where it is not
   std::vector<std::string> unpriced = {};  // providers that were asked for and have no price on these terms
   std::vector<UnlistedProvider> unlisted = {};
   // Of several terms that were asked for: those without any price, and the first plan of each that does not lead.
@@ -377,9 +388,7 @@ struct Recommendation {
   std::vector<const Plan*> compared() const;
   // The best plans on other GPUs that cost at most 5 % more or less than the first; extrapolations do not count.
   std::vector<const Plan*> close_calls() const;
-  // Whether a plan is on another GPU than the first, and cheaper or with a price as sound.
-  bool may_be_next(const Plan& plan) const;
-  // The cheapest of those that are listed, whatever its rank; null: none.
+  // The cheapest plan of those compared on another GPU, whatever its rank and its price; null: none.
   const Plan* next_gpu() const;
   // The best of those that are sound; null: none.
   const Plan* rival() const;
@@ -387,9 +396,11 @@ struct Recommendation {
   // The cheapest plan of those compared or of the front, on these terms, that meets its limits even at the slow end of
   // its speed; null: none.
   const Plan* safest(const Request& request, std::optional<catalog::Purchase> terms = {}) const;
-  // Whether a plan has a benchmark and a price as sound as that of the first.
+  // Whether a plan has a benchmark, and evidence and a price as sound as those of the first.
   bool is_sound(const Plan& plan) const {
-    return !plan.extrapolated && (plan.price.may_lead() || !plans.front().price.may_lead());
+    const Plan& first = plans.front();
+    return !plan.extrapolated && (!plan.is_unproven() || first.is_unproven()) &&
+           (plan.price.may_lead() || !first.price.may_lead());
   }
   // The best plan that does not need the first plan's capacity: another provider or another GPU; null if none is
   // listed.

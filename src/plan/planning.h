@@ -18,14 +18,15 @@
 #include "plan/plan.h"
 #include "plan/power_caps.h"
 #include "plan/search_serving.h"
+#include "plan/sensitivity.h"
 
 namespace rightsize::plan {
 
 // Identifies job settings that proved too large for a GPU.
 inline auto exclusion_key(const model::Job& job, const catalog::Gpu& gpu) {
   const model::Parallelism& p = job.parallel;
-  return std::tuple(gpu.name, job.train.method, job.precision, job.train.recompute, p.tensor, p.pipeline, p.expert,
-                    p.zero, p.gpus, job.batch);
+  return std::tuple(gpu.name, job.train.method, job.precision, job.train.recompute, job.train.cross_entropy, p.tensor,
+                    p.pipeline, p.expert, p.zero, p.gpus, job.batch);
 }
 
 inline bool is_on(const PricedOption& option, std::string_view gpu) { return option.machines->gpu->name == gpu; }
@@ -115,13 +116,14 @@ class Planning {
     });
   }
 
-  // The first plan if only these terms had been asked for, or null.
-  const PricedOption* first_on(catalog::Purchase terms) {
+  // The first plan of those wanted, as a narrower request ranks them, or null.
+  template <class Wanted>
+  const PricedOption* first_of(const Request& narrower, const Wanted& wanted) {
     return checked([&]() -> const PricedOption* {
-      std::vector<PricedOption> on = candidates_;
-      std::erase_if(on, [&](const PricedOption& c) { return c.offer->price->purchase != terms; });
-      on_terms_ = best_of_each_kind(request_, on);
-      return on_terms_.empty() ? nullptr : &on_terms_.front();
+      std::vector<PricedOption> some = candidates_;
+      std::erase_if(some, [&](const PricedOption& c) { return !wanted(c); });
+      narrowed_ = best_of_each_kind(narrower, some);
+      return narrowed_.empty() ? nullptr : &narrowed_.front();
     });
   }
 
@@ -159,11 +161,11 @@ class Planning {
     plan.cost_low = candidate.cost_low;
     plan.cost_high = candidate.cost_high;
     plan.interval_known = !serving_ || option.machines_if_slow.has_value();
-    plan.resizing = chance_of_resizing(request_, option);
+    plan.resizing = chance_of_missing(request_, candidate), plan.machines_if_slow = option.machines_if_slow.value_or(0);
     plan.extrapolated = candidate.is_extrapolated();
     plan.relative = candidate.machines->speed.relative;
     plan.benchmarked = request_.work.is_measured() || candidate.has_benchmark();
-    plan.misses_if_slow = candidate.misses_if_slow;
+    plan.misses_if_slow = candidate.misses_if_slow || outgrows_budget(request_, plan);
     plan.ranked_cost = candidate.ranked_cost(request_), plan.score = candidate.score(request_);
     plan.day_share = candidate.day_share;
     plan.starts_over = candidate.starts_over;
@@ -191,6 +193,7 @@ class Planning {
     std::vector<PricedOption> some(kinds_.begin(),
                                    kinds_.begin() + static_cast<std::ptrdiff_t>(std::min(kCompared, kinds_.size())));
     if (const PricedOption* next = rival()) some.push_back(*next);
+    if (const PricedOption* next = next_gpu()) some.push_back(*next);
     return confirmed_of(std::move(some));
   }
 
@@ -200,14 +203,11 @@ class Planning {
     return next == kinds_.end() ? nullptr : &*next;
   }
 
-  // The cheapest kind on another GPU that is cheaper than the first or has a price as sound; null: none.
+  // The cheapest kind on another GPU; null: none.
   const PricedOption* next_gpu() const {
     const PricedOption* next = nullptr;
-    const PricedOption& first = kinds_.front();
-    for (const PricedOption& c : kinds_) {
-      const bool sound = c.cost < first.cost || c.price->may_lead() || !first.price->may_lead();
-      if (c.machines->gpu != first.machines->gpu && sound && (next == nullptr || c.cost < next->cost)) next = &c;
-    }
+    for (const PricedOption& c : kinds_)
+      if (!is_on(c, kinds_.front().machines->gpu->name) && (next == nullptr || c.cost < next->cost)) next = &c;
     return next;
   }
 
@@ -216,8 +216,8 @@ class Planning {
     return options;
   }
 
-  // What to test before ordering: the first plan if its speed is extrapolated, otherwise the cheapest extrapolation if
-  // it is clearly cheaper. Null: neither.
+  // What to test before ordering: the first plan if its speed is extrapolated, otherwise the cheapest that is
+  // extrapolated or unproven, if it is clearly cheaper. Null: neither.
   const PricedOption* worth_testing() const {
     constexpr double kClearly = 0.95;
     if (kinds_.empty() || request_.work.is_measured()) return nullptr;
@@ -225,7 +225,8 @@ class Planning {
     if (request_.objective == Objective::kEnergy) return nullptr;  // a cheaper plan may use more energy
     const PricedOption* best = nullptr;
     for (const PricedOption& c : kinds_) {
-      const bool cheaper = c.is_extrapolated() && c.price->may_lead() && c.cost < kinds_.front().cost * kClearly;
+      const bool untested = c.is_extrapolated() || c.is_unproven(request_);
+      const bool cheaper = untested && c.price->may_lead() && c.cost < kinds_.front().cost * kClearly;
       if (cheaper && (best == nullptr || c.cost < best->cost)) best = &c;
     }
     return best;
@@ -246,8 +247,9 @@ class Planning {
 
  private:
   bool is_rival(const PricedOption& c) const {
-    const bool sound = c.price->may_lead() || !kinds_.front().price->may_lead();
-    return c.machines->gpu != kinds_.front().machines->gpu && !c.is_extrapolated() && sound;
+    const PricedOption& first = kinds_.front();
+    if (c.is_extrapolated() || c.is_unproven(request_) > first.is_unproven(request_)) return false;
+    return c.machines->gpu != first.machines->gpu && (c.price->may_lead() || !first.price->may_lead());
   }
 
   // The modelled software runs on CUDA and ROCm.
@@ -508,23 +510,15 @@ class Planning {
       const auto e = perf::estimate_batch(constants_, work_, d.job, machines.speed);
       return e && e->power.known() ? gpu.idle + (e->power.mean - gpu.idle) * std::clamp(d.load, 0.0, 1.0) : Watts{};
     }
-    const auto e = estimate_service(d, machines);
+    const auto e = estimate_service(constants_, work_, request_, d, machines);
     return e ? e->power.mean : Watts{};
-  }
-
-  // The formulas for separate workers need the number of requests in flight, which the simulation has counted.
-  Result<perf::ServeEstimate> estimate_service(const Deployment& d, const MachineClass& machines) const {
-    const bool rated = d.replicas > 0 && !d.job.serve.disaggregated;
-    const RequestsPerSecond each = requests_per_s(rated ? d.requests_per_second / d.replicas : 0);
-    return perf::estimate_serving(constants_, work_, d.job, machines.speed, machines.cluster,
-                                  capacity::load_of(request_.model, d.job, *machines.gpu, each));
   }
 
   // Time and energy of a unit of work. A service does the work that arrives, regardless of its speed.
   std::pair<double, double> time_and_energy(Plan plan, const MachineClass& machines) const {
     if (serving_) {
       plan.gpu_power = power_at_load(plan, machines);
-      const auto e = estimate_service(plan, machines);
+      const auto e = estimate_service(constants_, work_, request_, plan, machines);
       return {e ? in_seconds(e->tpot) : 0, in_watts(power_of(plan, machines))};
     }
     const auto unit = perf::job_time(constants_, work_, plan.job, machines.speed, machines.cluster);
@@ -572,11 +566,10 @@ class Planning {
     } else if (perf::serves_batches(work_)) {
       take(perf::estimate_batch(constants_, work_, plan.job, machines.speed));
     } else {
-      const auto e = estimate_service(plan, machines);
-      take(e);
-      // The prompt of a request keeps the GPU busy for longer than its share of the decode steps.
-      const double steps = e ? static_cast<double>(plan.job.serve.osl) / e->kept / std::max(1.0, e->running) : 0;
-      if (e && e->prefill > e->decode_step * steps) plan.bound = perf::Bound::kCompute;
+      take(estimate_service(constants_, work_, request_, plan, machines));
+      const Sensitivity faster = sensitivity_of(constants_, work_, request_, plan, machines);
+      plan.arithmetic_gain = faster.arithmetic;
+      if (plan.bound == perf::Bound::kMemory && faster.arithmetic > faster.memory) plan.bound = perf::Bound::kCompute;
     }
     describe_energy(machines, plan);
   }
@@ -593,7 +586,7 @@ class Planning {
   std::map<const catalog::Gpu*, double> needed_share_;  // of the replicas that the formulas ask for: the least so far
   FoundOptions found_;
   Obstacles foreign_, obstacles_;
-  std::vector<PricedOption> candidates_, kinds_, front_, trade_off_, confirmed_, on_terms_;
+  std::vector<PricedOption> candidates_, kinds_, front_, trade_off_, confirmed_, narrowed_;
 };
 
 }  // namespace rightsize::plan

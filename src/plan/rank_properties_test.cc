@@ -221,9 +221,13 @@ TEST(RankProperties, ALimitThatTheFirstPlanMeetsLeavesItFirst) {
     for (const Plan& p : found.plans)
       EXPECT_FALSE(found.decision() == Decision::kClear && p.offer.gpu != first.offer.gpu && found.is_sound(p) &&
                    p.cost < first.cost);
+    // The next GPU may have a doubtful price, which is stated but makes no close call.
     if (const Plan* next = found.next_gpu(); next != nullptr && !first.extrapolated && next->cost >= first.cost) {
-      EXPECT_EQ(found.decision() == Decision::kClose, next->cost <= first.cost * 1.05);
-      EXPECT_TRUE(next->price.may_lead() || !first.price.may_lead());  // a doubtful price must be lower
+      const bool close = std::ranges::any_of(found.compared(), [&](const Plan* p) {
+        return p->offer.gpu != first.offer.gpu && p->cost <= first.cost * 1.05 &&
+               (p->price.may_lead() || !first.price.may_lead());
+      });
+      EXPECT_EQ(found.decision() == Decision::kClose, close);
     }
     for (const std::string& terms : found.unsold_terms)
       for (const market::Offer& o : built_in_prices().offers({.purchases = {*catalog::parse_purchase(terms)}}))
@@ -383,7 +387,10 @@ TEST(RankProperties, NoSettingThatKeepsTheResultIsMissing) {
                          {"method", draw.one_of({"full", "lora"})},
                          {"gpu", draw.one_of({"h100-sxm,l40s", "a100-80gb-sxm,rtx-pro-6000", "h200-sxm,l4"})},
                          {"max-gpus", draw.one_of({"8", "16"})}};
-    offered += expect_explored(given, {{"cross-entropy", "chunked"}, {"offload", "optimizer"}});
+    Levers levers = {{"cross-entropy", "chunked"}, {"offload", "optimizer"}};
+    // We write commands for adapters with one framework only.
+    if (given[3].second == "full") levers.insert(levers.end(), {{"stack", "torchtitan"}, {"stack", "megatron"}});
+    offered += expect_explored(given, levers);
   }
   EXPECT_GT(offered, 0);
 }

@@ -517,6 +517,8 @@ Checked<Request> read_request(const std::vector<Setting>& given, const catalog::
                             [](const Setting& s) { return s.name == "disaggregated" && to_lower(s.value) == "off"; });
   request.loss_assumed = std::none_of(job_settings.begin(), job_settings.end(),
                                       [](const Setting& s) { return s.name == "cross-entropy"; });
+  request.stack_assumed = request.job.kind == JobKind::kTrain && !is_given(job_settings, "stack");
+  if (request.stack_assumed) request.assumed.emplace_back("Hugging Face Trainer (--stack hf)");
   c.expert = listed(job_settings, "ep", errors, [](const Job& j) { return j.parallel.expert; });
   if (!errors.empty()) return fail(std::move(errors));
 

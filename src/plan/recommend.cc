@@ -113,6 +113,9 @@ double distance_of(const Rejection& row) {
       return s.need_kg > 0 ? s.need_kg / s.have_kg : 1e9;
     case Kind::kMemory:
       return s.need_bytes / s.have_bytes;
+    case Kind::kGpus:
+    case Kind::kReplicas:
+      return s.have_gpus > 0 ? static_cast<double>(s.need_gpus) / s.have_gpus : 1e9;
     case Kind::kNoPrice:
       return 1e300;
     default:
@@ -120,12 +123,14 @@ double distance_of(const Rejection& row) {
   }
 }
 
-// Near misses first, those with a simulated need before lower bounds; then GPUs that are rejected in part, as found.
+// Near misses first, those with a simulated need before lower bounds, and GPUs that can hold the work before those that
+// cannot: no limit of the request helps these. Then GPUs that are rejected in part, as found.
 void sort_by_distance(std::vector<Rejection>& rejected) {
   std::stable_sort(rejected.begin(), rejected.end(), [](const Rejection& a, const Rejection& b) {
     const auto key = [](const Rejection& row) {
       const double distance = row.partly ? 0 : distance_of(row);
-      return std::tuple(row.partly, !row.partly && !row.settled, distance);
+      const bool holds = row.partly || row.stage > RejectionStage::kMemory;
+      return std::tuple(row.partly, !row.partly && !row.settled, !holds, distance);
     };
     return key(a) < key(b);
   });
@@ -315,7 +320,8 @@ void add_unlisted(const Planning& planning, Recommendation& result) {
 void add_asked_terms(const Request& request, Planning& planning, const PlanningFacts& facts, Recommendation& result) {
   constexpr double kClearly = 0.95;
   const auto add = [&](Planning& from, catalog::Purchase terms) {
-    const PricedOption* first = from.first_on(terms);
+    const PricedOption* first =
+        from.first_of(request, [&](const PricedOption& c) { return c.offer->price->purchase == terms; });
     if (first == nullptr) return false;
     const Usd most = first->cost * kClearly;
     const bool guessed = first->is_extrapolated();
@@ -479,6 +485,9 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   if (!request.plans_only) {
     result.pareto = build_all(planning, planning.front(), 100);
     result.held_back = planning.held_back();
+    const auto is_confirmed = [](const PricedOption& c) { return !c.price->in_doubt() && !c.is_extrapolated(); };
+    if (const Plan* first = result.best(); first != nullptr && !first->offer.is_own() && first->price.in_doubt())
+      if (const PricedOption* sound = planning.best_of(is_confirmed)) result.confirmed = planning.build(*sound);
     result.trade_off = build_all(planning, planning.trade_off_front(), 100);
   }
   result.effort.verify_seconds = seconds_since_last();
@@ -540,13 +549,20 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
     experiment.plan = planning.build(*tested);
     if (first_is_tested || experiment.pays()) result.experiment = std::move(experiment);
   }
-  result.breakpoints = breakpoints_of(request, kinds, planning.front());
   result.confidence = confidence_of(request, kinds);
   // A mix is planned for one rate.
   if (request.work.kind == WorkKind::kServing && request.work.rate_by_hour.empty()) {
     for (const MixChoice& part : planning.mix())
       result.mix.push_back({planning.build(*part.kind, part.machines), part.share});
   }
+  // Comes last: a search for less time may replace the options that the others point to.
+  result.breakpoints = breakpoints_of(request, kinds, [&](Seconds deadline) {
+    Request sooner = request;
+    sooner.limits.deadline = deadline;
+    const PricedOption* leads =
+        planning.first_of(sooner, [&](const PricedOption& c) { return c.time.total() / c.day_share <= deadline; });
+    return leads == nullptr ? std::nullopt : std::optional(*leads);
+  });
   if (result.plans.size() > top) {
     const auto cut = result.plans.begin() + static_cast<std::ptrdiff_t>(top);
     result.beyond.insert(result.beyond.begin(), std::make_move_iterator(cut),

@@ -112,6 +112,7 @@ struct Request {
   std::int64_t global_batch = 128;        // training: samples of one optimizer step
   bool global_batch_assumed = false;      // not given; may be adjusted to a number of GPUs that does not divide it
   bool loss_assumed = false;              // training: how the loss is computed was not given
+  bool stack_assumed = false;             // training: the software was not given
   std::optional<bool> from_scratch = {};  // training: random weights instead of a checkpoint
   market::OfferFilter filter;
   std::vector<market::OwnHardware> own;     // machines the user owns, in addition to rentable ones

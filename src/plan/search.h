@@ -25,9 +25,10 @@ struct Option : Deployment {
   double replica_takes = 0;  // most requests per second of one replica
   double screened = 0;       // replicas that the formulas ask for, before they are rounded up to whole machines
   int least_machines = 1;    // fewer could not carry the load, or not after the loss of a machine
-  // Once confirmed: machines that meet the limits if everything takes speed.high times as long, with the best layout;
-  // 0: no allowed number does. Empty: not simulated.
+  // Once confirmed: machines that meet the limits on latency if everything takes speed.high times as long, with the
+  // best layout, and whether --max-gpus and the budget allow that many; 0: no number does. Empty: not simulated.
   std::optional<int> machines_if_slow = {};
+  bool slow_is_allowed = true;
   std::vector<double> machine_takes = {};  // requests per second of one machine, by size of request
   std::vector<int> machines_by_hour = {};  // where the rate is known by hour
   double memory_used = 0;                  // training: share of the GPU's memory at the high end of the need

@@ -101,9 +101,10 @@ class OfflineSearch {
     for (std::int64_t together = 1; together <= 1024; together *= 2) {
       Job sized = job;
       sized.serve.concurrency = together;
+      perf::ServeLoad load = capacity::load_of(request_.model, sized, *machines.gpu);
+      load.of_job = true;
       const Result<perf::ServeEstimate> e =
-          perf::estimate_serving(constants_, work_, sized, machines.speed, machines.cluster,
-                                 capacity::load_of(request_.model, sized, *machines.gpu));
+          perf::estimate_serving(constants_, work_, sized, machines.speed, machines.cluster, load);
       ++result_.effort.estimates;
       if (!e)
         return none(machines, job, RejectionStage::kFormat, 1,

@@ -287,7 +287,7 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   const capacity::ReplicaCounts counts = counts_of(machines, option);
   if (counts.at_least > counts.most) {
     if (!note_budget(option, counts.at_least, result_.obstacles))
-      result_.reject(machines, RejectionStage::kLayout, 1,
+      result_.reject(machines, RejectionStage::kLayout, counts.at_least * copy,
                      {.kind = Shortfall::Kind::kReplicas,
                       .at_least = true,
                       .need_gpus = counts.at_least * copy,

@@ -219,25 +219,46 @@ class TrainingSearch {
     return false;
   }
 
-  // The fastest settings on `count` machines. Cores are ordered by their lower bound: once that is no better than the
-  // best found, the search ends.
+  // Whether the loss may be computed in chunks: the trainer's file can ask for it, and the result is the same.
+  bool may_chunk() const {
+    return request_.loss_assumed && request_.job.stack == model::Stack::kHf && request_.model.image_size == 0 &&
+           request_.model.kind == model::ModelKind::kDecoder && !request_.job.train.preference &&
+           request_.job.train.cross_entropy == model::CrossEntropy::kEager;
+  }
+
+  // The fastest settings on `count` machines. Where memory is short, the loss in chunks costs nothing, and more
+  // machines do.
   void search_machines(std::size_t index, int count) {
+    Fastest best;
+    search_machines(index, count, request_.job.train.cross_entropy, best);
+    const bool is_short = !(best.option.units_per_second > 0) || best.option.memory_used > kTight;
+    if (is_short && may_chunk()) search_machines(index, count, model::CrossEntropy::kChunked, best);
+    if (best.option.units_per_second > 0) result_.options.push_back(std::move(best.option));
+  }
+
+  struct Fastest {
+    Option option;
+    double least = 1e300;
+  };
+
+  // Cores are ordered by their lower bound: once that is no better than the best found, the search ends.
+  void search_machines(std::size_t index, int count, model::CrossEntropy loss, Fastest& best) {
     const MachineClass& machines = classes_[index];
     const int gpus = request_.limits.gpus.value_or(count * machines.gpus);
-    Option best;
-    double least = 1e300;
     std::size_t looked_at = 0;
     const double zeros = gpus > 1 ? static_cast<double>(request_.choices.zero.size()) : 1;
     for (const Core& core : cores_) {
-      if (core.least >= least) break;
+      if (core.least >= best.least) break;
       ++looked_at;
       Job job = core.job;
+      job.train.cross_entropy = loss;
       if (!lay_out(machines, gpus, job)) {
         unfit(machines, zeros);
         continue;
       }
       KnownFit& known = fits_[core.group];
-      if (known.gpus != gpus || known.of != machines.gpu) known = {machines.gpu, gpus, can_fit(machines, job)};
+      if (known.gpus != gpus || known.of != machines.gpu || known.loss != loss)
+        known = {machines.gpu, gpus, loss, can_fit(machines, job)};
       if (!known.fits) {
         too_large(machines, zeros);
         continue;
@@ -253,17 +274,16 @@ class TrainingSearch {
         if (!estimate) continue;
         const double time = 1.0 / per_second(*estimate), used = memory_.high(job) / machines.gpu->capacity();
         const double counted = time * (used > kTight ? kSpareWins : 1);
-        if (counted >= least) continue;
-        least = counted;
-        best = {{count, gpus, job, gpus / time, estimate->interval, estimate->basis}, index};
-        best.gpu_power = estimate->power.mean;
-        best.memory_used = used;
+        if (counted >= best.least) continue;
+        best.least = counted;
+        best.option = {{count, gpus, job, gpus / time, estimate->interval, estimate->basis}, index};
+        best.option.gpu_power = estimate->power.mean;
+        best.option.memory_used = used;
       }
     }
     const double all = static_cast<double>(cores_.size()) * zeros * machines.all_offers;
     result_.effort.configurations += all;
     result_.effort.bounded += static_cast<double>(cores_.size() - looked_at) * zeros * machines.all_offers;
-    if (best.units_per_second > 0) result_.options.push_back(std::move(best));
   }
 
   // The largest batch up to the assumed size that is divisible by the replicas: no number of GPUs may win by larger
@@ -307,8 +327,9 @@ class TrainingSearch {
   }
 
   bool is_small_enough(const MachineClass& machines, const Job& job) {
-    const auto key = std::tuple(machines.gpu, job.train.method, job.precision, job.train.recompute, job.parallel.tensor,
-                                job.parallel.pipeline, job.parallel.expert, job.parallel.gpus);
+    const auto key =
+        std::tuple(machines.gpu, job.train.method, job.precision, job.train.recompute, job.train.cross_entropy,
+                   job.parallel.tensor, job.parallel.pipeline, job.parallel.expert, job.parallel.gpus);
     const auto found = small_enough_.find(key);
     if (found != small_enough_.end()) return found->second;
     const bool within = is_within(machines, job);
@@ -363,10 +384,13 @@ class TrainingSearch {
   struct KnownFit {
     const catalog::Gpu* of = nullptr;
     int gpus = 0;
+    model::CrossEntropy loss = model::CrossEntropy::kEager;
     bool fits = false;
   };
   std::vector<KnownFit> fits_;
-  std::map<std::tuple<const catalog::Gpu*, model::Method, model::Precision, model::Recompute, int, int, int, int>, bool>
+  std::map<std::tuple<const catalog::Gpu*, model::Method, model::Precision, model::Recompute, model::CrossEntropy, int,
+                      int, int, int>,
+           bool>
       small_enough_;
   FoundOptions result_;
 };

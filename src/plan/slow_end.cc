@@ -46,20 +46,27 @@ void ServingSearch::find_slow_end(const std::vector<Option>& all, Option& option
   // machines when simulated.
   std::sort(layouts.begin(), layouts.end(), [](const Layout& a, const Layout& b) { return a.machines < b.machines; });
   constexpr double kMuchMore = 1.2;
+  const MachineClass& kind = classes_[option.machines_class];
   option.machines_if_slow = 0;
   for (const Layout& layout : layouts) {
     const int best = *option.machines_if_slow;
     if (best == option.machines || (best > 0 && layout.machines > best * kMuchMore)) break;
     const Option& tried = *layout.option;
     Slower& slower = slower_by(tried.speed.high);
-    capacity::ReplicaCounts counts = counts_of(classes_[option.machines_class], tried);
-    const int most = counts.most;
+    capacity::ReplicaCounts counts = counts_of(kind, tried);
+    const int allowed = counts.most;
     if (!request_.limits.gpus) counts.at_least = least_replicas(tried, rate * tried.speed.high);
-    counts.most += counts.step;  // if this many are needed, no allowed number is enough
+    // More than the limits allow can be rented, and costs more: the answer says how much, as it does without them.
+    const bool can_grow = !request_.limits.gpus && kind.most_machines == 0;
+    const int usual = std::max(PlanLimits{}.max_gpus / kind.gpus, 2 * option.machines);
+    const int most = can_grow ? std::max(allowed, usual / tried.machines_each * tried.replicas_each) : allowed;
+    counts.most = most + counts.step;  // if this many are needed, no number is enough
     const int needed = slower.planner.at_least(replica_in(slower, tried.replica), counts);
     if (needed > most) continue;
     const int machines = std::max(option.machines, needed / tried.replicas_each * tried.machines_each);
-    option.machines_if_slow = best == 0 ? machines : std::min(best, machines);
+    if (best > 0 && best <= machines) continue;
+    option.machines_if_slow = machines;
+    option.slow_is_allowed = needed <= allowed;
   }
 }
 

@@ -69,6 +69,44 @@ std::string describe_data(const Request& request, const Plan& plan) {
 
 namespace {
 
+// JPEGs of ImageNet's size (500 x 375, 111 kB) that a vCPU decodes, crops, resizes, flips and normalizes with
+// Pillow 12.3 and torchvision 0.26 while the 15 others of an Intel Xeon do the same: 2,969 images/s in all, measured
+// 2026-11-19.
+constexpr double kImagesPerCpu = 185;
+
+std::string rate_words(double images) { return format_count(std::round(images)) + " images/s"; }
+
+}  // namespace
+
+std::optional<ImageInput> image_input(const Request& request, const Plan& plan) {
+  if (request.work.kind != WorkKind::kTraining || request.model.image_size == 0 || request.work.is_measured())
+    return std::nullopt;
+  ImageInput input{plan.units_per_second, plan.units_per_second / kImagesPerCpu, {}};
+  const catalog::Machine& machine = *plan.offer.machine;
+  if (machine.vcpus) input.available = static_cast<double>(*machine.vcpus) * plan.gpus / std::max(1, machine.gpus);
+  return input;
+}
+
+std::string describe_image_input(const Request& request, const Plan& plan) {
+  const auto input = image_input(request, plan);
+  if (!input) return {};
+  return fmt::format("{} decoded on the hosts, which takes about {} vCPUs", rate_words(input->images_per_second),
+                     format_count(std::ceil(input->cpus)));
+}
+
+std::string short_of_cpus(const Request& request, const Plan& plan) {
+  const auto input = image_input(request, plan);
+  if (!input || !input->is_short()) return {};
+  return fmt::format(
+      "the {} vCPUs next to the GPUs decode about {} JPEGs of ImageNet's size per second, and the plan needs {}: "
+      "decode "
+      "on the GPU (DALI), or store smaller images",
+      format_count(*input->available), format_count(std::round(*input->available * kImagesPerCpu)),
+      format_count(std::round(input->images_per_second)));
+}
+
+namespace {
+
 using SkyPilotClouds = std::vector<std::pair<std::string, SkyPilotCloud>>;
 
 const SkyPilotClouds& skypilot_clouds() {

@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "plan/candidates.h"
 #include "plan/layouts.h"
+#include "plan/limit_risk.h"
 #include "plan/startup.h"
 #include "rightsize/recommend/energy_fields.h"
 #include "rightsize/recommend/own.h"
@@ -231,8 +232,10 @@ const Fields<PlanView> kPlanFields = {
     {"low?", "10th percentile of the cost", [](const Plan& p) { return when(p.interval_known, p.cost_low); }},
     {"high?", "90th percentile of the cost; services: the limits met at the slow end of the speed, where simulated",
      [](const Plan& p) { return when(p.interval_known, p.cost_high); }},
-    {"misses_if_slow?", "at the slow end of the speed, no allowed number of machines meets the limits",
+    {"misses_if_slow?", "at the slow end of its speed it misses the deadline, or needs more machines than allowed",
      [](const Plan& p) { return when(p.misses_if_slow, true); }},
+    {"chance_of_missing?", "the chance of that or of needing more machines, from 10 % on",
+     [](const Plan& p) { return when(p.resizing >= plan::kRisky, p.resizing); }},
     {"list_usd_per_machine_hour", "list price of one machine", [](const Plan& p) { return p.price.listed; }},
     {"price_age_days?", "age of the price", [](const Plan& p) { return p.price.age; }},
     {"price_sources", "independent sources that agree on the price within 25 %",

@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "plan/test_draws.h"
 #include "plan/test_requests.h"
+#include "rightsize/call.h"
 #include "rightsize/recommend/report.h"
 #include "rightsize/recommend/risks.h"
 #include "rightsize/recommend/terms.h"
@@ -100,7 +102,8 @@ TEST(FirstScreen, CheaperPlansHaveAReason) {
     const plan::Plan* next = found.next_gpu();
     for (std::size_t i = 1; i < found.plans.size(); ++i) {
       const plan::Plan& p = found.plans[i];
-      const bool cheaper = p.cost < found.plans.front().cost * 0.999;
+      const auto is_dearer = [&](const plan::Plan& above) { return p.cost < above.cost * 0.999; };
+      const bool cheaper = std::any_of(found.plans.data(), &p, is_dearer);
       const bool in_verdict = &p == next && verdict.find("ranks lower") != std::string::npos;
       EXPECT_EQ(reasons.find(fmt::format("plan {} (", i + 1)) != std::string::npos, cheaper && !in_verdict)
           << i << ": " << reasons;
@@ -111,6 +114,45 @@ TEST(FirstScreen, CheaperPlansHaveAReason) {
                   HasSubstr(next->offer.gpu->name));
     }
   }
+}
+
+// The chance of breaking a limit is on the first screen, in the JSON caveats and in the files of --emit, or nowhere; a
+// GPU without a benchmark is a caveat.
+TEST(FirstScreen, RisksAreStatedEverywhere) {
+  int risky = 0, untested = 0;
+  for (int i = 0; i < 2 * plan::requests_to_try(); ++i) {
+    plan::Draw draw(plan::first_seed() + 1'700 + static_cast<std::uint64_t>(i));
+    Settings given{{"model", draw.one_of({"llama-3.2-3b", "llama-3.1-8b", "mistral-7b"})},
+                   {"gpu", draw.one_of({"l40s,a40", "rtx-4090,l4", "h100-sxm,rtx-5090", "gh200-96gb,a40"})}};
+    if (i % 2 == 0)
+      given.insert(given.end(), {{"job", "serve"}, {"rate", draw.whole(2, 30) + "/s"}, {"ttft-slo", "800ms"}});
+    else
+      given.insert(given.end(), {{"tokens", "1B"}, {"method", "lora"}, {"deadline", draw.whole(8, 100) + "h"}});
+    SCOPED_TRACE(plan::shown(given));
+    const auto [request, found] = planned(given);
+    if (found.plans.empty()) continue;
+    const plan::Plan& first = found.plans.front();
+    const report::Report page = report_of({request, found, built_in_catalog()});
+    const std::string risk = plan::limit_risk(request, first),
+                      text = render(page, report::Format::kText, {.width = 4'000});
+    const std::string caveats = page.document.find("caveats")->dump();
+    EXPECT_EQ(caveats.find("% chance that it") != std::string::npos, !risk.empty()) << text;
+    EXPECT_THAT(text, HasSubstr(risk));
+    EXPECT_THAT(caveats, HasSubstr(risk));
+    EXPECT_EQ(text.find("Caveats: ") != text.npos && text.find("no benchmark of " + first.offer.gpu->name) != text.npos,
+              !first.benchmarked || first.extrapolated)
+        << text;
+    risky += risk.empty() ? 0 : 1, untested += first.benchmarked ? 0 : 1;
+    if (risk.empty()) continue;
+    std::vector<std::string> words;
+    for (const auto& [name, value] : given) words.insert(words.end(), {"--" + name, value});
+    words.insert(words.end(), {"--emit", "slurm"});
+    if (const Checked<Outcome> files = call("recommend", words)) {
+      EXPECT_THAT(files->report.document.dump(), HasSubstr("# Risk: " + risk));
+    }
+  }
+  EXPECT_GT(risky, 0);
+  EXPECT_GT(untested, 0);
 }
 
 // The first screen names every assumption.
@@ -179,7 +221,7 @@ TEST(FirstScreen, SoonerPlansAreSoonerEvenIfAGuessIsSlow) {
 
 // A plan at up to twice the cost is worth a line for long jobs if it takes much less time, and the line tells both.
 TEST(FirstScreen, MuchSoonerPlansAreAGoodTrade) {
-  const auto [request, found] = planned({{"model", "llama-3.2-1b"}, {"tokens", "10B"}, {"gpu", "h100-sxm"}});
+  auto [request, found] = planned({{"model", "llama-3.2-1b"}, {"tokens", "10B"}, {"gpu", "h100-sxm"}});
   plan::Recommendation two = found;
   two.plans.resize(1, found.plans.front());
   two.plans.front().time = {hours(100), {}, {}, {}};
@@ -199,6 +241,9 @@ TEST(FirstScreen, MuchSoonerPlansAreAGoodTrade) {
     shown += good ? 1 : 0;
     two.pareto.front().gpus = std::max(64, two.plans.front().gpus) + 1;  // more than a provider has at once
     EXPECT_EQ(sooner_sentence(request, two), "");
+    plan::Request many = request;  // unless the user allows them
+    many.limits.max_gpus = 2048, many.limits.max_gpus_assumed = false;
+    EXPECT_EQ(sooner_sentence(many, two).empty(), line.empty());
   }
   EXPECT_GT(shown, 10);
 }

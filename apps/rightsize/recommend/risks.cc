@@ -47,13 +47,6 @@ std::string binding_limit(const plan::Request& request, const plan::Plan& plan) 
                      format_percent(Ratio::fraction(plan.load)));
 }
 
-std::string percent_chance(double share) {
-  const std::string percent = format_percent(Ratio::fraction(share));
-  const std::string whole = percent.substr(0, percent.find_first_not_of("0123456789"));
-  const bool vowel = whole.starts_with('8') || whole == "11" || whole == "18";
-  return fmt::format("{} {} chance", vowel ? "an" : "a", percent);
-}
-
 std::string interruptions_in_words(double expected) {
   if (expected < 0.95) return percent_chance(1 - std::exp(-expected)) + " of an interruption";
   return expected < 1.5 ? "about one interruption" : fmt::format("about {} interruptions", format_number(expected, 2));
@@ -80,7 +73,8 @@ std::string spot_caveat(const plan::Request& request, const plan::Plan& plan) {
 std::string over_budget(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
   const auto high = [](const plan::Plan& p) { return p.cost_high - market::sum_of(p.draws); };
-  if (!request.limits.budget || !first.interval_known || !(high(first) > *request.limits.budget)) return {};
+  const bool stated = request.work.kind == WorkKind::kServing && first.misses_if_slow;  // by plan::limit_risk()
+  if (!request.limits.budget || !first.interval_known || stated || !(high(first) > *request.limits.budget)) return {};
   const plan::Plan* inside = nullptr;
   for (const std::vector<plan::Plan>* list : {&found.plans, &found.pareto}) {
     for (const plan::Plan& p : *list) {
@@ -111,28 +105,6 @@ std::string machine_loss(const plan::Request& request, const plan::Plan& plan) {
   if (carried || plan.replicas <= plan.machines) return {};
   return fmt::format("{} replicas share a machine: if one machine fails, the others cannot carry the load",
                      plan.replicas / plan.machines);
-}
-
-std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
-  const plan::PlanLimits& limits = request.limits;
-  if (request.work.kind != WorkKind::kServing && limits.deadline) {
-    const Seconds slow = plan.elapsed() * plan.speed.high;
-    if (slow <= *limits.deadline) return {};
-    const double days = std::floor(in_days(*limits.deadline / plan.speed.high) * 10) / 10;
-    return fmt::format("at the slow end of its range it takes {} and misses the deadline: --deadline {:g}d leaves room",
-                       format_duration(slow), std::max(0.1, days));
-  }
-  if (request.work.kind != WorkKind::kServing || !(request.work.rate > RequestsPerSecond{})) return {};
-  for (const Kept& slo : kept_limits(request, plan)) {
-    if (!slo.limit || slo.value * plan.speed.high <= *slo.limit) continue;
-    const std::string advice =
-        plan.misses_if_slow          ? std::string("no number of machines would then meet it, so load-test it first")
-        : plan.cost_high > plan.cost ? fmt::format("it would then cost {}/month", short_usd(plan.cost_high))
-                                     : std::string("load-test it first");
-    return fmt::format("{} is at {:.0f} % of its limit and the GPU may be {:.0f} % slower than predicted: {}", slo.what,
-                       100 * (slo.value / *slo.limit), 100 * (plan.speed.high - 1), advice);
-  }
-  return {};
 }
 
 }  // namespace rightsize::app

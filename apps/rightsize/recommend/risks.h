@@ -3,12 +3,12 @@
 
 #include <string>
 
+#include "plan/limit_risk.h"
 #include "plan/plan.h"
 
 namespace rightsize::app {
 
-// "a 61 % chance", "an 8.8 % chance".
-std::string percent_chance(double share);
+using plan::percent_chance;
 
 // "a 5 % chance of an interruption", "about 27 interruptions".
 std::string interruptions_in_words(double expected);
@@ -29,7 +29,4 @@ std::string spot_caveat(const plan::Request& request, const plan::Plan& plan);
 std::string over_budget(const plan::Request& request, const plan::Recommendation& found);
 // The effect of losing a machine that several replicas share.
 std::string machine_loss(const plan::Request& request, const plan::Plan& plan);
-// A limit that holds as predicted but not at the slow end of the speed interval.
-std::string near_limit(const plan::Request& request, const plan::Plan& plan);
-
 }  // namespace rightsize::app

@@ -10,6 +10,7 @@
 #include "plan/candidates.h"
 #include "plan/layouts.h"
 #include "plan/stored_data.h"
+#include "rightsize/input/availability.h"
 #include "rightsize/recommend/own.h"
 #include "rightsize/recommend/risks.h"
 #include "rightsize/recommend/words.h"
@@ -104,32 +105,28 @@ std::string quota_sentence(const plan::Plan& plan) {
 // Published availability of the machines, and what to order if there are none.
 std::string availability_sentence(const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
-  if (first.offer.is_own() || first.offer.price->available) return {};
-  const market::Availability& known = found.availability;
-  std::string text =
-      fmt::format("Availability: {} does not publish whether machines are free", first.offer.machine->provider);
-  if (known.regions.size() > 1) text += fmt::format("; {} regions offer this one", known.regions.size());
-  if (!known.capacity.empty()) text += "; " + known.capacity;
-  if (!known.billing.empty()) text += "; " + known.billing;
-  text += ".";
-  if (const plan::Plan* other = found.fallback())
+  std::string text = availability_words(first.offer, found.availability);
+  if (const plan::Plan* other = text.empty() ? nullptr : found.fallback())
     text += fmt::format(" Fallback: {}, {}{}.", describe_machines(*other), compare(other->cost / first.cost),
                         other->cost < first.cost * 0.995 ? " (ranks lower)" : "");
   return text;
 }
 
 std::string basis_caveat(const plan::Plan& plan) {
-  if (plan.benchmarked) return {};
+  if (plan.benchmarked && !plan.extrapolated) return {};
   return plan.extrapolated || plan.relative.empty()
-             ? fmt::format("the speed of {} is extrapolated from its data sheet", plan.offer.gpu->name)
+             ? fmt::format("no benchmark of {}: its speed is extrapolated from its data sheet", plan.offer.gpu->name)
              : fmt::format("no benchmark of {}: its speed is transferred from {}", plan.offer.gpu->name, plan.relative);
 }
 
 std::string tight_memory(const plan::Request& request, const plan::Plan& plan) {
   constexpr double kTight = 0.95;
-  if (request.work.kind != WorkKind::kTraining || plan.memory.high <= plan.fit.capacity * kTight) return {};
+  // An engine that generates text takes what memory there is for its cache.
+  const bool grows = request.work.kind == WorkKind::kTraining || answers_at_once(request);
+  if (!grows || request.work.is_measured() || plan.memory.high <= plan.fit.capacity * kTight) return {};
   const model::TrainSettings& train = plan.job.train;
-  const bool whole_loss = request.model.image_size == 0 && train.cross_entropy == model::CrossEntropy::kEager &&
+  const bool whole_loss = request.work.kind == WorkKind::kTraining && request.model.image_size == 0 &&
+                          train.cross_entropy == model::CrossEntropy::kEager &&
                           !train.preference;  // no trainer computes that of pairs in chunks
   return fmt::format("memory is tight, {} of {} at the high end{}", format_bytes(plan.memory.high),
                      format_bytes(plan.fit.capacity), whole_loss ? " (--cross-entropy chunked needs less)" : "");
@@ -296,6 +293,9 @@ void add_training_assumed(const plan::Request& request, const plan::Plan& plan, 
                                 split.tensor, split.pipeline));
   if (plan.offer.is_own() && plan.machines > 1)
     parts.emplace_back("the usual network of its generation between your machines");
+  if (std::string input = plan::describe_image_input(request, plan); !input.empty()) parts.push_back(std::move(input));
+  if (request.loss_assumed && plan.job.train.cross_entropy == model::CrossEntropy::kChunked)
+    parts.emplace_back("the loss in chunks, for its memory (--cross-entropy)");
   const Bytes checkpoint = plan::checkpoint_bytes(perf::work_of(request.model), plan.job);
   std::string saved = fmt::format("{} checkpoint", format_bytes(checkpoint));
   if (plan.time.interval > Seconds{})
@@ -309,8 +309,7 @@ void add_training_assumed(const plan::Request& request, const plan::Plan& plan, 
 std::string rounded_cost(const plan::Request& request, const plan::Plan& plan) {
   const char* each = request.work.kind == WorkKind::kServing ? "/month" : "";
   const std::string cost = short_usd(plan.cost), low = short_usd(plan.cost_low), high = short_usd(plan.cost_high);
-  // Where no number of machines meets the limits at the slow end, no high end was found.
-  const bool exact = (low == cost && high == cost) || plan.misses_if_slow || !plan.interval_known;
+  const bool exact = (low == cost && high == cost) || !plan.interval_known;
   return exact ? cost + each : fmt::format("{}{} ({} to {})", cost, each, low, high);
 }
 
@@ -404,6 +403,12 @@ std::string nearest_miss(const plan::Recommendation& found) {
   for (const plan::Rejection& r : found.rejected) {
     if (r.partly || r.stage == plan::RejectionStage::kPrice) continue;
     const NeedAndHave words = describe_shortfall(r.nearest);
+    if (r.nearest.kind == plan::Shortfall::Kind::kSloAlone)
+      return fmt::format("{} reaches a {}; the limit is {}", r.gpu, words.need, words.have);
+    if (r.nearest.kind == plan::Shortfall::Kind::kBudget && words.have.find(" and ") == std::string::npos)
+      return fmt::format("{} costs {}; your budget is {}", r.gpu, words.need, words.have);
+    if (words.have.ends_with(" at most"))
+      return fmt::format("{} needs {}; the limit is {}", r.gpu, words.need, r.nearest.have_gpus);
     if (!words.have.empty()) return fmt::format("{} needs {}, limit {}", r.gpu, words.need, words.have);
     if (nearest == nullptr || r.stage > nearest->stage) nearest = &r;
   }
@@ -424,7 +429,6 @@ std::vector<std::string> answer_paragraphs(const plan::Request& request, const p
     if (!sentence.empty()) text += "\n" + sentence;
   std::string details;
   std::vector<std::string> notes = caveats(request, found);
-  std::erase(notes, basis_caveat(first));  // the verdict or the evidence below the table says this
   for (const plan::PriceWarning& w : found.warnings)
     if (w.kind == plan::PriceWarning::Kind::kOld || !first.price.may_lead()) std::erase(notes, describe_warning(w));
   if (!notes.empty()) details = fmt::format("Caveats: {}.", fmt::join(notes, "; "));
@@ -458,7 +462,8 @@ std::string cut_work(const plan::Request& request) {
 
 std::vector<std::string> plan_caveats(const plan::Request& request, const plan::Plan& plan) {
   std::vector<std::string> lines;
-  if (const std::string cut = cut_work(request); !cut.empty()) lines.push_back(cut);
+  for (std::string& line : std::vector{cut_work(request), plan::short_of_cpus(request, plan)})
+    if (!line.empty()) lines.push_back(std::move(line));
   if (const std::string basis = basis_caveat(plan); !basis.empty()) lines.push_back(basis);
   if (plan::has_arm_host(plan.offer))
     lines.push_back(
@@ -485,8 +490,8 @@ std::vector<std::string> plan_caveats(const plan::Request& request, const plan::
     lines.push_back(fmt::format(
         "an interruption starts the job over, because SkyPilot mounts no storage on {}; the cost includes it",
         plan.offer.machine->provider));
-  for (const std::string& text : {near_limit(request, plan), spot_caveat(request, plan), machine_loss(request, plan),
-                                  tight_memory(request, plan)})
+  for (const std::string& text : {plan::limit_risk(request, plan), spot_caveat(request, plan),
+                                  machine_loss(request, plan), tight_memory(request, plan)})
     if (!text.empty()) lines.push_back(text);
   if (request.work.kind == WorkKind::kServing && plan.machines > plan.replicas)
     lines.push_back(

@@ -37,7 +37,7 @@ std::string measured_instead(const Recommendation& found) {
 // " (no benchmark)", " (price 88 days old and unconfirmed)": why a plan of the table could not lead.
 std::string doubt_of(const Plan& plan) {
   std::vector<std::string> doubts;
-  if (plan.extrapolated) doubts.emplace_back("no benchmark");
+  if (plan.extrapolated || plan.is_unproven()) doubts.emplace_back("no benchmark");
   if (std::string price = doubt_of_price(plan); !price.empty()) doubts.push_back(std::move(price));
   return doubts.empty() ? std::string() : fmt::format(" ({})", fmt::join(doubts, ", "));
 }
@@ -71,7 +71,7 @@ std::string weakness(const plan::Request& request, const Plan& first, const Plan
     return fmt::format("no benchmark, up to {}", short_usd(std::max(cheaper.cost, cheaper.cost_high)));
   if (cheaper.job.serve.disaggregated && !first.job.serve.disaggregated)
     return "needs separate prefill and decode workers, with a router";
-  if (same_limits && cheaper.misses_if_slow && !first.misses_if_slow)
+  if (service && same_limits && cheaper.misses_if_slow && !first.misses_if_slow)
     return "misses your limits at the slow end of its speed range";
   if (service && cheaper.interval_known && cheaper.cost_high > first.cost_high * 1.02)
     return fmt::format("would cost {} if its GPUs are slow", short_usd(cheaper.cost_high));
@@ -80,9 +80,8 @@ std::string weakness(const plan::Request& request, const Plan& first, const Plan
     return fmt::format("its latency is at {:.0f} % of its limit", 100 * used);
   if (service && cheaper.resizing > first.resizing + 0.1)
     return fmt::format("{:.0f} % chance that it needs more machines to meet your limits", 100 * cheaper.resizing);
-  if (same_limits && !service && request.limits.deadline &&
-      cheaper.elapsed() * cheaper.speed.high > *request.limits.deadline)
-    return "misses the deadline at the slow end of its speed range";
+  if (same_limits && !service && cheaper.resizing >= plan::kRisky)
+    return percent_chance(std::round(100 * cheaper.resizing) / 100) + " that it misses the deadline";
   return first.benchmarked && !cheaper.benchmarked ? "no benchmark" : "";
 }
 
@@ -99,6 +98,8 @@ std::string why_lower(const plan::Request& request, const Plan& first, const Pla
     return p.price.age && *p.price.age > days(market::kAgedDays) ? in_days(*p.price.age) : 0;
   };
   if (!cheaper.price.may_lead()) return held_back(cheaper.price);
+  if (cheaper.is_unproven() && !first.is_unproven())
+    return fmt::format("no benchmark, and its price is {}", price_doubt(cheaper.price));
   if (new_money(cheaper) > new_money(first))
     return fmt::format("{} of new money instead of {}", short_usd(new_money(cheaper)), short_usd(new_money(first)));
   const double energy = first.power > Watts{} ? cheaper.energy_kwh() / first.energy_kwh() : 0;
@@ -177,17 +178,7 @@ std::string chance_of_staying(const Recommendation& found) {
                      leads ? "stays" : "turns out", among_whom(found));
 }
 
-}  // namespace
-
-std::string among_whom(const Recommendation& found) {
-  const auto is_left_out = [&](const Plan& p) { return !found.is_sound(p) && p.cost < found.plans.front().cost; };
-  const std::vector<const Plan*> compared = found.compared();
-  const bool left_out = std::any_of(compared.begin(), compared.end(), [&](const Plan* p) { return is_left_out(*p); }) ||
-                        std::any_of(found.held_back.begin(), found.held_back.end(), is_left_out);
-  return left_out ? " of those with a benchmark and a confirmed price" : "";
-}
-
-std::string decision_sentence(const plan::Request& request, const Recommendation& found) {
+std::string verdict_on(const plan::Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
   if (request.objective == plan::Objective::kEnergy) return energy_verdict(found);
   switch (found.decision()) {
@@ -212,8 +203,10 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
   const std::string cheaper = cheaper_gpu(request, found);
   const Plan *next = found.next_gpu(), *rival = found.rival();
   if (next != nullptr && next->cost < first.cost && cheaper.empty()) {
-    if (rival == nullptr) return {};
-    next = rival;
+    next = nullptr;  // another sentence names it; here, the next that costs more
+    for (const Plan* p : found.compared())
+      if (p->offer.gpu != first.offer.gpu && p->cost >= first.cost && (!next || p->cost < next->cost)) next = p;
+    if (next == nullptr) return {};
   }
   if (next == nullptr) {
     const bool all_listed = found.plans.size() < static_cast<std::size_t>(request.top) && !request.plans_only;
@@ -231,30 +224,41 @@ std::string decision_sentence(const plan::Request& request, const Recommendation
                            : fmt::format("the next GPU, {}, costs {}{}{}", next->offer.gpu->name,
                                          compare(next->cost / first.cost), doubt_of(*next), beyond_table(found, *next));
   if (rival != nullptr && rival->offer.gpu != next->offer.gpu)
-    text += fmt::format(", and the next with a {}, {}, costs {}", next->extrapolated ? "benchmark" : "confirmed price",
-                        rival->offer.gpu->name, compare(rival->cost / first.cost)) +
-            beyond_table(found, *rival);
-  if (rival != nullptr && decision != plan::Decision::kClear)
-    text += confidence < 0.8 ? chance_of_staying(found)
-            : first.resizing > 0.2
-                ? fmt::format("; there is {} that this one {}", percent_chance(std::round(100 * first.resizing) / 100),
-                              first.misses_if_slow ? "misses your limits" : "needs more machines to meet your limits")
-            : found.may_break_limits ? "; at the high end of its range this one breaks a limit"
-            : first.has_old_price()
-                ? fmt::format("; the price of this one is {:.0f} days old, with one source", in_days(*first.price.age))
-                : "";
+    text +=
+        fmt::format(", and the next with a {}, {}, costs {}", next->price.may_lead() ? "benchmark" : "confirmed price",
+                    rival->offer.gpu->name, compare(rival->cost / first.cost)) +
+        beyond_table(found, *rival);
+  if (rival != nullptr && confidence < 0.8) text += chance_of_staying(found);
   return text + ".";
+}
+
+}  // namespace
+
+std::string among_whom(const Recommendation& found) {
+  const auto is_left_out = [&](const Plan& p) { return !found.is_sound(p) && p.cost < found.plans.front().cost; };
+  const bool left_out = std::ranges::any_of(found.compared(), [&](const Plan* p) { return is_left_out(*p); }) ||
+                        std::ranges::any_of(found.held_back, is_left_out);
+  return left_out ? " of those with a benchmark and a confirmed price" : "";
+}
+
+std::string decision_sentence(const plan::Request& request, const Recommendation& found) {
+  const std::string text = verdict_on(request, found);
+  if (!found.plans.front().misses_if_slow) return text;  // the caveats have the chances that more machines prevent
+  const std::string risk = plan::risk_in_short(request, found.plans.front());
+  return text.empty() && !risk.empty() ? risk.substr(1) : text + risk;
 }
 
 std::string doubt_sentence(const Recommendation& found) {
   const Plan& first = found.plans.front();
-  if (first.price.may_lead()) return {};
+  if (first.offer.is_own() || !first.price.in_doubt()) return {};
+  if (found.confirmed)
+    return fmt::format("Cheapest with a confirmed price: {}, {}, {}.", describe_machines(*found.confirmed),
+                       short_usd(found.confirmed->cost), compare(found.confirmed->cost / first.cost));
   std::string confirmed;
-  for (const RequestChangeKind limit : {RequestChangeKind::kNoBudget, RequestChangeKind::kNoDeadline}) {
+  for (const RequestChangeKind limit : {RequestChangeKind::kNoBudget, RequestChangeKind::kNoDeadline})
     for (const plan::RequestChange& c : found.changes)
       if (c.kind == limit && c.plan.price.may_lead() && confirmed.empty())
         confirmed = fmt::format(" ({}: {} for {})", c.flags, describe_machines(c.plan), short_usd(c.plan.cost));
-  }
   return fmt::format("Confirm the price with {} first: it is {}. No plan with a confirmed price meets your limits{}.",
                      first.offer.machine->provider, price_doubt(first.price), confirmed);
 }
@@ -268,7 +272,7 @@ std::string held_back_sentence(const Recommendation& found) {
   if (next != nullptr && next->cost < first.cost && !next->price.may_lead() && std::ranges::none_of(held, is_its))
     held.push_back(*next);
   for (const Plan& plan : held) {
-    const bool stated = std::any_of(found.other_terms.begin(), found.other_terms.end(), [&](const Plan& other) {
+    const bool stated = std::ranges::any_of(found.other_terms, [&](const Plan& other) {
       return other.offer.price->purchase == plan.offer.price->purchase && other.cost <= plan.cost * 1.001;
     });
     const bool backed = plan.benchmarked && !first.benchmarked;
@@ -285,8 +289,9 @@ std::string ranked_lower_sentence(const plan::Request& request, const Recommenda
   std::vector<std::string> parts;
   const Plan& first = found.plans.front();
   const Plan* named = cheaper_gpu(request, found).empty() ? nullptr : found.next_gpu();  // in the verdict
-  for (std::size_t i = 1; i < found.plans.size(); ++i)
-    if (found.plans[i].cost < first.cost * kLess && &found.plans[i] != named)
+  Usd above = first.cost;  // the most that a plan above it costs
+  for (std::size_t i = 1; i < found.plans.size(); above = std::max(above, found.plans[i++].cost))
+    if (found.plans[i].cost < above * kLess && &found.plans[i] != named)
       parts.push_back(fmt::format("plan {} ({})", i + 1, why_lower(request, first, found.plans[i])));
   return parts.empty() ? std::string() : fmt::format("Cheaper, but ranked lower: {}.", fmt::join(parts, ", "));
 }
@@ -295,13 +300,15 @@ std::string evidence_sentence(const Recommendation& found) {
   std::vector<std::pair<std::string, std::vector<std::string>>> bases;  // with the plans' numbers, in order
   std::vector<std::string> ages;
   for (const Plan& plan : found.plans) {
-    const std::string basis = plan.benchmarked && !plan.extrapolated ? describe_basis(plan) : "no benchmark";
+    const bool from = !plan.benchmarked && !plan.extrapolated && !plan.relative.empty();
+    const std::string basis = from                                     ? "no benchmark, scaled from " + plan.relative
+                              : plan.benchmarked && !plan.extrapolated ? describe_basis(plan)
+                                                                       : "no benchmark";
     auto same = std::find_if(bases.begin(), bases.end(), [&](const auto& known) { return known.first == basis; });
     if (same == bases.end()) same = bases.insert(bases.end(), {basis, {}});
     const bool listed = !plan.offer.is_own() && plan.price.age;
     ages.push_back(listed ? fmt::format("{:.0f}", in_days(*plan.price.age)) : "-");
-    const bool from = !plan.benchmarked && !plan.extrapolated && !plan.relative.empty();
-    same->second.push_back(fmt::format("{}{}", ages.size(), from ? fmt::format(" (from {})", plan.relative) : ""));
+    same->second.push_back(fmt::format("{}", ages.size()));
   }
   std::vector<std::string> parts;
   for (const auto& [basis, plans] : bases)
@@ -319,6 +326,7 @@ std::string sooner_sentence(const plan::Request& request, const Recommendation& 
   constexpr double kLittleMore = 1.05, kMuchSooner = 0.75;
   constexpr int kUsual = 64;  // GPUs that a provider may have at once
   const Plan& first = found.plans.front();
+  const int most = std::max({kUsual, first.gpus, request.limits.max_gpus_assumed ? 0 : request.limits.max_gpus});
   if (request.work.kind == WorkKind::kServing || request.objective != plan::Objective::kCost) return {};
   // A guess counts as slow.
   const auto time_of = [](const Plan& p) { return p.elapsed() * (p.extrapolated ? p.speed.high : 1); };
@@ -327,7 +335,7 @@ std::string sooner_sentence(const plan::Request& request, const Recommendation& 
   double best = plan::kGoodTrade;
   for (const std::vector<Plan>* list : {&found.plans, &found.pareto}) {
     for (const Plan& p : *list) {
-      if (!p.price.may_lead() || p.gpus > std::max(kUsual, first.gpus)) continue;
+      if (!p.price.may_lead() || p.gpus > most) continue;
       if (p.cost <= first.cost * kLittleMore && time_of(p) < least) little = &p, least = time_of(p);
       const Seconds waited = std::max(time_of(p), plan::kLongWait);  // less is not worth more money
       const double trade = plan::trade_of(p.cost / first.cost, waited / first.elapsed());
@@ -375,7 +383,6 @@ std::string asked_terms_sentence(const plan::Request& request, const Recommendat
                                   p.offer.machine->provider));
       continue;
     }
-    // A commitment is paid to its end.
     // A commitment is paid to its end.
     if (is_short_for(request, p, plan::term_of(p.offer.price->purchase))) {
       unused.push_back(terms_words(p.offer.price->purchase));
@@ -496,15 +503,17 @@ std::string experiment_sentence(const plan::Request& request, const Recommendati
   const Plan& first = found.plans.front();
   const Usd now = first.cost;
   return fmt::format(
-      "Worth a test: {} x {} could save {:.0f} % ({}{}){} but has no benchmark. A test of {} on {} costs about {}.",
+      "Worth a test: {} x {} could save {:.0f} % ({}{}){} but has no benchmark{}. A test of {} on {} costs about {}.",
       e.plan.gpus, e.plan.offer.gpu->name, 100 * (1 - e.plan.cost / now), short_usd(now - e.plan.cost),
       request.work.kind == WorkKind::kServing ? "/month" : "",
       takes_far_longer(first, e.plan) ? ", takes " + format_duration(e.plan.elapsed()) + "," : std::string(),
-      format_duration(e.test_time), on, short_usd(e.test_cost));
+      e.plan.is_unproven() ? " and an unconfirmed price" : "", format_duration(e.test_time), on,
+      short_usd(e.test_cost));
 }
 
 std::string levers_sentence(const plan::Request& request, const Recommendation& found) {
   constexpr double kWorthALine = 0.9, kAnySaving = 0.99;
+  constexpr double kWorthAStack = 0.95;  // of software that we assumed
   constexpr std::size_t kMost = 3;
   const Plan& first = found.plans.front();
   const bool energy = request.objective == plan::Objective::kEnergy;
@@ -516,7 +525,7 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
   };
   std::vector<const plan::RequestChange*> levers;
   for (const plan::RequestChange& c : found.changes) {
-    const double worth = frees(c.plan) ? kAnySaving : kWorthALine;
+    const double worth = frees(c.plan) ? kAnySaving : plan::changes_stack(c.kind) ? kWorthAStack : kWorthALine;
     const bool known = amount(c.plan) > 0 || !energy;
     if (known && amount(c.plan) <= amount(first) * worth && can_be_used(request, c)) levers.push_back(&c);
   }
@@ -537,15 +546,19 @@ std::string levers_sentence(const plan::Request& request, const Recommendation& 
     const double cost = amount((*fp8)->plan);
     std::erase_if(levers, [&](const auto* c) { return is_4_bit(c) && amount(c->plan) > cost * kAnySaving; });
   }
-  // A slightly longer limit changes the answers least, so it is always listed.
+  const auto is_stack = [](const plan::RequestChange* c) { return plan::changes_stack(c->kind); };
+  if (const auto best_stack = std::find_if(levers.begin(), levers.end(), is_stack); best_stack != levers.end())
+    levers.erase(std::remove_if(best_stack + 1, levers.end(), is_stack), levers.end());
+  // A slightly longer limit changes the answers least, so it is always listed, as is other software.
   const auto longer = std::find_if(levers.begin(), levers.end(), [](const auto* c) {
     return plan::extends(c->kind) && c->kind != RequestChangeKind::kLaterDeadline;
   });
   const bool longer_saves = longer != levers.end();
-  const plan::RequestChange* crowded_out =
-      longer - levers.begin() >= static_cast<std::ptrdiff_t>(kMost) && longer != levers.end() ? *longer : nullptr;
+  std::vector<const plan::RequestChange*> crowded_out;
+  for (std::size_t i = kMost; i < levers.size(); ++i)
+    if (is_stack(levers[i]) || (longer_saves && levers[i] == *longer)) crowded_out.push_back(levers[i]);
   if (levers.size() > kMost) levers.resize(kMost);
-  if (crowded_out != nullptr) levers.push_back(crowded_out);
+  levers.insert(levers.end(), crowded_out.begin(), crowded_out.end());
   std::vector<std::string> parts;
   for (const plan::RequestChange* c : levers) {
     const Plan& p = c->plan;

@@ -149,7 +149,7 @@ std::string describe_items(const plan::Request& request) {
   const double items = request.work.amount;
   const std::string many = items < 1e6 ? format_count(items) : format_magnitude(items);
   const char* const plural = items == 1 ? "" : "s";
-  const std::string with = request.model.name.empty() ? "" : " with " + request.model.name;
+  const std::string with = request.model.name.empty() ? "" : " with " + plan::model_shown(request);
   if (const std::string picture = picture_of(request); !picture.empty())
     return fmt::format("Generate {} {} ({}){}", many, request.model.pipeline->frames > 0 ? "videos" : "images", picture,
                        with);
@@ -161,13 +161,19 @@ std::string describe_items(const plan::Request& request) {
 }
 
 std::string bound_sentence(const plan::Plan& plan) {
+  constexpr double kLittle = 0.03;
   switch (plan.bound) {
     case perf::Bound::kCompute:
       return plan.mfu > 0
                  ? fmt::format("bound by compute at {} of the GPU's peak", format_percent(Ratio::fraction(plan.mfu)))
                  : "bound by compute";
     case perf::Bound::kMemory:
-      return "bound by memory bandwidth: more TFLOP/s alone would not help";
+      return plan.arithmetic_gain < kLittle
+                 ? "bound by memory bandwidth: more TFLOP/s alone would not help"
+                 : fmt::format(
+                       "bound by memory bandwidth and by the arithmetic of prompts: 20 % more TFLOP/s would "
+                       "shorten the tightest limit by {:.0f} %",
+                       100 * plan.arithmetic_gain);
     case perf::Bound::kCommunication:
       return "bound by communication between GPUs";
     case perf::Bound::kHost:
@@ -325,6 +331,8 @@ const ChangeWords& describe_change(plan::RequestChangeKind kind) {
       {"any region", "", ""},
       {"any provider", "", ""},
       {"a power cap", "slower, with less energy", ""},
+      {"torchtitan", "the same training; its configuration replaces your script", ""},
+      {"Megatron-LM", "the same training; weights and data in its format", ""},
       {"longer latency limits", "answers take longer", ""},
       {"two changes", "", ""}};
   static_assert(std::size(kChanges) == static_cast<std::size_t>(plan::RequestChangeKind::kTwoChanges) + 1);
@@ -418,18 +426,18 @@ std::string held_back(const market::PriceOutlook& price) {
 std::string price_doubt(const market::PriceOutlook& price) {
   if (price.floor) return "a launch price, a tenth of on-demand";
   const std::string age = price.age ? fmt::format("{:.0f} days old", in_days(*price.age)) : "undated";
-  if (price.unconfirmed) return age + " and unconfirmed";
-  return price.outdated ? age : age + " with one source";
+  return price.unconfirmed || price.is_old() ? age + " and unconfirmed" : age;
 }
 
 std::string doubt_of_price(const plan::Plan& plan) {
   if (!plan.price.may_lead()) return "price " + price_doubt(plan.price);
-  return plan.has_old_price() ? fmt::format("price {:.0f} days old", in_days(*plan.price.age)) : std::string();
+  return plan.has_old_price() ? "price " + price_doubt(plan.price) : std::string();
 }
 
 std::string describe_evidence(const market::PriceOutlook& price) {
   std::string text = price.age ? fmt::format("price {:.0f} days old, ", in_days(*price.age)) : "price undated, ";
   text += price.unconfirmed    ? std::string("unconfirmed")
+          : price.is_old()     ? std::string("unconfirmed (one source)")
           : price.sources == 1 ? std::string("one source")
                                : fmt::format("{} sources agree", price.sources);
   if (price.others > 0)
