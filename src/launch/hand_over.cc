@@ -313,6 +313,10 @@ Result<std::string> hand_over(Target target, const Request& request, const Plan&
     return fail(bad_input(fmt::format("there is no launch command for preference training (DPO) with {}",
                                       model::name_of(plan.job.stack)))
                     .with_hint("--stack hf writes one for TRL; --emit terraform writes the machines"));
+  if (is_training(request) && request.model.image_size > 0 && plan.job.stack != Stack::kHf && !machines_only)
+    return fail(bad_input(fmt::format("there is no launch command for training on images with {}",
+                                      model::name_of(plan.job.stack)))
+                    .with_hint("--stack hf writes one; --emit terraform writes the machines"));
   if (is_training(request) && plan.job.train.method != model::Method::kFull && plan.job.stack != Stack::kHf &&
       !machines_only)
     return fail(bad_input(fmt::format("there is no launch command for {} with {}: the one we write trains all weights",

@@ -14,6 +14,7 @@
 #include "perf/perf.h"
 #include "plan/candidates.h"
 #include "plan/layouts.h"
+#include "plan/limit_risk.h"
 #include "plan/startup.h"
 #include "plan/stored_data.h"
 #include "presets/hub_names.h"
@@ -209,6 +210,7 @@ void add_header(Facts& facts, const Request& request, const Plan& plan) {
       .set("cost_low", format_usd(plan.cost_low))
       .set("cost_high", format_usd(plan.cost_high))
       .set("rate", format_usd_per_hour(plan.rate()))
+      .set("risk", plan::limit_risk(request, plan))
       .set("follows_hours", !plan.machines_by_hour.empty())
       .set("all_hours_cost", format_usd(plan.rate() * kMonth))
       .set("duration", format_duration(plan.elapsed()))
@@ -274,10 +276,22 @@ std::string install_command(const Request& request, const Plan& plan) {
   return engine.empty() ? "" : "pip install" + engine;
 }
 
+// Processors next to the GPUs in use of a machine; 0: unknown. Slurm gives a task one by default, with which images are
+// decoded far too slowly, so their training asks for as many as it needs: for each GPU up to the 12 of Google's A100
+// machines, the fewest of any machine with eight GPUs.
+int cpus_of(const Request& request, const Plan& plan) {
+  constexpr double kMostPerGpu = 12;
+  const catalog::Machine& machine = *plan.offer.machine;
+  const int used = gpus_used_per_machine(plan);
+  if (machine.vcpus) return std::max(1, static_cast<int>(*machine.vcpus * used / std::max(1, machine.gpus)));
+  const auto input = plan::image_input(request, plan);
+  return input ? used * static_cast<int>(std::ceil(std::min(input->cpus / plan.gpus + 1, kMostPerGpu))) : 0;
+}
+
 void add_machines(Facts& facts, const Request& request, const Plan& plan, std::string_view storage) {
   const catalog::Machine& machine = *plan.offer.machine;
   const int used = gpus_used_per_machine(plan), span = machines_per_replica(request, plan);
-  const int cpus = machine.vcpus ? std::max(1, static_cast<int>(*machine.vcpus * used / std::max(1, machine.gpus))) : 0;
+  const int cpus = cpus_of(request, plan);
   // A server gets twice the modelled start-up time before it counts as broken.
   constexpr Seconds kLeastPatience = hours(0.5);
   constexpr std::int64_t kProbeSeconds = 10;
@@ -307,6 +321,8 @@ void add_machines(Facts& facts, const Request& request, const Plan& plan, std::s
       .set("apart", work_apart(request, plan))
       .set("last_machine", plan.machines - 1)
       .set("cpus", cpus)
+      // One processor is left to the training process itself.
+      .set("loaders", plan::image_input(request, plan) ? std::max(1, cpus / std::max(1, used) - 1) : 0)
       .set("disk_gb", disk_gb(request, plan))
       .set("pod_disk_gb", disk_gb(request, plan, false, !is_served(request) || weights_gb <= kCachedGb))
       .set("max_price", max_price(plan))

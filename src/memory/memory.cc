@@ -206,7 +206,7 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
           even ? "use a divisor" : "use at most as many groups as experts");
   }
   if (p.attention_data > 1 && !model.experts)
-    wrong(fmt::format("attention data parallelism needs experts, and {} has none", model.name),
+    wrong(fmt::format("--attention-dp needs experts, and {} has none", model.name),
           "use more replicas: --gpus a multiple of --tp");
   if (job.kind == model::JobKind::kTrain && job.train.method == model::Method::kQlora && job.stack != model::Stack::kHf)
     wrong(fmt::format("{} does not train on 4-bit weights", name_of(job.stack)), "use --stack hf, or --method full");

@@ -70,6 +70,7 @@ MemoryTable::Settings MemoryTable::settings_of(const Job& job) {
   return {static_cast<int>(job.train.method),
           static_cast<int>(job.precision),
           static_cast<int>(job.train.recompute),
+          static_cast<int>(job.train.cross_entropy),
           p.tensor,
           p.pipeline,
           p.expert,

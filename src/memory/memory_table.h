@@ -35,7 +35,7 @@ class MemoryTable {
   double compiled() const { return static_cast<double>(surfaces_.size()); }
 
  private:
-  using Settings = std::tuple<int, int, int, int, int, int, int, int, bool>;
+  using Settings = std::tuple<int, int, int, int, int, int, int, int, int, bool>;
   using NeedKey = std::tuple<Settings, int, std::int64_t, int, int, std::string>;
   static Settings settings_of(const model::Job& job);
   static NeedKey key_of(const model::Job& job, const catalog::Gpu& gpu);

@@ -36,5 +36,23 @@ TEST(MemoryTable, FindsTheSameTogetherAndAlone) {
   }
 }
 
+// Jobs that differ in a setting that a search tries are different: the loss, recomputation, the batch.
+TEST(MemoryTable, KeepsJobsApart) {
+  const catalog::Catalog catalog = *catalog::load_catalog("");
+  const catalog::Gpu& gpu = **catalog.find_gpu("h100-sxm");
+  const model::ModelShape shape = *model::find_model("qwen2.5-1.5b");
+  MemoryTable table(shape);
+  for (const model::CrossEntropy loss :
+       {model::CrossEntropy::kEager, model::CrossEntropy::kChunked, model::CrossEntropy::kFused}) {
+    for (const model::Recompute recompute : {model::Recompute::kNone, model::Recompute::kFull}) {
+      model::Job job;
+      job.batch = 4, job.sequence = 4096;
+      job.train.recompute = recompute, job.train.cross_entropy = loss;
+      EXPECT_EQ(in_bytes(table.need(job, gpu).high), in_bytes(estimate_memory(shape, job, &gpu).high));
+      EXPECT_EQ(in_bytes(table.high(job)), in_bytes(MemoryTable(shape).high(job)));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::memory

@@ -22,6 +22,15 @@ bool full(const Job& job) { return trains(job) && job.train.method == Method::kF
 bool language(const ModelShape& model) { return model.vocabulary > 0; }
 bool adam(const Job& job) { return job.train.optimizer == Optimizer::kAdamW; }
 
+// Images and videos that several GPUs compute together.
+Job split_over(Job job, int gpus) {
+  job.parallel.tensor *= gpus, job.parallel.gpus *= gpus;
+  return job;
+}
+bool splits(const ModelShape& model, const Job& job, int gpus) {
+  return !trains(job) && model.kind != ModelKind::kDecoder && check_job(model, split_over(job, gpus)).empty();
+}
+
 const std::vector<MemoryOption> kOptions = {
     {"full recompute", OptionKind::kOther, "", [](Job& j) { j.train.recompute = Recompute::kFull; },
      [](const ModelShape& m, const Job& j) {
@@ -110,6 +119,10 @@ const std::vector<MemoryOption> kOptions = {
        return !trains(j) && m.kind == ModelKind::kDecoder && j.stack != model::Stack::kHf &&
               j.serve.memory_share < 0.97;
      }},
+    {"2 GPUs for each item", OptionKind::kSplit, "", [](Job& j) { j = split_over(j, 2); },
+     [](const ModelShape& m, const Job& j) { return splits(m, j, 2); }},
+    {"4 GPUs for each item", OptionKind::kSplit, "", [](Job& j) { j = split_over(j, 4); },
+     [](const ModelShape& m, const Job& j) { return splits(m, j, 4); }},
     {"half the concurrency", OptionKind::kOther, "", [](Job& j) { j.serve.concurrency /= 2; },
      [](const ModelShape&, const Job& j) { return !trains(j) && j.serve.concurrency >= 2; }},
 };
@@ -132,6 +145,8 @@ std::string flags_between(const Job& before, const Job& after) {
   add(before.batch != after.batch, "batch", after.batch);
   add(was.accumulation != is.accumulation, "accumulate", is.accumulation);
   add(before.parallel.zero != after.parallel.zero, "zero", after.parallel.zero);
+  add(before.parallel.tensor != after.parallel.tensor, "tp", after.parallel.tensor);
+  add(before.parallel.gpus != after.parallel.gpus, "gpus", after.parallel.gpus);
   add(before.serve.kv_precision != after.serve.kv_precision, "kv-precision", "fp8");
   add(before.serve.memory_share != after.serve.memory_share, "memory-share", after.serve.memory_share);
   add(before.serve.concurrency != after.serve.concurrency, "concurrency", after.serve.concurrency);

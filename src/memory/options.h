@@ -13,7 +13,7 @@
 namespace rightsize::memory {
 
 // At most one option of each kind is used: a weight has one format.
-enum class OptionKind { kOther, kFormat, kBatch, kMethod };
+enum class OptionKind { kOther, kFormat, kBatch, kMethod, kSplit };
 
 // One change a user can make.
 struct MemoryOption {

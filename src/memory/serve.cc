@@ -126,12 +126,14 @@ MemoryNeed estimate_serving(const ModelShape& model, const Job& job, const catal
     need.max_concurrency = static_cast<std::int64_t>(most);
     if (most < running) {
       need.warnings.push_back(
-          most < 1 ? fmt::format(
-                         "{} lacks {} for the KV cache of a request of {} tokens at --memory-share {:g}, so the engine "
-                         "would not start",
-                         gpu->name, format_bytes(per_sequence - budget), context, serve.memory_share)
-                   : fmt::format("the KV cache of {} holds {:.0f} sequences of {} tokens, not {:.0f}; the others queue",
-                                 gpu->name, most, context, running));
+          most < 1
+              ? fmt::format(
+                    "with --memory-share {:g}, one request of {} tokens needs {} more KV cache than {} has left: the "
+                    "engine would not start",
+                    serve.memory_share, format_count(static_cast<double>(context)), format_bytes(per_sequence - budget),
+                    gpu->name)
+              : fmt::format("the KV cache of {} holds {:.0f} sequences of {} tokens, not {:.0f}; the others queue",
+                            gpu->name, most, context, running));
     }
   }
   // Workspace, graphs and libraries are known to within a third; weights and cache are exact.

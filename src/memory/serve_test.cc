@@ -211,6 +211,32 @@ TEST(Serving, AnAutomaticCacheHasTheFormatOfTheModel) {
   }
 }
 
+// If GPUs that share an image or a video hold it, that is a combination that fits: `recommend` plans with it.
+TEST(CheapestFit, SeveralGpusForAnItemAreACombination) {
+  int shared = 0;
+  for (const char* name : {"flux.1-dev", "wan2.1-t2v-14b", "hunyuanvideo", "cogvideox1.5-5b"}) {
+    const ModelShape& shape = model(name);
+    for (double size = 16; size < 96; size += 2) {
+      const catalog::Gpu gpu = gpu_of(gib(size));
+      Job job = serving();
+      job.stack = Stack::kHf;
+      const auto holds = [&](const Job& tried) {
+        return check_job(shape, tried).empty() &&
+               fits(estimate_memory(shape, tried, &gpu), gpu).verdict == Verdict::kFits;
+      };
+      Job two = job;
+      two.parallel.tensor = two.parallel.gpus = 2;
+      if (holds(job) || !holds(two)) continue;
+      const auto found = cheapest_fit(
+          shape, job, gpu, [](const Job&) { return std::nullopt; }, true);
+      ASSERT_TRUE(found) << name << " " << size;
+      EXPECT_TRUE(holds(found->job)) << name << " " << size;
+      shared += found->job.parallel.tensor > 1 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(shared, 0);
+}
+
 // Each of the GPUs that share an item holds all weights and its part of the tokens.
 TEST(SharedItems, WeightsStayWholeAndActivationsDoNotGrow) {
   for (const char* name : {"flux.1-dev", "wan2.1-t2v-14b", "hunyuanvideo", "cogvideox1.5-5b"}) {

@@ -66,6 +66,7 @@ enum class NoteKind {
   kCacheLimits,           // value: concurrent requests
   kBatchLimits,           // value: concurrent requests, limited by --max-batch
   kPublishedExperts,      // experts keep their published 4-bit format
+  kExpandedExperts,       // and are computed in 16 bits, although the GPU has 4-bit arithmetic
   kHostDepends,           // host-bound: speed depends on the CPU
   kUntestedStack,         // the profile was not fitted on such runs
   kMixtureUnsure,
@@ -151,6 +152,7 @@ double accepted_tokens(const Constants& constants, const model::Speculation& spe
 struct ServeLoad {
   double kv_tokens = 0;    // cache tokens per replica; see kv_token_capacity()
   RequestsPerSecond rate;  // open loop; zero: closed loop at job.serve.concurrency
+  bool of_job = false;     // closed loop: the items of a job, whose lengths are means, not those of a benchmark
 };
 
 // Tokens of KV cache that fit on one replica (disaggregated: one decode worker), from the memory model; 0 if the

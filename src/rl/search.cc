@@ -84,15 +84,17 @@ class Search {
 
   // Sets the parallel sizes and the asynchrony of this layout to the fastest that fit; empty if none do.
   std::optional<RlEstimate> choose(const plan::MachineClass& machines, RlJob& job) {
-    if (!choose_trainer(machines, job)) return std::nullopt;
     std::optional<RlEstimate> best;
     RlJob chosen;
     const Pool pool{machines.gpu, machines.speed, machines.cluster};
-    for (const int tensor : engine_sizes(engine_.value_or(pool), job)) {
-      job.rollout.parallel.tensor = tensor;
-      settle(job);
-      const Result<RlEstimate> step = estimate(machines, job);
-      if (step && (!best || step->step < best->step)) best = *step, chosen = job;
+    for (const model::Parallelism& split : trainer_splits(machines, job)) {
+      job.train.parallel = split;
+      for (const int tensor : engine_sizes(engine_.value_or(pool), job)) {
+        job.rollout.parallel.tensor = tensor;
+        settle(job);
+        const Result<RlEstimate> step = estimate(machines, job);
+        if (step && (!best || step->step < best->step)) best = *step, chosen = job;
+      }
     }
     if (!best) return best;
     if (job.layout.split && !request_.async && request_.max_async > 1) {
@@ -187,8 +189,9 @@ class Search {
     details.emplace_back(job, *best);
   }
 
-  // The smallest split of the trainer that fits, with everything offloaded that can be.
-  bool choose_trainer(const plan::MachineClass& machines, RlJob& job) {
+  // The smallest splits of the trainer that fit, with everything offloaded that can be: of one size, a pipeline can be
+  // faster than tensor parallelism also inside a machine.
+  std::vector<model::Parallelism> trainer_splits(const plan::MachineClass& machines, RlJob job) {
     const model::ModelShape& model = request_.request.model;
     const Bytes capacity = machines.gpu->capacity();
     std::vector<std::tuple<int, int, int>> sizes;  // product, pipeline, tensor
@@ -201,11 +204,14 @@ class Search {
     }
     if (request_.trainer_given) {
       const model::Parallelism& p = job.train.parallel;
-      if (job.layout.train % (p.tensor * p.pipeline * p.context) != 0) return false;
+      if (job.layout.train % (p.tensor * p.pipeline * p.context) != 0) return {};
       sizes = {{p.tensor * p.pipeline, p.pipeline, p.tensor}};
     }
     std::sort(sizes.begin(), sizes.end());
+    std::vector<model::Parallelism> fitting;
+    int smallest = 0;
     for (const auto& [product, pipeline, tensor] : sizes) {
+      if (!fitting.empty() && product > smallest) break;
       model::Parallelism& p = job.train.parallel;
       p.tensor = tensor, p.pipeline = pipeline;
       if (!request_.trainer_given && work_.experts > 0) {
@@ -216,9 +222,9 @@ class Search {
       }
       settle(job);
       nearest_ = trainer_need(job);
-      if (nearest_ <= capacity) return true;
+      if (nearest_ <= capacity) fitting.push_back(p), smallest = product;
     }
-    return false;
+    return fitting;
   }
 
   Bytes trainer_need(const RlJob& job) {
@@ -296,7 +302,10 @@ void add_change(Search& search, const RlRequest& request, RlChange::Kind kind, s
   // Checkpoints and lost work grow with the time of the steps; start-up and storage do not.
   const market::RunningTime& now = plan.priced.time;
   const Seconds time = now.startup + (now.total() - now.startup) * (step->step / plan.step.step);
-  to.changes.push_back({kind, std::move(flags), *step, time, plan.rate() * time + plan.priced.side_cost});
+  plan::PricedOption then = plan.priced;
+  then.time.work = then.time.work + (time - now.total());
+  to.changes.push_back({kind, std::move(flags), *step, time, plan.rate() * time + plan.priced.side_cost,
+                        plan::chance_of_missing(request.request, then)});
 }
 
 void add_changes(Search& search, const RlRequest& request, RlRecommendation& to) {
@@ -363,6 +372,7 @@ UsdPerSecond RlPlan::rate() const {
 plan::Plan RlPlan::energy(const plan::Request& request) const {
   plan::Plan plan;
   plan.offer = *priced.offer, plan.time = priced.time, plan.cap = cap;
+  plan.speed = priced.option->speed, plan.resizing = plan::chance_of_missing(request, priced);
   plan.power = priced.power, plan.gpu_power = step.power.mean;
   plan.pue = plan::pue_of(request, *plan.offer.machine);
   if (request.carbon) plan.carbon = request.carbon->in(plan.offer.price->region);

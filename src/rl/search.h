@@ -48,7 +48,7 @@ struct RlPlan {
   std::optional<plan::CapChoice> cap = {};                 // with --power-cap
 
   UsdPerSecond rate() const;  // of all machines
-  // What every plan states about its power and energy; the other fields are not set.
+  // What every plan states about its power, its energy and its chance to miss the deadline; other fields are not set.
   plan::Plan energy(const plan::Request& request) const;
 };
 
@@ -60,6 +60,7 @@ struct RlChange {
   RlEstimate step;
   Seconds time;  // of all steps, with start-up and checkpoints
   Usd cost;
+  double missing = 0;  // chance that it misses the deadline
 };
 
 struct RlRecommendation {

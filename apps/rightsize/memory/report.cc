@@ -98,8 +98,11 @@ std::vector<GpuFit> fits_on(const MemoryNeed& need, const std::vector<const Gpu*
 }
 
 std::string speed_change(double slowdown) {
-  const double percent = std::max(slowdown, 1 / slowdown) * 100 - 100;
-  return percent < 0.5 ? "same" : fmt::format("{:.0f} % {}", percent, slowdown > 1 ? "slower" : "faster");
+  const double times = std::max(slowdown, 1 / slowdown), percent = times * 100 - 100;
+  if (percent < 0.5) return "same";
+  constexpr double kInTimes = 2;  // "2.4x slower" reads better than "142 % slower"
+  return (times < kInTimes ? fmt::format("{:.0f} %", percent) : fmt::format("{:.1f}x", times)) +
+         (slowdown > 1 ? " slower" : " faster");
 }
 
 using memory::MemoryOption;
@@ -122,7 +125,7 @@ const Fields<OptionEffect> kEffectFields = {
     {"slowdown", "speed", "factor on the time of a token or sample", &OptionEffect::slowdown, speed_change},
     {"notes", "what each option does to the result", kNoteFields, &OptionEffect::taken},
     {"accuracy", "result", "the first note", [](const OptionEffect& e) { return e.taken[0].accuracy; },
-     [](std::string_view accuracy) { return accuracy.empty() ? "same" : "changes"; }, kTableOnly},
+     [](std::string_view accuracy) { return accuracy.empty() ? "identical" : "may differ"; }, kTableOnly},
 };
 
 struct FittingOptions {
@@ -174,12 +177,15 @@ std::string option_notes(const std::vector<OptionEffect>& effects) {
 std::string combination_sentence(const FittingOptions& c) {
   const OptionEffect& effect = c.effect;
   const std::string how = fmt::format("{} ({})", fmt::join(names_of(effect), " + "), effect.flags);
-  const std::string speed = effect.slowdown ? speed_change(*effect.slowdown) : "not known";
+  const std::string change = effect.slowdown ? speed_change(*effect.slowdown) : "";
+  const std::string speed = change.empty()     ? "its speed is not known"
+                            : change == "same" ? "is just as fast"
+                                               : "is " + change;
   const std::string_view same = c.same_result ? " with the same result" : "";
   if (c.fit.verdict == Verdict::kTight)
-    return fmt::format("The smallest combination{} is tight on {}: {}. It needs {}, OOM risk {}; speed: {}.", same,
+    return fmt::format("The smallest combination{} is tight on {}: {}. It needs {} (OOM risk {}) and {}.", same,
                        c.gpu->name, how, format_bytes(effect.need.device), risk(c.fit.oom_probability), speed);
-  return fmt::format("The cheapest combination{} that fits {}: {}. It needs {}; speed: {}.", same, c.gpu->name, how,
+  return fmt::format("The cheapest combination{} that fits {}: {}. It needs {} and {}.", same, c.gpu->name, how,
                      format_bytes(effect.need.device), speed);
 }
 
@@ -438,7 +444,9 @@ Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std
   if (largest)
     text += *largest > 0
                 ? fmt::format(" The largest batch that fits is {}.", format_count(static_cast<double>(*largest)))
-                : " Not even a batch of 1 fits with room to spare.";
+            : input.job.batch == 1 && memory::fits(need, *gpus[0]).verdict == Verdict::kNo
+                ? " Even a batch of 1 does not fit."
+                : " Even a batch of 1 does not fit with room to spare.";
   if (need.max_concurrency && *need.max_concurrency >= 1) text += room_sentence(input.job, need);
   if (launch && launch->sequences >= 1)
     text += fmt::format(" At start-up the engine allocates {} on each GPU; a request of up to {} tokens would fit.",

@@ -12,6 +12,8 @@
 #include "base/format.h"
 #include "base/threads.h"
 #include "plan/explain.h"
+#include "plan/limit_risk.h"
+#include "rightsize/input/availability.h"
 
 namespace rightsize::app {
 
@@ -83,7 +85,10 @@ std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan* f
                   priced.cost,
                   doubt_of(*priced.price)};
     offer.confirmed = offer.doubt.empty();
-    if (priced.is_extrapolated()) offer.doubt += offer.confirmed ? "no benchmark" : ", no benchmark";
+    const bool later = changes[i].moves == Moves::kDeadline;
+    for (const std::string& more : {std::string(priced.is_extrapolated() ? "no benchmark" : ""),
+                                    late_words(later ? 0 : plan::chance_of_missing(changed.request, priced))})
+      if (!more.empty()) offer.doubt += (offer.doubt.empty() ? "" : ", ") + more;
     if (changes[i].moves == Moves::kBudget) {
       offer.flags = fmt::format("--budget {:.0f}", std::ceil(in_usd(priced.due() - plan::kHalfACent)));
       offer.moved = priced.cost / *limits.budget;
@@ -106,6 +111,31 @@ std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan* f
       return std::tuple(!a.confirmed, a.moved) < std::tuple(!b.confirmed, b.moved);
     });
   return offers;
+}
+
+std::string late_words(double chance) {
+  return chance < plan::kRisky ? ""
+                               : plan::percent_chance(std::round(100 * chance) / 100) + " that it misses the deadline";
+}
+
+std::string availability_line(const rl::RlRecommendation& found, const market::PriceBook& book) {
+  const plan::PricedOption& first = found.plans.front().priced;
+  std::string text = availability_words(*first.offer, market::availability(book, *first.offer));
+  if (text.empty()) return text;
+  // As for other jobs: a provider or a GPU that does not need the same capacity.
+  const auto other = std::ranges::find_if(found.plans, [&](const rl::RlPlan& plan) {
+    const plan::PricedOption& p = plan.priced;
+    const bool elsewhere = p.offer->machine->provider != first.offer->machine->provider;
+    const bool spot = first.offer->price->purchase == catalog::Purchase::kSpot;
+    const bool terms = p.offer->price->purchase != first.offer->price->purchase;
+    return (elsewhere || (spot ? terms : p.offer->gpu != first.offer->gpu)) && p.price->may_lead() &&
+           !p.is_extrapolated();
+  });
+  if (other == found.plans.end()) return text;
+  const plan::PricedOption& p = other->priced;
+  return text + fmt::format(" Fallback: {} x {} from {}, {}, {} for {}.", other->job.layout.gpus(), p.offer->gpu->name,
+                            p.offer->machine->provider, plan::terms_name(*p.offer), format_duration(p.time.total()),
+                            format_usd(p.cost));
 }
 
 std::string held_back_lines(const rl::RlRecommendation& found) {
@@ -165,7 +195,7 @@ const report::Fields<RlOffer>& rl_offer_fields() {
       {"purchase", "terms", "terms of its price", &RlOffer::purchase},
       {"hours", "time", "time of all steps, start-up and checkpoints included", &RlOffer::time},
       {"usd_total", "cost", "cost of all steps", &RlOffer::cost},
-      {"doubt?", "what to confirm or test first", &RlOffer::doubt},
+      {"doubt?", "what to confirm or test first, and the limit that it may miss", &RlOffer::doubt},
   };
   return kFields;
 }

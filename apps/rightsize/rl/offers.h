@@ -15,7 +15,7 @@ struct RlOffer {
   int gpus = 0;
   Seconds time;
   Usd cost;
-  std::string doubt;      // about the price or the speed; empty: none
+  std::string doubt;      // about the price or the speed, or the deadline; empty: none
   bool confirmed = true;  // the price may lead
   double moved = 1;       // new limit over the one that was given; 1: the change keeps the limits
 };
@@ -27,6 +27,12 @@ std::vector<RlOffer> rl_offers(const rl::RlRequest& request, const rl::RlPlan* f
 
 // "price 88 days old with one source"; empty if the price may lead.
 std::string doubt_of(const market::PriceOutlook& price);
+
+// "a 37 % chance that it misses the deadline"; empty if that is not worth mentioning.
+std::string late_words(double chance);
+
+// Where to find the first plan's machines, and the best plan of another provider or GPU; empty for the user's own.
+std::string availability_line(const rl::RlRecommendation& found, const market::PriceBook& book);
 
 // ", one step off-policy"; empty: on-policy.
 std::string lateness(const rl::RlJob& job);

@@ -139,7 +139,11 @@ TEST(RlOffers, PlansHaveAtMostMaxGpus) {
 TEST(RlOffers, SoonerPlansMeetTheirDeadline) {
   int seen = 0;
   for (const char* steps : {"20", "500", "2000"}) {
-    FlagValues flags = {{"--job", "rl"}, {"--model", "qwen2.5-7b"}, {"--osl", "2000"}, {"--steps", steps}};
+    FlagValues flags = {{"--job", "rl"},
+                        {"--model", "qwen2.5-7b"},
+                        {"--osl", "2000"},
+                        {"--steps", steps},
+                        {"--provider", "lambda,nebius,aws"}};
     const Json found = rl_plans_for(flags);
     const Json *sooner = found.find("sooner"), &first = found.find("plans")->items()->front();
     if (sooner == nullptr) continue;
@@ -171,6 +175,72 @@ TEST(RlOffers, NamedLimitsAreEnough) {
     limited[flag] = fmt::format("{:.0f}", std::stod(limited[flag]) - 1);
     EXPECT_TRUE(rl_plans_for(limited).find("plans")->items()->empty()) << "less than " << said;
   }
+}
+
+bool has_words(const Json* value, const char* words) {
+  return value != nullptr && value->dump().find(words) != std::string::npos;
+}
+
+// A plan that may miss the deadline says so wherever it is named: as the first plan, and as the plan of a cheaper offer
+// or change. Every rented first plan has its availability.
+TEST(RlOffers, SayIfTheyMayMissTheDeadline) {
+  Random random(11);
+  int late = 0;
+  for (int i = 0; i < 4; ++i) {
+    const FlagValues flags = {{"--job", "rl"},
+                              {"--model", i % 2 == 0 ? "qwen2.5-7b" : "llama-3.2-3b"},
+                              {"--steps", "200"},
+                              {"--osl", fmt::format("{:.0f}", 800 + 2000 * random.uniform())},
+                              {"--deadline", fmt::format("{:.0f}h", 20 + 100 * random.uniform())},
+                              {"--provider", "aws,lambda,nebius"}};
+    const Json found = rl_plans_for(flags);
+    if (found.find("plans")->items()->empty()) continue;
+    EXPECT_TRUE(has_words(found.find("availability"), "does not publish"));
+    const double deadline = std::stod(flags.at("--deadline"));
+    const Json& first = found.find("plans")->items()->front();
+    const double high = amount_in(first, "step_high_seconds") / amount_in(first, "step_seconds");
+    const double used = amount_in(first, "hours") * high / deadline;
+    EXPECT_TRUE(std::abs(used - 1) < 0.02 || has_words(first.find("caveats"), "misses the deadline") == (used > 1));
+    if (found.find("offers") == nullptr) continue;
+    for (const Json& offer : *found.find("offers")->items()) {
+      const std::string said = *offer.find("flags")->text();
+      if (said.starts_with("--deadline")) continue;
+      FlagValues changed = flags;
+      if (said.starts_with("no "))
+        changed.erase("--provider");
+      else
+        changed[said.substr(0, said.find(' '))] = said.substr(said.find(' ') + 1);
+      const Json again = rl_plans_for(changed);
+      const bool misses = has_words(again.find("plans")->items()->front().find("caveats"), "misses the deadline");
+      EXPECT_EQ(has_words(offer.find("doubt"), "misses the deadline"), misses) << said;
+      late += misses ? 1 : 0;
+    }
+  }
+  EXPECT_GT(late, 0);
+}
+
+// What runs on several machines runs inside one: the same GPUs take no longer.
+TEST(RlOffers, OneMachineIsAsFastAsSeveral) {
+  Random random(13);
+  int compared = 0;
+  for (int i = 0; i < 4; ++i) {
+    const FlagValues flags = {{"--job", "rl"},
+                              {"--model", i % 2 == 0 ? "qwen2.5-7b" : "llama-3.1-8b"},
+                              {"--osl", fmt::format("{:.0f}", 500 + 3000 * random.uniform())},
+                              {"--gpu", "rtx-pro-6000"},
+                              {"--gpus", i < 2 ? "2" : "4"},
+                              {"--layout", "colocated"},
+                              {"--top", "20"}};
+    const Json found = rl_plans_for(flags);
+    for (const Json& one : *found.find("plans")->items()) {
+      for (const Json& several : *found.find("plans")->items()) {
+        if (amount_in(one, "instances") > 1 || amount_in(several, "instances") < 2) continue;
+        EXPECT_LE(amount_in(one, "step_seconds"), 1.001 * amount_in(several, "step_seconds"));
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 0);
 }
 
 }  // namespace

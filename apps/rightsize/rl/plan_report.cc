@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "market/price_book.h"
+#include "plan/limit_risk.h"
 #include "plan/read_request.h"
 #include "report/fields.h"
 #include "rightsize/input/emitted.h"
@@ -93,10 +94,8 @@ std::vector<std::string> caveats_of(const RlPlanView& v) {
   if (v.plan.priced.offer->gpu->vendor == "AMD")
     caveats.push_back(fmt::format("{} needs ROCm builds of the software", v.plan.priced.offer->gpu->name));
   if (v.plan.memory.verdict == memory::Verdict::kTight) caveats.emplace_back("memory is tight");
-  const Seconds slow = v.plan.priced.time.total() * v.plan.step.interval.high;
-  if (v.request.request.limits.deadline && slow > *v.request.request.limits.deadline)
-    caveats.push_back(
-        fmt::format("at the slow end of its speed range it takes {} and misses the deadline", format_duration(slow)));
+  if (std::string late = plan::limit_risk(v.request.request, v.energy()); !late.empty())
+    caveats.push_back(std::move(late));
   return caveats;
 }
 
@@ -200,6 +199,7 @@ struct RlPlansView {
   const std::map<std::string, std::string>& files;
   std::vector<std::string> assumed;  // settings that were not given
   std::vector<RlOffer> offers;       // cheaper plans under a change of the request
+  std::string availability;
 };
 
 std::vector<RlPlanView> views_of(const RlPlansView& v, const std::vector<RlPlan>& plans) {
@@ -264,6 +264,8 @@ const Fields<RlPlansView> kPlansFields = {
     {"changes?", "the first plan with one thing changed", kChangeFields,
      [](const RlPlansView& v) { return std::cref(v.found.changes); }},
     {"offers?", "cheaper plans under a change of the request", rl_offer_fields(), &RlPlansView::offers},
+    {"availability?", "where to find the first plan's machines, and what to rent if there are none",
+     &RlPlansView::availability},
     {"considered", "layouts on machines that were compared", [](const RlPlansView& v) { return v.found.considered; }},
     {"files?", "files for the framework and the cluster, by name",
      [](const RlPlansView& v) { return std::cref(v.files); }},
@@ -340,8 +342,9 @@ std::string levers_line(const RlPlansView& v) {
   for (const RlChange& change : v.found.changes) {
     const bool less_work = change.kind == Kind::kMoreSamples || change.kind == Kind::kShorterAnswers;
     if (less_work || change.cost > cost * kWorthALine) continue;
-    parts.push_back(fmt::format("{} {}, {:.0f} % less ({})", words_of(change.kind), format_usd(change.cost),
-                                100 * (1 - change.cost / cost), change.flags));
+    const std::string late = late_words(change.missing);
+    parts.push_back(fmt::format("{} {}, {:.0f} % less ({}{})", words_of(change.kind), format_usd(change.cost),
+                                100 * (1 - change.cost / cost), change.flags, late.empty() ? "" : ", " + late));
   }
   for (const RlOffer& offer : v.offers) {
     if (offer.cost > cost * kWorthALine) continue;
@@ -422,6 +425,7 @@ report::Report plans_report(const RlPlansView& v, bool explain) {
                        {"rank", "provider", "instance", "purchase", "gpu", "gpus", "layout", "step_seconds",
                         "idle_share", report::renamed("hours", "time"), report::renamed("usd_total", "cost")}));
   report.say(evidence_line(v));
+  if (explain && !v.availability.empty()) report.say(v.availability);
   if (explain) add_details(report, v);
   return report;
 }
@@ -579,7 +583,14 @@ Checked<Outcome> plan_rl(const RlWorkload& workload, const Facts& facts, const R
   std::vector<RlOffer> offers;
   if (!request.request.plans_only && files.empty())
     offers = rl_offers(request, found.plans.empty() ? nullptr : &found.plans.front(), book, facts.constants);
-  const RlPlansView view{input, request, found, files, assumed_in(workload, read, found), std::move(offers)};
+  const bool sought = !found.plans.empty() && !request.request.plans_only;
+  const RlPlansView view{input,
+                         request,
+                         found,
+                         files,
+                         assumed_in(workload, read, found),
+                         std::move(offers),
+                         sought ? availability_line(found, book) : std::string()};
   report::Report report = plans_report(view, options.explain);
   show_only(files, report);
   return Outcome{std::move(report), found.plans.empty() ? kNoFeasibleAnswer : 0};

@@ -97,6 +97,9 @@ void fill_peaks(const Gpu& gpu, GpuSpeed& speed) {
   speed.fp4 = rate_of(gpu, NumberFormat::kFp4, speed.fp8);
   speed.fp32 = rate_of(gpu, NumberFormat::kFp32, speed.half / 8.0);
   speed.tf32 = rate_of(gpu, NumberFormat::kTf32, speed.fp32);
+  // Blackwell cards with GDDR7 (12.0) fall back to Marlin: vllm issues 30135 (0.12) and 40153 (0.17), and 31085 for
+  // NVFP4, read 2026-11-19.
+  speed.expands_published_experts = gpu.compute_capability.starts_with("12.");
   speed.hopper_or_later = gpu.vendor == "NVIDIA" && gpu.architecture != "Ampere" && gpu.architecture != "Ada" &&
                           gpu.year.value_or(0) >= 2022;
   // Marlin and similar kernels need Ampere's asynchronous copies; ROCm has its own kernels.
@@ -192,6 +195,9 @@ void fill_missing(const Constants& constants, std::array<MatmulCurve, N> Measure
     if (to[i].rate > 0) continue;
     std::vector<double> rates, bandwidths;
     for (const auto& [name, gpu] : constants.measured) {
+      // Chips with 4-bit arithmetic say little about those that expand MXFP4 because they have none.
+      const bool has_fp4 = gpu.matmul[static_cast<std::size_t>(MatmulFormat::kFp4)].rate > 0;
+      if (i == kMxExperts && has_fp4) continue;
       const MatmulCurve& curve = (gpu.*curves)[i];
       if (curve.rate > 0) rates.push_back(curve.rate), bandwidths.push_back(curve.bandwidth);
     }

@@ -114,7 +114,8 @@ struct GpuSpeed {
   bool has_bf16 = false, has_fp8 = false, has_fp4 = false;
   bool weight_only_kernels = false;  // 8-bit and 4-bit weights with 16-bit arithmetic (Ampere and later)
   bool hopper_or_later = false;
-  bool rocm = false;  // AMD's software
+  bool expands_published_experts = false;  // engines run published 4-bit experts in 16 bits, despite 4-bit arithmetic
+  bool rocm = false;                       // AMD's software
 
   double sustained = 0;  // share of the 16-bit peak in long runs: clocks drop under load
   std::array<MatmulCurve, kMatmulFormats> matmul;

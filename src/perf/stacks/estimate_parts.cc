@@ -188,6 +188,8 @@ std::string describe(const Note& note) {
                          format_number(std::floor(note.value), 6));
     case NoteKind::kPublishedExperts:
       return "the experts keep their published 4-bit format; fp8 applies to the other weights and the KV cache";
+    case NoteKind::kExpandedExperts:
+      return "the engine expands the published 4-bit experts to 16 bits on this GPU (Marlin, as vLLM up to 0.24 does)";
     case NoteKind::kHostDepends:
       return "the host CPU is the bottleneck, so another machine may be up to a third faster or slower";
     case NoteKind::kUntestedStack:

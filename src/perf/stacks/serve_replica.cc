@@ -40,6 +40,11 @@ EngineLayout layout_of(const EngineConstants& c, const ModelWork& work, const mo
   layout.expert = job.parallel.expert;
   layout.format = weight_format(formats.dense, gpu);
   layout.experts = weight_format(formats.experts, gpu);
+  // TensorRT-LLM has its own kernels for them (the rows of kernels-experts.csv with 8-bit activations).
+  const bool published = work.experts > 0 && work.checkpoint.format == model::Precision::kFp4;
+  if (published && layout.experts == WeightFormat::kFp4 && gpu.expands_published_experts &&
+      job.stack != model::Stack::kTrtLlm)
+    layout.experts = WeightFormat::kMx4;
   layout.kv_bytes = memory::bytes_per_element(memory::kv_format(job, work.checkpoint, gpu.has_fp4));
   layout.fp8_factor = c.fp8_kv;
   layout.evenness = c.routing_evenness;
@@ -121,7 +126,7 @@ double accepted_tokens(const Constants& constants, const model::Speculation& s) 
 }
 
 EngineCopy replica_of(const Constants& constants, const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
-                      const Cluster& cluster, double kv_tokens, bool at_rate) {
+                      const Cluster& cluster, double kv_tokens, bool real) {
   const EngineConstants& c = constants.engine(job.stack);
   EngineCopy r{c, work, gpu, cluster, calibration_of(gpu, slot_of(job.stack), model::JobKind::kServe)};
   r.layout = layout_of(c, work, job, gpu);
@@ -132,8 +137,8 @@ EngineCopy replica_of(const Constants& constants, const ModelWork& work, const m
   r.prefill_products = expanded ? 1 : c.prefill_matmul * narrow;
   r.decode_experts = c.decode_experts * untuned_experts(job.stack, r.layout);
   r.pipeline = job.parallel.pipeline;
-  // Closed loops are benchmarks, which draw lengths up to the nominal ones; with a rate, lengths are means.
-  const double drawn = at_rate ? 1 : c.length_share;
+  // Closed loops are benchmarks, which draw lengths up to the nominal ones; in real work, lengths are means.
+  const double drawn = real ? 1 : c.length_share;
   const double tokens = std::max(1.0, static_cast<double>(job.serve.isl) * drawn);
   r.cached = tokens * job.serve.prefix_hit;
   r.prompt = tokens - r.cached;
@@ -147,7 +152,7 @@ EngineCopy replica_of(const Constants& constants, const ModelWork& work, const m
   r.pass_prompts = std::max(1.0, budget * r.layout.attention / r.prompt);
   if (job.serve.poll_steps)
     r.poll_steps.few = r.poll_steps.many = static_cast<double>(*job.serve.poll_steps);
-  else if (!gpu.rocm && !at_rate)  // as in benchmarks; on AMD and by default, engines check every step
+  else if (!gpu.rocm && !real)  // as in benchmarks; on AMD and by default, engines check every step
     r.poll_steps = {c.poll_steps / 3, c.poll_steps};
   if (job.serve.speculation.tokens > 0) {
     r.queries = 1.0 + job.serve.speculation.tokens;

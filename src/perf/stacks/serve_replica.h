@@ -31,14 +31,14 @@ struct EngineCopy {
   double slots = 0;                           // maximum running requests, limited by the cache and by --max-batch
   double pass_prompts = 1;                    // prompts that fit one pass
   PollSteps poll_steps = {};
-  double queries = 1, accepted = 1;  // tokens per sequence that a step computes and keeps
+  double queries = 1, accepted = 1;                  // tokens per sequence that a step computes and keeps
   double decode_products = 1, prefill_products = 1;  // factors on the losses of products, by weight format
   double decode_experts = 1;                         // the same for experts
   double launched = 0;                               // layers, weighted by their number of kernels relative to Llama
 };
 
 EngineCopy replica_of(const Constants& constants, const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
-                      const Cluster& cluster, double kv_tokens, bool at_rate = false);
+                      const Cluster& cluster, double kv_tokens, bool real = false);
 
 // A prefill worker on `tensor` GPUs.
 EngineCopy prefill_worker_of(EngineCopy decode_worker, int tensor);

@@ -352,5 +352,65 @@ RC_GTEST_PROP(ServedMemory, AttentionGroupsRepeatAttentionWeights, ()) {
   RC_ASSERT(*after.max_concurrency >= *before.max_concurrency);
 }
 
+// An engine that only reads prompts is slower than the matrix products measured on its GPU, and reads prompts of the
+// stated lengths: elementwise kernels, attention and gaps take their part however requests overlap.
+RC_GTEST_PROP(OnePass, AnEngineNeverBeatsItsOwnPasses, ()) {
+  Served served(*rc::gen::element<std::string>("mistral-7b", "llama-3.1-8b", "qwen2.5-14b", "llama-3.2-1b"),
+                *rc::gen::element<std::string>("h100-sxm", "gh200-96gb", "h200-sxm", "a100-80gb-sxm"));
+  served.job.serve.isl = *rc::gen::inRange(64, 2000);
+  served.job.serve.osl = 1;
+  served.job.serve.concurrency = *rc::gen::inRange(1, 1024);
+  const auto e = served.estimate();
+  RC_ASSERT(bool(e));
+  double weights = 0;  // without the vocabulary, which only the last token needs
+  for (const LayerWork& layer : served.work.kinds)
+    for (const Product& product : layer.products) weights += layer.count * product.outputs_on(1) * product.inputs_on(1);
+  const double rate = e->requests_per_second * static_cast<double>(served.job.serve.isl) * 2 * weights;
+  const double products = served.speed.matmul[0].rate * in_flop_per_s(served.speed.half);
+  RC_ASSERT(rate < 0.95 * products);
+}
+
+// Work done by itself: the items of a job have the stated lengths, those of a benchmark are drawn up to them.
+RC_GTEST_PROP(OnePass, ItemsOfAJobAreNotShorterThanStated, ()) {
+  Served served("llama-3.1-8b", *rc::gen::element<std::string>("h100-sxm", "b200-sxm", "l40s"));
+  served.job.serve.isl = *rc::gen::inRange(100, 8000);
+  served.job.serve.osl = *rc::gen::inRange(2, 800);
+  served.job.serve.concurrency = *rc::gen::inRange(1, 256);
+  ServeLoad load{.kv_tokens = kv_token_capacity(served.model, served.job, served.gpu), .rate = {}};
+  const auto at = [&] {
+    return estimate_serving(built_in_constants(), served.work, served.job, served.speed, default_cluster(served.gpu),
+                            load)
+        ->requests_per_second;
+  };
+  const double benchmark = at();
+  load.of_job = true;
+  RC_ASSERT(at() <= benchmark);
+}
+
+// Published 4-bit experts are computed in 16 bits where engines have no kernels for the GPU: never faster than that.
+TEST(Experts, ExpandedOnesStayBelowTheSixteenBitPeak) {
+  int expanded = 0;
+  for (const catalog::Gpu& gpu : built_in_catalog().gpus) {
+    if (!gpu.compute_capability.starts_with("12.")) continue;
+    for (const model::Stack stack : {model::Stack::kVllm, model::Stack::kSglang}) {
+      Served served("gpt-oss-20b", gpu.name, stack);
+      served.job.precision = model::Precision::kFp4;
+      served.job.serve.isl = 4000, served.job.serve.concurrency = 1;
+      if (kv_token_capacity(served.model, served.job, gpu) < 6000) continue;
+      const auto e = served.estimate();
+      ASSERT_TRUE(e) << gpu.name;
+      const auto part = std::ranges::find(e->prefill_parts, std::string_view("experts"), &TimePart::name);
+      ASSERT_NE(part, e->prefill_parts.end()) << gpu.name;
+      const model::ExpertsOp& how = served.work.mixtures.front();
+      const double flops = 2.0 * 3 * 0.95 * 4000 * static_cast<double>(how.per_token * how.hidden * how.intermediate) *
+                           served.work.expert_layers;
+      EXPECT_LT(flops / in_seconds(part->time), in_flop_per_s(served.speed.half)) << gpu.name;
+      EXPECT_TRUE(std::ranges::any_of(e->notes, [](const Note& n) { return n.kind == NoteKind::kExpandedExperts; }));
+      ++expanded;
+    }
+  }
+  EXPECT_GT(expanded, 2);
+}
+
 }  // namespace
 }  // namespace rightsize::perf

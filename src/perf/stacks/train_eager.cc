@@ -187,7 +187,7 @@ Result<TrainEstimate> train_eager(const Constants& constants, const ModelWork& w
   if (job.train.method == Method::kLora && job.precision == Precision::kBf16)
     estimate.notes.push_back({NoteKind::kAdapterInputs, 0});
   if (job.train.method == Method::kQlora) estimate.notes.push_back({NoteKind::kQuantizedAdapters, 0});
-  if (job.train.fused_kernels || job.train.cross_entropy != model::CrossEntropy::kEager)
+  if (job.train.fused_kernels || job.train.cross_entropy == model::CrossEntropy::kFused)
     estimate.notes.push_back({NoteKind::kFusedIgnored, 0});
   return estimate;
 }
