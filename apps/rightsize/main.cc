@@ -45,20 +45,34 @@ namespace rightsize::app {
 namespace {
 
 // Their summaries and examples are in data/commands.csv.
-constexpr Command kCommands[] = {{"recommend", add_recommend}, {"init", add_init},
-                                 {"checklist", add_checklist}, {"estimate", add_estimate},
-                                 {"batch", add_batch},         {"bill", add_bill},
-                                 {"cache", add_cache},         {"autoscale", add_autoscale},
-                                 {"calibrate", add_calibrate}, {"commit", add_commit},
-                                 {"decide", add_decide},       {"decisions", add_decisions},
-                                 {"diff", add_diff},           {"exporter", add_exporter},
-                                 {"fleet", add_fleet},         {"gpus", add_gpus},
-                                 {"memory", add_memory},       {"mig", add_mig},
-                                 {"models", add_models},       {"portfolio", add_portfolio},
-                                 {"prices", add_prices},       {"profile", add_profile},
-                                 {"serve", add_serve},         {"rollout", add_rollout},
-                                 {"service", add_service},     {"top", add_top},
-                                 {"verify", add_verify},       {"window", add_window}};
+constexpr Command kCommands[] = {{"recommend", add_recommend},
+                                 {"checklist", add_checklist},
+                                 {"init", add_init},
+                                 {"portfolio", add_portfolio},
+                                 {"commit", add_commit},
+                                 {"prices", add_prices},
+                                 {"gpus", add_gpus},
+                                 {"models", add_models},
+                                 {"memory", add_memory},
+                                 {"estimate", add_estimate},
+                                 {"batch", add_batch},
+                                 {"autoscale", add_autoscale},
+                                 {"window", add_window},
+                                 {"cache", add_cache},
+                                 {"mig", add_mig},
+                                 {"profile", add_profile},
+                                 {"top", add_top},
+                                 {"service", add_service},
+                                 {"fleet", add_fleet},
+                                 {"bill", add_bill},
+                                 {"calibrate", add_calibrate},
+                                 {"diff", add_diff},
+                                 {"decide", add_decide},
+                                 {"rollout", add_rollout},
+                                 {"verify", add_verify},
+                                 {"decisions", add_decisions},
+                                 {"serve", add_serve},
+                                 {"exporter", add_exporter}};
 
 constexpr int kInterrupted = 130;  // as shells do: 128 + SIGINT
 
@@ -83,6 +97,7 @@ class DeclaredCommand {
     CommandInfo info{command_.name, {}, {}, flags.declared(), flags.verbs};
     for (const CsvRow& row : kTexts.rows()) {
       if (kTexts.cell(row, "name") != info.name) continue;
+      info.group = kTexts.cell(row, "group");
       info.summary = kTexts.cell(row, "summary");
       info.short_help = kTexts.cell(row, "options");
       for (const std::string_view example : {kTexts.cell(row, "first"), kTexts.cell(row, "second")})
@@ -312,6 +327,19 @@ std::optional<std::vector<std::string>> for_another_command(const std::vector<st
   return std::nullopt;
 }
 
+// The command that reads a file which this one refuses, with nothing else.
+std::optional<std::vector<std::string>> reader_of_refused(const Errors& errors, const std::vector<std::string>& words,
+                                                          const Trial& trial) {
+  for (const std::string& word : words) {
+    const bool refused = std::ranges::any_of(errors, [&](const Error& error) {
+      return error.place.file == word || error.message.find(word) != std::string::npos;
+    });
+    const std::vector<std::string> reader = command_for_file(word);
+    if (refused && !reader.empty() && reader.front() != words.front() && !trial(reader)) return reader;
+  }
+  return std::nullopt;
+}
+
 // Ends a refusal with a command that runs: what was typed with as few changes as possible, or the command's help.
 int refuse(const Errors& errors, const std::vector<std::string>& words, const std::deque<FlagInfo>& declared,
            const std::vector<std::string>& typed) {
@@ -326,23 +354,21 @@ int refuse(const Errors& errors, const std::vector<std::string>& words, const st
     std::optional<Errors> refused = is_over() ? Errors{} : try_out(tried, runs, misspelt);
     return time.is_over() ? Errors{} : refused;
   };
-  std::optional<std::vector<std::string>> nearest;
-  for (const std::string& word : words) {
-    const std::vector<std::string> reader = command_for_file(word);
-    if (!reader.empty() && reader.front() != words.front() && !trial(reader)) nearest = reader;
-  }
-  if (!nearest) nearest = for_another_command(typed, declared, trial);
-  if (!nearest) nearest = repaired(words, declared, trial);
+  std::optional<std::vector<std::string>> nearest = for_another_command(typed, declared, trial);
+  if (!nearest) nearest = reader_of_refused(errors, words, trial);
+  if (!nearest) nearest = repaired(words, declared, trial, errors);
   for (const std::vector<std::string>& list : names_like(errors)) {
     if (!nearest && !trial(list)) nearest = list;
   }
-  // Examples run: only a trial within the limits can tell more.
+  // Examples run: only a trial within the limits can tell more. One without what was typed answers another question.
   const std::vector<std::string> named = named_things(words);
   if (const Command* command = find_command(words.front()); command != nullptr && !nearest)
-    nearest = example_with(named, DeclaredCommand(*command).describe().examples,
-                           [&](const auto& one) { return is_over() || !trial(one); });
+    nearest = example_with(named, DeclaredCommand(*command).describe().examples, [&](const auto& one) {
+      return std::ranges::all_of(words, [&](const std::string& word) { return holds(one, word); }) &&
+             (is_over() || !trial(one));
+    });
   if (!nearest) nearest = for_another_command(typed, declared, trial, "recommend estimate memory prices");
-  if (nearest && nearest->front() == words.front()) {
+  if (nearest) {
     for (const std::string& line : changes(words, *nearest, declared)) std::cerr << "note: " << line << '\n';
   }
   if (nearest || named.empty())

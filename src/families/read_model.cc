@@ -112,14 +112,15 @@ void read_checkpoint(const JsonObject& json, ModelShape& shape) {
       quantization.get_object_or_empty("kv_cache_scheme").has("num_bits") || algorithm.starts_with("fp8");
 }
 
-// A model is named after its file, or after its folder if the file is config.json.
+// A model is named after its file, or after its folder if the file is config.json and the folder has the name of a
+// model: "phi-4", not "f" or "config".
 std::string name_of_file(const std::string& file) {
   const std::filesystem::path path = std::filesystem::path(file).lexically_normal();
   const std::string folder = path.parent_path().filename().string();
   // Text pasted into the page is stored in a temporary folder; its name would mean nothing to the user.
   std::error_code ignored;
   const bool sent = path.string().starts_with((std::filesystem::temp_directory_path(ignored) / "rightsize-").string());
-  const bool named = !folder.empty() && folder != ".." && !sent;
+  const bool named = folder.size() > 2 && folder.find_first_of("-_0123456789") != folder.npos && !sent;
   return path.filename() == "config.json" && named ? folder : path.filename().string();
 }
 

@@ -8,6 +8,14 @@ namespace {
 
 using Same = std::function<bool(const GpuRequest&, const GpuRequest&)>;
 
+// Whether a name is an address, as of Terraform's resources and of objects in a cluster: another name is another one.
+// Scripts and tasks are known by their files.
+bool is_address(const GpuRequest& r) {
+  const bool object = r.kind.find(' ') == r.kind.npos && r.kind.size() > 1 && r.kind[0] >= 'A' && r.kind[0] <= 'Z' &&
+                      r.kind[1] >= 'a' && r.kind[1] <= 'z';
+  return !r.name.empty() && (object || r.kind.find('_') != r.kind.npos || r.kind.find("::") != r.kind.npos);
+}
+
 // Ways to recognise a request in the other version, most reliable first.
 const std::vector<Same>& signs() {
   static const std::vector<Same> kAll = {
@@ -19,7 +27,7 @@ const std::vector<Same>& signs() {
       },
       [](const auto& a, const auto& b) { return a.kind == b.kind && a.name == b.name && a.part == b.part; },
       [](const auto& a, const auto& b) { return a.kind == b.kind && a.name == b.name; },
-      [](const auto& a, const auto& b) { return a.file == b.file && a.kind == b.kind; },
+      [](const auto& a, const auto& b) { return a.file == b.file && a.kind == b.kind && !is_address(a); },
   };
   return kAll;
 }

@@ -23,8 +23,8 @@ struct RequestChange {
   bool differs() const;
 };
 
-// Pairs requests by file, kind, name and part, then by kind and name if they moved to another file; in the order of the
-// new files.
+// Pairs requests by file, kind, name and part, then by kind and name if they moved to another file, and scripts by file
+// and kind; in the order of the new files. Resources of different addresses are never a pair.
 std::vector<RequestChange> compare(std::vector<Side> before, std::vector<Side> after);
 
 }  // namespace rightsize::manifests

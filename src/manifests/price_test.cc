@@ -175,6 +175,21 @@ Side side(const char* file, const char* kind, const char* name, double gpus) {
   return made;
 }
 
+// A resource that is created is never the successor of another one that is destroyed; scripts are known by their files.
+TEST(Compare, OnlyTheSameAddressIsAPair) {
+  for (const auto& [kind, pair] : {std::pair("aws_instance", false), std::pair("Deployment", false),
+                                   std::pair("AWS::EC2::Instance", false), std::pair("sbatch", true)}) {
+    const auto changes = compare({side("f", kind, "kept", 1), side("f", kind, "old", 2)},
+                                 {side("f", kind, "kept", 4), side("f", kind, "new", 8)});
+    ASSERT_EQ(changes.size(), pair ? 2U : 3U) << kind;
+    EXPECT_EQ(changes[0].before->request.name, "kept");
+    EXPECT_EQ(changes[1].is_new(), !pair) << kind;
+    if (!pair) {
+      EXPECT_EQ(changes[2].before->request.name, "old");
+    }
+  }
+}
+
 TEST(Compare, RequestsArePairedEvenIfTheyMoved) {
   const auto changes =
       compare({side("a.yaml", "Job", "x", 1), side("a.yaml", "Job", "y", 2), side("b.yaml", "Pod", "z", 3)},

@@ -163,6 +163,7 @@ class OrganisationReader : private YamlReader {
         {"name", yaml_field<&Pool::name, parse_word, Pool>},
         {"gpu", [this](YamlReader& reader, const YamlValue& value, Pool& pool) { read_gpu(reader, value, pool.gpu); }},
         {"usd_per_gpu_hour", yaml_field<&Pool::usd_per_gpu_hour, parse_dollars, Pool>},
+        {"price", yaml_field<&Pool::usd_per_gpu_hour, parse_dollars, Pool>},
         {"gpus_per_machine", yaml_field<&Pool::gpus_per_machine, parse_gpus<1>, Pool>},
         {"quota", yaml_field<&Pool::quota, parse_gpus<0>, Pool>},
         {"reserved", yaml_field<&Pool::reserved, parse_gpus<0>, Pool>},
@@ -171,13 +172,37 @@ class OrganisationReader : private YamlReader {
         {"offer_3_years_usd_per_gpu_month", yaml_field<&Pool::long_offer_usd, parse_dollars, Pool>},
         {"mig", yaml_field<&Pool::mig, parse_flag, Pool>},
         {"region", yaml_field<&Pool::region, parse_word, Pool>},
+        {"provider", [this](YamlReader&, const YamlValue& value, Pool&) { note_provider(value); }},
     };
-    for_each_mapping(list, [&](const YamlValue& entry) {
+    for_each_mapping(list, [&](YamlValue entry) {
       Pool pool;
-      const bool readable = read(entry, keys, pool);
+      const bool counted = refuse_counts(entry);
+      const bool readable = read(entry, keys, pool) && !counted;
       if (check_name("pool", entry, pool.name) && readable) check_pool(entry, pool);
       made_.pools.push_back(std::move(pool));
     });
+  }
+
+  // A pool's number of GPUs may be those that are paid for or the most that can be rented; removes it from the entry.
+  bool refuse_counts(YamlValue& entry) {
+    const std::size_t removed = std::erase_if(entry.mapping, [this](const auto& member) {
+      constexpr std::string_view kNames[] = {"gpus", "count", "size", "gpu_count", "num_gpus"};
+      const std::string& key = member.first.scalar;
+      if (std::ranges::find(kNames, key) == std::end(kNames)) return false;
+      mistake(
+          member.first, fmt::format("'{}' does not say whether the GPUs of the pool are reserved", key),
+          fmt::format("write 'reserved: {0}' for GPUs that you own or have committed to, or 'quota: {0}' for the most "
+                      "that you can rent",
+                      member.second.scalar));
+      return true;
+    });
+    return removed > 0;
+  }
+
+  void note_provider(const YamlValue& value) {
+    const std::string text =
+        fmt::format("the provider of a pool is not used: its price decides (line {})", value.line + 1);
+    if (made_.notes.empty() || made_.notes.back() != text) made_.notes.push_back(text);
   }
 
   // A family ("h100") means its usual member, as in every command.
@@ -239,7 +264,7 @@ class OrganisationReader : private YamlReader {
   }
 
   void check_pool(const YamlValue& entry, Pool& pool) {
-    if (entry.find("usd_per_gpu_hour") == nullptr && pool.quota != 0)
+    if (!(pool.usd_per_gpu_hour > 0) && entry.find("usd_per_gpu_hour") == nullptr && pool.quota != 0)
       mistake(entry, fmt::format("pool '{}' has no usd_per_gpu_hour", pool.name),
               "add the on-demand price, or 'quota: 0' if nothing can be rented there");
     if (!pool.mig) return;

@@ -284,7 +284,8 @@ std::string conclusion(const AutoscaleAnswer& a) {
       a.input.usd_per_gpu_hour ? fmt::format(" ({})", format_usd(usd(*a.input.usd(run.paid_seconds)))) : "");
   const std::string name = autoscale::describe(a.policies[a.best].policy);
   if (!run.meets(a.input.cluster.slo))
-    return fmt::format("No policy meets the SLO. {} comes closest: {} of requests are over it, for {} in {}.", name,
+    return fmt::format("{} misses the SLO{}: {} of requests are late, for {} in {}.", name,
+                       a.policies.size() > 1 ? fmt::format(", as do the other {} policies", a.policies.size() - 1) : "",
                        percent(run.over_share()), cost, format_duration(sim::from_sim_time(run.end)));
   const bool fitted = a.search && !a.policies[a.best].policy.plan.empty();
   return fmt::format("Use {}: {}, {} of requests over the SLO.{}", name, cost, percent(run.over_share()),

@@ -165,7 +165,7 @@ Checked<Outcome> run_cache(Flags flags) {
     RIGHTSIZE_TRY(shape, model::find_model(flags.model));
     answer.model = shape.name;
     RIGHTSIZE_TRY(answer.per_token, bytes_per_token(flags, shape));
-  } else if (flags.trace.empty() || !flags.gpu.empty() || !flags.sizes.empty()) {
+  } else if (flags.trace.empty() || !flags.gpu.empty() || !flags.sizes.empty() || flags.gpu_blocks) {
     return fail(bad_input("without --model, hit rates are by blocks of a trace; other flags need the model")
                     .with_hint("--model llama-3.1-8b"));
   }
@@ -192,7 +192,10 @@ Checked<Outcome> run_cache(Flags flags) {
   const Bytes all = block * std::max(1.0, answer.distinct);
   if (sized) answer.unlimited_size = all;
   answer.error = reuse.error();
-  answer.curve = curve_at(flags.sizes.empty() ? round_sizes(block, all) : flags.sizes, reuse, block, sized, share);
+  std::vector<Bytes> sizes = flags.sizes.empty() ? round_sizes(block, all) : flags.sizes;
+  constexpr double kTokensOfBlock = 16;  // vLLM's block_size
+  if (flags.gpu_blocks) sizes.push_back(answer.per_token * kTokensOfBlock * static_cast<double>(*flags.gpu_blocks));
+  answer.curve = curve_at(std::move(sizes), reuse, block, sized, share);
   answer.plotted = curve_at(spread_sizes(block, all), reuse, block, sized, share);
   constexpr double kKnee = 0.9;
   answer.knee = curve_at({block * (reuse.room_for(kKnee) / share)}, reuse, block, sized, share).front();
@@ -227,6 +230,7 @@ Run add_cache(FlagSet& command) {
   command.add("isl", flags->isl)->meaning("with --users: new prompt tokens of a turn")->or_words("200");
   command.add("osl", flags->osl)->meaning("with --users: tokens of an answer")->or_words("300");
   command.add("sizes", flags->sizes)->or_words("1, 2 and 5 times powers of ten");
+  command.add("gpu-blocks", flags->gpu_blocks);
   command.add("block-tokens", flags->block_tokens);
   command.add("kv-precision", flags->kv_precision)->or_words("16 bits");
   command.add("gpu", flags->gpu)->meaning("also compare tiers on this GPU: hits, TTFT, GPUs, dollars");

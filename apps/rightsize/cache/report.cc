@@ -110,8 +110,9 @@ std::string conclusion(const CacheAnswer& a) {
   if (!(a.unlimited > 0)) return "No cache helps: no prompt of this trace begins like an earlier one.";
   const std::string size =
       a.model.empty() ? fmt::format("{} blocks", format_count(a.knee.blocks)) : size_text(a.knee.size);
-  return fmt::format("A KV cache of {} finds {} of prompt blocks; unlimited memory would find {}.", size,
-                     percent(a.knee.hit_rate), percent(a.unlimited));
+  return fmt::format(
+      "A KV cache of {} still holds {} of the prompt blocks when they are needed again; an unlimited one {}.", size,
+      percent(a.knee.hit_rate), percent(a.unlimited));
 }
 
 // "Host memory saves 2 of 6 GPUs ($4,300/month): a token loads in 2.4 µs and takes 21 µs to compute."

@@ -18,7 +18,7 @@ struct CacheFlags {
   std::string trace, model, kv_precision, sessions;
   std::optional<std::int64_t> users, turns, system_prompt, isl, osl;  // conversations instead of a trace
   std::vector<Bytes> sizes;
-  std::optional<std::int64_t> block_tokens;
+  std::optional<std::int64_t> block_tokens, gpu_blocks;
   // Flags of the GPU and tier estimate.
   std::string gpu, stack, precision, slo, slo_percentile, routing, purchase, catalog;
   std::optional<int> tp;

@@ -50,7 +50,9 @@ std::string request_words(const Side& side) {
 }
 
 std::string request_name(const GpuRequest& r) {
-  return fmt::format("{} {}{}", r.kind, r.name, r.part.empty() ? "" : fmt::format(" ({})", r.part));
+  const std::string part = r.part.empty() ? "" : fmt::format(" ({})", r.part);
+  const bool whole = r.name.find(r.kind + ".") != r.name.npos;  // an address: aws_instance.train[0]
+  return whole ? r.name + part : fmt::format("{} {}{}", r.kind, r.name, part);
 }
 
 std::optional<UsdPerSecond> monthly(const std::optional<Side>& side) {

@@ -33,8 +33,36 @@ struct InitFlags {
   WorkloadFlags workload;
   RlFlags rl;
   std::string output, catalog;
-  bool ask = false, force = false;
+  bool ask = false, force = false, portfolio = false;
 };
+
+// An organisation with each kind of pool and a service and a job, whose prices are examples.
+constexpr std::string_view kPortfolio = R"(# Replace the examples, then: rightsize portfolio FILE
+pools:
+  - name: own-h100               # GPUs that are paid for, used or not
+    gpu: h100-sxm
+    reserved: 8
+    reserved_usd_per_month: 12800
+    usd_per_gpu_hour: 2.99       # of further GPUs, on demand
+    quota: 16                    # the most of them
+    gpus_per_machine: 8
+  - name: rented-l40s
+    gpu: l40s
+    usd_per_gpu_hour: 1.05
+workloads:
+  - name: chat
+    job: serve
+    model: llama-3.1-8b
+    rate: 10/s
+    ttft-slo: 1s
+  - name: weekly-fine-tuning
+    job: train
+    model: llama-3.1-8b
+    method: lora
+    tokens: 300M
+    deadline: 2d
+    every: 7d
+)";
 
 // A small workload that shows the format, for use without settings and without a terminal to ask questions.
 Settings example() { return {{"model", "llama-3.1-8b", {}}, {"job", "train", {}}, {"tokens", "100M", {}}}; }
@@ -62,7 +90,8 @@ Result<> write(const InitFlags& flags, const std::string& text) {
   return write_file(flags.output, text);
 }
 
-Checked<Outcome> run_init(const InitFlags& flags) {
+// The text of the file, checked as 'recommend' would.
+Checked<std::string> workload_text(const InitFlags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
   RIGHTSIZE_TRY(Settings settings, settings_of(flags, catalog));
   if (const RlWorkload rl = rl_workload(settings, {}); rl.is_rl()) {
@@ -70,14 +99,24 @@ Checked<Outcome> run_init(const InitFlags& flags) {
   } else if (auto request = plan::read_request(settings, catalog); !request) {
     return fail(std::move(request).error());
   }
-  Written written{{}, launch::write_workload_file(settings)};
+  return launch::write_workload_file(settings);
+}
+
+Checked<Outcome> run_init(const InitFlags& flags) {
+  if (flags.portfolio && (flags.ask || !flags.workload.settings.empty() || !flags.rl.settings.empty()))
+    return fail(bad_input("--portfolio writes an example, which takes no other settings").with_hint("edit the file"));
+  Written written{{}, std::string(kPortfolio)};
+  if (!flags.portfolio) {
+    RIGHTSIZE_TRY(written.text, workload_text(flags));
+  }
   Outcome outcome;
   if (flags.output.empty()) {
     outcome.report.blocks = {report::Verbatim{"", written.text}};
   } else {
     if (Result<> done = write(flags, written.text); !done) return fail(std::move(done).error());
     written.file = flags.output;
-    outcome.report.blocks = {report::Paragraph{fmt::format("Wrote {0}\nNext: rightsize recommend {0}", flags.output)}};
+    outcome.report.blocks = {report::Paragraph{
+        fmt::format("Wrote {0}\nNext: rightsize {1} {0}", flags.output, flags.portfolio ? "portfolio" : "recommend")}};
   }
   outcome.report.document = kInitDocument.of(written);
   return outcome;
@@ -92,6 +131,7 @@ Run add_init(FlagSet& command) {
   command.add("output", flags->output);
   command.add("ask", flags->ask);
   command.add("force", flags->force);
+  command.add("portfolio", flags->portfolio);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run_init(*flags); };
 }

@@ -172,17 +172,22 @@ std::string full_help_text(const CommandInfo& command, std::size_t width) {
 std::string overview_text(std::span<const CommandInfo> commands, std::size_t width) {
   std::string text =
       "rightsize: the cheapest GPUs for a workload, with provider, purchase terms and settings.\n\n"
-      "Usage: rightsize COMMAND [OPTIONS]\n\nCommands:\n";
-  constexpr std::size_t kSummaryColumn = 14;
-  for (const CommandInfo& command : commands)
-    text += fmt::format("  {:<{}}{}", command.name, kSummaryColumn - kIndent,
-                        flowed(command.summary, kSummaryColumn, kSummaryColumn, width));
+      "Try:\n"
+      "  rightsize \"can I fine-tune llama 3.1 8b on one 4090?\"\n"
+      "  rightsize recommend --model llama-3.1-8b --tokens 1B --deadline 7d\n"
+      "  rightsize prices h100\n\n"
+      "Commands:\n";
+  constexpr std::size_t kNameColumn = 9, kSummaryColumn = 20;
+  std::string group;
+  for (const CommandInfo& command : commands) {
+    text += fmt::format("{:<{}}{:<{}}{}", command.group == group ? "" : command.group, kNameColumn, command.name,
+                        kSummaryColumn - kNameColumn, flowed(command.summary, kSummaryColumn, kSummaryColumn, width));
+    group = command.group;
+  }
   text +=
-      "\nOptions:\n  -h, --help  show this help, or that of a command\n  -V, --version\n\n"
+      "\n'rightsize COMMAND --help' explains a command; 'rightsize schema' lists the JSON documents.\n"
       "Exit codes: 0 done, 1 bad input, 2 no feasible answer, 3 a source could not be read,\n"
-      "4 a check did not pass, 70 an internal error.\n"
-      "'rightsize COMMAND --help' or 'rightsize help COMMAND' explains a command.\n"
-      "'rightsize schema' lists the JSON documents; 'rightsize schema NAME' prints the schema of one.\n";
+      "4 a check did not pass, 70 an internal error. 'rightsize --version' prints the version.\n";
   return text;
 }
 

@@ -18,6 +18,7 @@ struct CommandInfo {
   std::deque<FlagInfo> flags;
   std::vector<Verb> verbs = {};
   std::string short_help = {};  // options of the short help, most useful first; empty: all
+  std::string group = {};       // the heading in the list of commands
 };
 
 // The description of a verb that the words of a command line name, `prices spot`; otherwise of the whole command.

@@ -136,6 +136,19 @@ Checked<Outcome> answer_about(const mig::Geometry& geometry, const MigFlags& fla
   return Outcome{current_report(geometry, gpus)};
 }
 
+// A question about one GPU plans no workloads: those of the line would have no effect.
+Result<> check_plans_nothing(const MigFlags& flags) {
+  const char* asked = flags.list_layouts       ? "--list-layouts"
+                      : !flags.verify.empty()  ? "--verify"
+                      : flags.repack           ? "--repack"
+                      : !flags.check.empty()   ? "--check"
+                      : !flags.current.empty() ? "--current"
+                                               : nullptr;
+  if (asked == nullptr || (flags.workloads.empty() && flags.models.empty())) return {};
+  return fail(bad_input(fmt::format("{} is about the slices of one GPU and plans no workloads", asked))
+                  .with_hint(fmt::format("leave out {} to plan them, or the workloads to ask about the GPU", asked)));
+}
+
 Checked<Outcome> run_mig(MigFlags flags) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   // `mig "12 models of 6 GB each on A100s"`.
@@ -160,6 +173,7 @@ Checked<Outcome> run_mig(MigFlags flags) {
     const std::string named = std::exchange(flags.workloads, {});
     if (flags.gpus.empty()) flags.gpus = {named};
   }
+  if (Result<> one = check_plans_nothing(flags); !one) return fail(std::move(one).error());
   // A GPU alone: its profiles.
   const bool alone = flags.workloads.empty() && flags.models.empty() && !flags.gpus.empty();
   const bool about_one = alone || flags.list_layouts || flags.repack || !flags.check.empty() ||

@@ -60,8 +60,14 @@ Checked<Outcome> run_portfolio(const PortfolioFlags& flags) {
         bad_input("the file is missing").with_hint("for example rightsize portfolio examples/portfolio/team.yaml"));
   RIGHTSIZE_TRY(std::string text, read_file(flags.file));
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
-  RIGHTSIZE_TRY(portfolio::Organisation organisation,
-                portfolio::read_organisation(flags.file, std::move(text), facts.catalog, our_key));
+  Checked<portfolio::Organisation> read =
+      portfolio::read_organisation(flags.file, std::move(text), facts.catalog, our_key);
+  if (!read) {
+    Errors errors = std::move(read).error();
+    errors.back().hints.emplace_back("'rightsize init --portfolio' prints an example");
+    return fail(std::move(errors));
+  }
+  portfolio::Organisation& organisation = *read;
   for (const std::string& words : organisation.notes) note(words);
   if (flags.budget) organisation.budget = in_usd(*flags.budget);
   RIGHTSIZE_TRY(Electricity electricity, read_electricity(flags.electricity));

@@ -416,12 +416,25 @@ std::string how_good(const Optimum& optimum) {
                      optimum.interrupted ? "; a longer --time-limit may find a cheaper one" : "");
 }
 
+// Reserved GPUs whose cost is not in the file.
+int unpriced_gpus(const PortfolioView& view) {
+  std::vector<const Pool*> pools = list_of(view.machines, &MachineRow::pool);
+  std::ranges::sort(pools);
+  pools.erase(std::unique(pools.begin(), pools.end()), pools.end());
+  int gpus = 0;
+  for (const Pool* pool : pools) gpus += pool->reserved_usd > 0 ? 0 : pool->reserved;
+  return gpus;
+}
+
 // "Run 12 workloads for $91,840/month: $8,300 (8.3 %) less than separate plans."
 std::string conclusion(const PortfolioView& view) {
   const double saved = view.alone - view.optimum.usd;
   std::string text = fmt::format("Run the {} workload{} for {}/month", view.workloads.size(),
                                  view.workloads.size() == 1 ? "" : "s", dollars(view.optimum.usd));
-  if (saved >= 1)
+  if (const int unpriced = unpriced_gpus(view); unpriced > 0)
+    text += fmt::format(
+        ", without the cost of the {} reserved GPUs: the file does not state it (reserved_usd_per_month)", unpriced);
+  else if (saved >= 1)
     text += fmt::format(": {}/month ({:.0f} %) less than separate plans", dollars(saved), 100 * saved / view.alone);
   else if (saved <= -1)
     text += fmt::format(": {}/month more than each by itself, because {}", dollars(-saved),

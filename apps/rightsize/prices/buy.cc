@@ -111,10 +111,10 @@ std::string conclusion(const std::vector<BuyRow>& rows, const market::OwnHardwar
                          : fmt::format("Rent: {} over {} is less than the electricity of {}.", rented, time, what);
   }
   const std::optional<double> months = row.bought.pays_off(row.rent);
-  return fmt::format("{}: over {}, {} {} {} less than {}. {} and electricity cost {}, renting {}. {}",
+  return fmt::format("{}: over {}, {} {} {} less than {}. Buying {} and its electricity costs {}; renting costs {}. {}",
                      bought < rent ? "Buy" : "Rent", time, bought < rent ? "buying" : "renting", "costs",
                      format_usd(bought < rent ? rent - bought : bought - rent), bought < rent ? "renting" : "buying",
-                     what, format_usd(bought), rented,
+                     own.machines == 1 ? "one " + market::own_instance(own) : what, format_usd(bought), rented,
                      months ? fmt::format("The purchase pays off after {:.1f} months{}.", *months,
                                           busy < 1 ? use : " of continuous use")
                             : "The purchase never pays off: electricity alone costs more than the rent.") +

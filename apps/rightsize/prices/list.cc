@@ -419,13 +419,13 @@ std::string cheapest_sentence(const std::vector<PricedOffer>& offers, const Pric
                        beside(best.per_gpu, best), offer_words(best), sources_words(best),
                        alternative(flags, book, kTooOld));
   }
-  std::string text = has_moved(best) ? fmt::format("Cheapest now, probably: {}/GPU-h{}, {} (listed at {}{}).",
+  std::string text = has_moved(best) ? fmt::format("Estimated for today: {}/GPU-h{}, {}; last listed at {}{}.",
                                                    usd_rate(today(best)), beside(today(best), best), offer_words(best),
                                                    usd_rate(best.per_gpu), sources_words(best))
                                      : fmt::format("Cheapest per GPU: {}/GPU-h{}, {}{}.", usd_rate(best.per_gpu),
                                                    beside(best.per_gpu, best), offer_words(best), sources_words(best));
-  if (&lowest != &best && lowest.per_gpu < (1 - kWorthSaying) * best.per_gpu)
-    text += fmt::format(" Last seen lowest: {}/GPU-h, {}{}{}.", usd_rate(lowest.per_gpu), offer_words(lowest),
+  if (&lowest != &best && lowest.per_gpu < (1 - kWorthSaying) * best.per_gpu && lowest.age_days <= kTooOld)
+    text += fmt::format(" Lowest on record: {}/GPU-h, {}{}{}.", usd_rate(lowest.per_gpu), offer_words(lowest),
                         sources_words(lowest), lowest.outlook.may_lead() ? "" : " (check it with the provider)");
   return text;
 }

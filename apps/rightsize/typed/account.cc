@@ -16,6 +16,7 @@
 #include "catalog/words.h"
 #include "presets/presets.h"
 #include "rightsize/typed/aliases.h"
+#include "rightsize/typed/amounts.h"
 #include "rightsize/typed/asked.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/question.h"
@@ -266,7 +267,34 @@ bool is_period(std::string_view word) { return lists_word("24/7 24x7 7x24 1 1x 0
 
 }  // namespace
 
+namespace {
+
+// "300 clips a day": a period of work that no flag or note has. Rates, deadlines and budgets have one.
+std::string unread_period(const Typed& typed) {
+  constexpr std::array kTimed = {"--rate",  "--arrivals", "--volume", "--deadline", "--per=",  "--hours",  "--window",
+                                 "--turns", "--budget",   "--usage",  " of work",   " a week", " a month", " a day"};
+  for (const auto* texts : {&typed.words, &typed.notes, &typed.renamed})
+    for (const std::string& text : *texts)
+      if (std::ranges::any_of(kTimed, [&](const char* part) { return text.find(part) != text.npos; })) return {};
+  const std::vector<std::string>& said = typed.said;
+  constexpr std::size_t kNear = 5;
+  for (std::size_t i = 1; i + 1 < said.size(); ++i) {
+    if (!lists_word("a per each every", bare_word(said[i])) ||
+        !lists_word("hour day night week month", bare_word(said[i + 1])))
+      continue;
+    for (std::size_t k = i - std::min(i, kNear); k + 1 < i; ++k) {
+      const auto amount = parse_amount(bare_word(said[k]));
+      if (amount && !amount->per && thing_of(bare_word(said[k + 1])) != Thing::kNone)
+        return fmt::format("{} {}", said[i], said[i + 1]);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string unread_phrase(const Typed& typed) {
+  if (const std::string period = unread_period(typed); !period.empty()) return period;
   ReadNumbers read;
   for (std::size_t i = 1; i < typed.words.size(); ++i) read.add(typed.words[i]);
   for (const std::string& text : typed.renamed) read.add(text);

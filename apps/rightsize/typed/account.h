@@ -28,8 +28,8 @@ struct Permission {
 };
 Permission permission(const std::vector<std::string>& words, std::size_t at);
 
-// The first phrase of the sentence with a number, or an exclusion, that no word, note or name of the reading has: "35
-// %", "without downtime". Empty if all are used.
+// The first phrase of the sentence with a number, a period of work or an exclusion that no word, note or name
+// of the reading has: "35 %", "a day", "without downtime". Empty if all are used.
 std::string unread_phrase(const Typed& typed);
 
 }  // namespace rightsize::app

@@ -4,6 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "rightsize/typed/aliases.h"
@@ -109,6 +113,27 @@ std::optional<WorkFlag> read_work_flag(std::string_view flag) {
                                       words.front() == "avg" || words.front() == "mean" || words.front() == "average");
   if (work.thing == Thing::kNone || length) return std::nullopt;
   return work;
+}
+
+bool read_data_size(std::string& text, bool images, std::vector<std::string>& notes) {
+  if (const std::string size = meant_value("--dataset", text.substr(text.rfind('/') + 1)); size != text) {
+    const auto known = parse_amount(size);
+    if (known) notes.push_back(fmt::format("assumed: {} has {} {}", text, format_count(known->count), known->thing));
+    text = known ? size : text;
+  }
+  constexpr double kCharactersPerToken = 4, kFewTokens = 1e6;
+  const std::optional<Amount> amount = parse_amount(text);
+  const std::string lower = to_lower(text);
+  const bool bytes = (lower.size() > 2 && lower.ends_with('b') && !is_size(lower)) && parse_bytes(text);
+  const Thing thing = amount ? thing_of(amount->thing) : Thing::kNone;
+  if (bytes) {
+    const std::string tokens = fmt::format("{:.0f}", in_bytes(*parse_bytes(text)) / kCharactersPerToken);
+    notes.push_back(fmt::format("assumed: {} of text are {} tokens, at 4 characters each", text, tokens));
+    text = tokens;
+  } else if (amount && !amount->per && thing != Thing::kNone) {
+    text = fmt::format("{:.0f}", amount->count);
+  }
+  return amount && !bytes && thing != Thing::kToken && (thing == Thing::kItem || amount->count < kFewTokens || images);
 }
 
 std::string job_of(std::string_view word) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/amount.h"
 
@@ -21,6 +22,10 @@ struct WorkFlag {
   bool minutes = false;        // of --audio-minutes
 };
 std::optional<WorkFlag> read_work_flag(std::string_view flag);
+
+// Makes a size of a data set a number: "2GB", "50k rows", "alpaca". Whether it counts samples, not tokens: without a
+// unit, a million and more are tokens, and so are bytes; notes name what was assumed. `images`: the model reads images.
+bool read_data_size(std::string& text, bool images, std::vector<std::string>& notes);
 
 // The kind of a job in the user's words: "fine-tuning" is finetune, "inference" is serve. Empty: no job.
 std::string job_of(std::string_view word);

@@ -1,6 +1,7 @@
 #include "rightsize/typed/asked.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -129,6 +130,12 @@ Sentence::Sentence(const std::vector<std::string>& typed, bool quoted) {
   set(kTwoGpus, gpus.size() > 1);
   set(kCounted, gpus.size() > 1 && several);
   set(kTogether, says("context") && says("concurrent simultaneous parallel"));
+  std::set<std::string> formats;
+  for (const std::string& word : words)
+    if (const std::string one = meant_value("--precision", word);
+        !is_digits(word) && settings::read(settings::get("precision"), one))
+      formats.insert(one);
+  set(kFormats, formats.size() > 1);
   set(kNoAmount, !amount);
   constexpr double kLongestText = 1e6;  // fewer tokens are the length of a text
   bool tokens = false;

@@ -16,6 +16,8 @@
 #include "rightsize/input/file_kind.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
+#include "rightsize/typed/by_value.h"
+#include "rightsize/typed/flag_edits.h"
 #include "rightsize/typed/foreign_file.h"
 #include "rightsize/typed/foreign_keys.h"
 #include "rightsize/typed/lists.h"
@@ -24,12 +26,13 @@
 namespace rightsize::app {
 namespace {
 
-class Combiner {
+class Combiner : private FlagEdits {
  public:
-  Combiner(Typed& typed, const std::deque<FlagInfo>& declared) : typed_(typed), declared_(declared) {}
+  using FlagEdits::FlagEdits;
 
   void run() {
     put_foreign_files(typed_, declared_);
+    name_by_value(typed_, declared_);
     if (has("--resolution")) put_resolution();
     if (has("--listen")) put_address();
     if (has("--base")) put_instances(), put_peak();
@@ -62,45 +65,6 @@ class Combiner {
   }
 
  private:
-  bool has(std::string_view name) const { return find_flag(declared_, name) != nullptr; }
-
-  // Removes a flag in any of its spellings and returns its value, if `test` accepts that. Without a test, a flag of the
-  // command itself stays.
-  std::optional<std::string> take(std::string_view names, bool (*test)(const std::string& value) = nullptr) {
-    std::vector<std::string>& words = typed_.words;
-    for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
-      const std::size_t equals = words[i].find('=');
-      std::string name = words[i].substr(0, equals);
-      std::replace(name.begin(), name.end(), '_', '-');
-      if (!is_flag_word(name) || !lists_word(names, to_lower(name)) || (test == nullptr && has(name))) continue;
-      const bool joined = equals != std::string::npos;
-      if (!joined && (i + 1 >= words.size() || is_flag_word(words[i + 1]))) continue;
-      const std::string value = joined ? words[i].substr(equals + 1) : words[i + 1];
-      if (test != nullptr && !test(value)) continue;
-      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i),
-                  words.begin() + static_cast<std::ptrdiff_t>(i + (joined ? 1 : 2)));
-      return value;
-    }
-    return std::nullopt;
-  }
-  // Removes a flag that has no value.
-  bool take_switch(std::string_view name) {
-    std::vector<std::string>& words = typed_.words;
-    const auto asked = std::find(words.begin(), words.end(), name);
-    if (asked == words.end() || (asked + 1 != words.end() && !is_flag_word(*(asked + 1)))) return false;
-    words.erase(asked);
-    return true;
-  }
-  void put(const std::string& flag, const std::string& value) {
-    typed_.words.push_back(flag);
-    if (!value.empty()) typed_.words.push_back(value);
-  }
-  void say(const std::string& text) { typed_.renamed.push_back(text); }
-  void rename(std::string_view names, const std::string& flag) {
-    const auto value = take(names);
-    if (value) put(flag, *value), say(fmt::format("{} is {}", names.substr(0, names.find(' ')), flag));
-  }
-
   void put_resolution() {
     const auto height = take("--height"), width = take("--width");
     if (!height && !width) return;
@@ -521,9 +485,6 @@ class Combiner {
     if (by)
       typed_.notes.emplace_back("decisions are shown one by one and by team; --by NAME selects those of a person");
   }
-
-  Typed& typed_;
-  const std::deque<FlagInfo>& declared_;
 };
 
 }  // namespace

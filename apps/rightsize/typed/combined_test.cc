@@ -282,7 +282,7 @@ TEST(Changes, EveryDifferenceIsNamed) {
   EXPECT_EQ(changed({"memory", "gpt2", "--batch", "x"}, {"memory", "gpt2", "--batch", "4"}),
             "the command below has --batch 4 instead of x");
   EXPECT_EQ(changed({"memory", "now"}, {"memory", "--model", "gpt2"}),
-            "the command below leaves out now; replace the example: --model gpt2");
+            "the command below leaves out now; --model gpt2 is an example: put in your own");
   EXPECT_EQ(changed({"memory", "gpt2"}, {"memory", "--model=gpt2"}), "");
 }
 

@@ -182,7 +182,7 @@ class Reader {
     if (!named.empty())
       return put("--model=" + (known != named.end() ? *known : id != named.end() ? *id : named.front()));
     // A label or the name of a function has the model's: bert_large_qa, torchtune.models.llama3_1.lora_llama3_1_8b.
-    for (const char* key : {"model.-component-", "name"}) {
+    for (const char* key : {"model._component_", "name"}) {
       if (lists_word("name", key) && find(entries_, "max-batch-size") == nullptr) continue;
       const std::string text = value(key), label = plain_key(text.substr(text.rfind('.') + 1));
       std::vector<std::string_view> words = split_list(label, '-');
@@ -261,7 +261,7 @@ class Reader {
   // TRL's files have no key for DPO: their names, the run's and the data set's say it, or a comment at the top.
   std::string method_in_names() {
     const std::string file = std::filesystem::path(path_).filename().string();
-    for (const std::string& text : {value("loss.-component-"), file, value("run-name"), value("output-dir"),
+    for (const std::string& text : {value("loss._component_"), file, value("run-name"), value("output-dir"),
                                     value("file.comment"), value("dataset-name dataset")}) {
       std::string words = to_lower(text);
       const bool pairs = words.find("binarized") != words.npos || words.find("preference") != words.npos;

@@ -428,7 +428,8 @@ std::string plain_key(std::string_view key) {
   for (std::size_t i = 0; i < key.size(); ++i) {
     const bool upper = std::isupper(static_cast<unsigned char>(key[i])) != 0;
     if (upper && i > 0 && std::islower(static_cast<unsigned char>(key[i - 1])) != 0) plain += '-';
-    plain += key[i] == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(key[i])));
+    const bool outer = i == 0 || i + 1 == key.size() || key[i - 1] == '.' || key[i + 1] == '.';  // _component_
+    plain += key[i] == '_' && !outer ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(key[i])));
   }
   return plain;
 }

@@ -86,17 +86,21 @@ void put_trainer(Typed& typed, bool work_given) {
   }
   constexpr double kUsual = 128;
   if (samples <= 0) samples = kUsual;
-  for (const std::string& word : typed.words) {
-    for (const char* amount : {"--tokens=", "--samples=", "--dataset-tokens=", "--dataset-samples="})
-      work_given |= word.starts_with(amount);
-  }
+  // A number of steps replaces the passes over a data set, as in Hugging Face's Trainer, but no total.
+  work_given |= !value_of(typed.words, "--tokens").empty() || !value_of(typed.words, "--samples").empty();
   if (steps > 0 && !work_given) {
+    std::erase_if(typed.words, [&](const std::string& word) {
+      const bool data = word.starts_with("--dataset-tokens=") || word.starts_with("--dataset-samples=");
+      if (data)
+        typed.notes.push_back(
+            fmt::format("training stops after {} steps, whatever the data: {} is not used", format_count(steps), word));
+      return data;
+    });
     typed.words.push_back(fmt::format("--samples={:.0f}", steps * samples));
     typed.notes.push_back(fmt::format("{} steps of {} sample{}: --samples {:.0f}", format_count(steps),
                                       format_count(samples), samples == 1 ? "" : "s", steps * samples));
   } else if (steps > 0) {
-    typed.notes.push_back(
-        fmt::format("{} steps are not used: the amount of data sets the length", format_count(steps)));
+    typed.notes.push_back(fmt::format("{} steps are not used: the total amount decides", format_count(steps)));
   }
   std::erase_if(typed.words, [](const std::string& word) {
     return word.starts_with("--batch=") || word.starts_with("--accumulate=") || word.starts_with("--steps=");

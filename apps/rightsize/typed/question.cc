@@ -11,6 +11,7 @@
 #include "catalog/words.h"
 #include "presets/presets.h"
 #include "rightsize/call.h"
+#include "rightsize/input/electricity.h"
 #include "rightsize/input/file_kind.h"
 #include "rightsize/typed/aliases.h"
 #include "rightsize/typed/amounts.h"
@@ -22,6 +23,12 @@
 
 namespace rightsize::app {
 namespace {
+
+// A place whose electricity is on file.
+bool is_grid(const std::string& word) {
+  return word.find_first_of("0123456789") == std::string::npos && !is_flag_word(word) && !is_link(word) &&
+         read_electricity({{}, word, {}}).has_value();
+}
 
 // A provider, a place or terms.
 bool names_offer(const Sentence& said) {
@@ -106,7 +113,7 @@ std::vector<std::string> job_words(const QuestionKind& kind, const Sentence& sai
       ++i;
       continue;
     }
-    const bool each = i > 0 && i + 1 < words.size() && lists_word("a an", bare_word(word)) &&
+    const bool each = i > 0 && i + 1 < words.size() && lists_word("a an every each", bare_word(word)) &&
                       thing_of(words[i - 1]) != Thing::kNone && continues_amount(bare_word(words[i + 1]));
     if (each) word = "per";  // "3 questions a day"
     word = word.substr(0, bare_word(word).size());
@@ -132,6 +139,15 @@ std::vector<std::string> job_words(const QuestionKind& kind, const Sentence& sai
     kept.push_back(std::move(word));
   }
   return kept;
+}
+
+// "with activation checkpointing": a setting that only training has.
+bool sets_training(const std::vector<std::string>& flags) {
+  return std::ranges::any_of(flags, [](const std::string& flag) {
+    const settings::Setting* row =
+        settings::find(flag.substr(std::min<std::size_t>(2, flag.size()), flag.find('=') - 2));
+    return row != nullptr && row->jobs == settings::Jobs::kTrain;
+  });
 }
 
 // "I have a 3090 and two 4070s, can they run mixtral?": one model on all of them, not a choice between them.
@@ -177,7 +193,7 @@ bool answer_question(Typed& typed, bool quoted) {
   // A symptom is a question in any form: "training is slow", "slow training".
   const bool worded = words.size() > 2 &&
                       (job_of(words.front()).empty() || words.front() == "rank" || (known && (said.has & kAsks) != 0));
-  if (file || (!worded && !(known && lists_word("profile mig", found->command))) ||
+  if (file || (!worded && !(known && (lists_word("profile mig", found->command) || found->command == "prices spot"))) ||
       (command_named && !quoted && !(said.flags.empty() && said.gpus.empty())))
     return false;
   const unsigned enough = kPhrase | kModel;  // "monthly bill for serving llama-3.1-70b at 3 requests per second"
@@ -228,7 +244,7 @@ bool answer_question(Typed& typed, bool quoted) {
     for (std::size_t i = 0; i < kept.size(); ++i)
       no_job &= job_of(kept[i]).empty() || is_in_name(kept, i) ||
                 (to_lower(kept[i]) == "batch" && i + 1 < kept.size() && is_digits(kept[i + 1]));
-    const bool trained = (kind.needs & kModel) && said.says(kTrainParts);
+    const bool trained = (kind.needs & kModel) && (said.says(kTrainParts) || sets_training(said.flags));
     constexpr std::size_t kModelFlag = 2;
     if (lists_word("memory estimate", first) && no_job && (first == "memory" || said.flags.size() <= kModelFlag))
       kept.emplace_back(trained ? "--job=train" : "--job=serve");
@@ -271,10 +287,11 @@ bool answer_question(Typed& typed, bool quoted) {
     std::vector<std::string> there{"--region=" + where};
     there.insert(there.end(), said.gpus.begin(), said.gpus.end());
     if (place) kept.erase(in, in + 2);
+    const bool several = place && std::ranges::any_of(kept, is_grid);  // "in Sweden or Virginia": of each plan's place
     if (const auto offers = call("prices", there); place && offers && offers->exit_code == kDone)
       kept.push_back(there.front());  // the machines are there too
     std::erase_if(kept, [](const auto& word) { return lists_word(kPower, bare_word(word)); });
-    kept.push_back(carbon);
+    kept.push_back(several ? "--carbon=region" : carbon);
   }
   // An answer that ignores what is asked for is none.
   const bool named = (said.has & kNoModel) && std::ranges::any_of(words, is_unknown_name);  // its error names it
@@ -286,7 +303,7 @@ bool answer_question(Typed& typed, bool quoted) {
     const bool names = word.find('\'') == word.npos && word.find_first_of("0123456789") == word.npos;  // not "we've"
     if (names && !lists_word(listed("asking"), word) && !is_link(word)) typed.object = word;
   }
-  if (kind.asked.starts_with("openai") && !(said.has & kMoney))
+  if (kind.asked.starts_with("openai") && !(said.has & kMoney) && value_of(said.flags, "--api-price").empty())
     typed.notes.emplace_back(
         "the API's price is not on file: --api-price IN/OUT, in USD per 1M tokens, compares it with this plan");
   std::ptrdiff_t verbs = 0;  // "prices spot"; flags follow the words, which together may be a name

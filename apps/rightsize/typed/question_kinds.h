@@ -31,6 +31,7 @@ enum Has : unsigned {
   kTraffic = 2097152,   // "at 4 requests per second", "for 300 users"
   kNoTokens = 4194304,  // no amount of tokens: "on 100B tokens"
   kTokens = 8388608,    // such an amount
+  kFormats = 16777216,  // two number formats
 };
 
 inline constexpr std::string_view kCosts =
@@ -97,11 +98,13 @@ inline constexpr QuestionKind kKinds[] = {
     {"estimate", "enough sufficient", "", kAsks | kModel | kGpu | kTokens | kTimed},
     {"autoscale", "cold-start start-up startup boot boots load start-serving", "how-long how-fast time quickly",
      kModel | kGpu | kNoAmount},
+    {"memory", "save saves saving need needs use uses", "", kFormats | kModel | kNoGpu | kNoTokens},
     {"recommend", "checkpoint checkpoints", "disk space storage size big large", kModel | kNoGpu},
     {"recommend --items=1M", "1m-output-tokens 1m-generated-tokens", kCosts, kModel},
     {"prices buy", "buy buying bought purchase purchasing own owning",
      "rent renting lease leasing cloud break-even worth", kGpu},
     {"commit", kReserve, "or vs versus than", kGpu | kNoModel | kNoAmount},
+    {"prices spot", "spot preemptible", "", kGpu | kNoModel | kNoAmount | kNoTokens | kTimed},
     {"prices spot", "spot preemptible",
      "worth cheaper save saves saving savings risk risky vs versus than should better instead difference on-demand "
      "switching moving",
@@ -154,9 +157,10 @@ inline constexpr QuestionKind kKinds[] = {
     {"memory", "need run use", "", kAsks | kWhichGpu | kModel | kNoAmount},
     {"memory", "can could will would",
      "run use train fine-tune finetune host fully-fine-tuned be-fine-tuned be-trained",
-     kAsks | kModel | kGpu | kNoAmount},
-    {"memory", "can could will would", "train fine-tune finetune run use", kAsks | kModel | kPiece | kNoAmount},
-    {"memory", "can could", "run", kAsks | kModel | kNoAmount},
+     kAsks | kModel | kGpu | kNoAmount | kNoTokens},
+    {"memory", "can could will would", "train fine-tune finetune run use",
+     kAsks | kModel | kPiece | kNoAmount | kNoTokens},
+    {"memory", "can could", "run", kAsks | kModel | kNoAmount | kNoTokens},
     {"prices", "rent renting", "", kGpu | kNoModel | kNoWork},
     {"recommend", "cost costs cheap cheapest cheaper many buy rent best", "", kAsks},
     {"recommend", kCosts, "", kPhrase | kModel},

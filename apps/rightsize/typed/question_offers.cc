@@ -10,6 +10,7 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "catalog/words.h"
+#include "rightsize/call.h"
 #include "rightsize/input/electricity.h"
 #include "rightsize/typed/account.h"
 #include "rightsize/typed/aliases.h"
@@ -234,6 +235,16 @@ std::string bought(const Sentence& said, const Offer& offer, double gpus) {
                      price > 0 ? fmt::format("={:.0f}USD", price) : "", machines);
 }
 
+// "in Sweden or Virginia": the answer is for the first place, and a note for each other.
+void note_place(const std::string& place, std::vector<std::string> words, std::vector<std::string>& notes) {
+  words.push_back("--carbon=" + place);
+  const Checked<Outcome> answer = call("gpus", words);
+  const auto* text = answer && !answer->report.blocks.empty()
+                         ? std::get_if<report::Paragraph>(&answer->report.blocks.front())
+                         : nullptr;
+  notes.push_back(fmt::format("in {}: {}", place, text != nullptr ? text->text : "no answer"));
+}
+
 std::vector<std::string> words_for(const QuestionKind& kind, const Sentence& said, Offer& offer,
                                    std::vector<std::string>& notes) {
   const std::string_view command = kind.command;
@@ -286,15 +297,14 @@ std::vector<std::string> words_for(const QuestionKind& kind, const Sentence& sai
                       : said.says("lora") ? " --method lora"
                                           : ""));
   } else if (command == "gpus" && said.says(kPower)) {
-    const auto place = std::ranges::find_if(offer.words, [](const auto& word) {
-      return read_electricity({{}, word, {}}).has_value();
-    });
-    const std::string grid = place == offer.words.end() ? "" : "--carbon=" + *place;
+    std::vector<std::string> places = offer.words;
+    std::erase_if(places, [](const auto& word) { return !read_electricity({{}, word, {}}); });
     offer.words = {said.gpus.back(), fmt::format("--gpus={:g}", std::max(gpus, 1.0))};
-    if (!grid.empty()) offer.words.push_back(grid);
     if (const auto hours = offer.hours()) offer.words.push_back(fmt::format("--hours={:.6g}h", *hours));
     if (offer.kwh) offer.words.push_back(fmt::format("--kwh-price={:g}", *offer.kwh));
     if (offer.share) offer.words.push_back(fmt::format("--busy-share={:g}", *offer.share));
+    for (std::size_t i = 1; i < places.size(); ++i) note_place(places[i], offer.words, notes);
+    if (!places.empty()) offer.words.push_back("--carbon=" + places.front());
   } else if (command == "gpus" && !said.gpus.empty()) {
     return said.gpus;
   } else if (command == "prices" && said.says("vs versus or") &&

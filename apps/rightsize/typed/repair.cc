@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/url.h"
 #include "presets/hub_names.h"
+#include "presets/presets.h"
 #include "rightsize/call.h"
 #include "rightsize/typed/flag_words.h"
 #include "rightsize/typed/foreign_file.h"
@@ -85,9 +86,12 @@ std::vector<std::string> values_near(const settings::Setting& row, std::string t
     if (unit != row.example.npos) return {typed + (day ? "h" : std::string(row.example.substr(unit)))};
   }
   if (settings::is_number(row.kind)) {
-    // The end of the range that was exceeded, otherwise the readable part of the number, after a sign or a currency.
+    // The readable part of the number, after a sign or a currency: never a number that was not typed.
     std::string digits = typed.substr(std::min(typed.find_first_of("0123456789"), typed.size()));
-    digits = digits.substr(0, digits.find_first_not_of("0123456789."));
+    const std::size_t end = std::min(digits.find_first_not_of("0123456789."), digits.size());
+    if (end < digits.size() && (std::isalpha(static_cast<unsigned char>(digits[end])) != 0 || digits[end] == '%'))
+      return {};  // 500M is not 500
+    digits.resize(end);
     constexpr std::size_t kLongestSign = 3;
     if (typed.size() > 0 && (digits.empty() || typed.find(digits) > kLongestSign ||
                              (typed.front() >= 'A' && typed.find_first_of("./_") != std::string::npos)))
@@ -95,14 +99,7 @@ std::vector<std::string> values_near(const settings::Setting& row, std::string t
     // In Europe, $3.000 is three thousand.
     const bool grouped = row.kind == settings::Kind::kUsd && digits.size() > 4 && digits[digits.size() - 4] == '.';
     if (grouped) std::erase(digits, '.');
-    const double number = digits.empty() ? 0 : std::atof(digits.c_str());
-    const bool negative = typed.starts_with('-');
-    if (!digits.empty()) found.insert(found.end(), {typed, digits});
-    if (row.least != row.most && (negative || number < row.least || number == 0))
-      found.push_back(row.least >= 1 || row.example.empty() ? settings::format(row, row.least)
-                                                            : std::string(row.example));
-    if (row.least != row.most && number > row.most) found.push_back(settings::format(row, row.most));
-    if (!digits.empty()) return found;
+    if (!digits.empty() && !typed.starts_with('-')) return {typed, digits};
   }
   if (!typed.empty()) return found;
   if (!row.preset.empty()) found.emplace_back(row.preset);
@@ -117,6 +114,11 @@ constexpr std::pair<std::string_view, std::string_view> kStandIns[] = {
     {"--volume", "1M/d"},  {"--item-time", "80ms"},     {"--base", "8"},      {"--tp", "8"},
     {"--gpus", "8"},       {"--model", "llama-3.1-8b"}, {"--price", "2.49"},
 };
+
+// What the answer must not exceed.
+bool is_limit(std::string_view flag) {
+  return flag.starts_with("--max-") || flag.ends_with("-slo") || lists_word("--budget --deadline --slo", flag);
+}
 
 struct WordEdit {
   enum class Kind { kDrop, kSet, kExpand, kVerb } kind = Kind::kDrop;
@@ -139,12 +141,20 @@ class Repair {
   std::vector<std::string> with_known_flags() const { return words_of(accepted(typed_, 0)); }
 
   // The nearest command that runs, found by following the errors of each one that does not.
-  std::optional<std::vector<std::string>> run() {
+  std::optional<std::vector<std::string>> run(const Errors& errors) {
     std::vector<Candidate> first;
+    read_errors(errors);  // of the line as it was typed: without what they name
+    for (const WordPart& part : typed_) {
+      const bool model = part.flag == "--model" && !is_digits(part.value.value_or(""));
+      if (model || messages_.empty() || !mentions(messages_, part)) continue;
+      WordParts rest = typed_;
+      std::erase_if(rest,
+                    [&](const WordPart& other) { return part.flag.empty() ? other == part : other.flag == part.flag; });
+      first.push_back({kDropped, accepted(rest, 0)});
+    }
     for (std::size_t choice = 0; choice < 3; ++choice)
       first.push_back({0.5 * static_cast<double>(choice), accepted(typed_, choice)});
-    if (auto found = search(first, kMostTrials)) return found;
-    return search({{0, essentials(first.front().parts)}}, kMostTrials + kLastTrials);
+    return search(first);
   }
 
  private:
@@ -186,18 +196,30 @@ class Repair {
     return typed == typed_.end() ? std::string(example) : *typed->value;
   }
 
+  // '8..2' is a piece of batch=8..2.
+  static bool quotes_piece(const std::string& text, const std::string& value) {
+    constexpr std::size_t kLeast = 3;
+    for (std::size_t at = text.find('\''); at != text.npos; at = text.find('\'', at + 1)) {
+      const std::size_t end = text.find('\'', at + 1);
+      if (end == text.npos) return false;
+      if (end - at - 1 >= kLeast && value.find(text.substr(at + 1, end - at - 1)) != value.npos) return true;
+    }
+    return false;
+  }
+
   bool mentions(const std::string& text, const WordPart& part) const {
     const std::string name = part.flag.empty() ? *part.value : part.flag;
     const std::string bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
     const bool word = part.flag.size() > 5 && text.find(" " + bare) != std::string::npos;
     return word || text.find(name) != std::string::npos || text.find("'" + bare + "'") != std::string::npos ||
            (part.value && part.value->size() > 2 && text.find(*part.value) != std::string::npos) ||
+           (part.value && !is_digits(*part.value) && quotes_piece(text, *part.value)) ||
            (part.value && part.value->starts_with("trace:") && text.find(part.value->substr(6)) != std::string::npos);
   }
 
   // Flags in a message, with their values: "add --gpus 8", "use --rate 50/s". A value that was typed is replaced only
   // by one that the message has, never by an example.
-  std::vector<WordEdit> named_in(const std::string& text, const WordParts& base, double cost) const {
+  std::vector<WordEdit> named_in(const std::string& text, const WordParts& base, bool hint) const {
     std::vector<WordEdit> edits;
     for (std::size_t at = text.find("--"); at != std::string::npos; at = text.find("--", at + 2)) {
       const std::size_t end = std::min(text.find_first_of(" ,;:'\n)=", at), text.size());
@@ -213,9 +235,11 @@ class Repair {
         while (value.ends_with(':') || value.ends_with('.')) value.pop_back();
       }
       const bool given = std::ranges::any_of(base, [&](const WordPart& part) { return part.flag == flag->name; });
-      // Another job is another question, and a price in a hint is an example.
-      if (given && lists_word("--job --price", flag->name)) continue;
-      const double all = cost + (given ? kReplaced : 0);
+      // Another job or limit is another question. A hint may correct a number, a message only states what is possible.
+      const bool number = flag->setting != nullptr && settings::is_number(flag->setting->kind);
+      if (given && (flag->name == "--job" || flag->name == "--price" || is_limit(flag->name) || (number && !hint)))
+        continue;
+      const double all = kNamed + (given ? kReplaced : 0);
       if (flag->values.empty())
         edits.push_back({WordEdit::Kind::kSet, {flag->name, std::nullopt}, all});
       else if (std::error_code ignored; !value.empty() && std::filesystem::exists(value, ignored))
@@ -245,8 +269,9 @@ class Repair {
     }
     for (const WordPart& part : base) {
       if (!part.value || !mentions(messages_, {"", part.value})) continue;
-      if (const auto billions = model::billions_in_name(*part.value);
-          billions && *billions >= 0.1 && messages_.find("model") != std::string::npos)
+      if (const auto billions = model::billions_in_name(*part.value); billions && *billions >= 0.1 &&
+                                                                      messages_.find("model") != std::string::npos &&
+                                                                      !model::is_known_name(*part.value))
         names.push_back(fmt::format("{:g}B like llama", *billions));
       std::string listed = hints_;  // "one of memory, bf16-per-watt"
       std::ranges::replace_if(
@@ -307,10 +332,13 @@ class Repair {
       if (model || part.flag == "--format") continue;
       const bool wrong_file = part.value && holds(files_, *part.value);
       if (wrong_file) edits.push_back({WordEdit::Kind::kExpand, part, kNamed});
-      edits.push_back({WordEdit::Kind::kDrop, part, mentions(messages_, part) || wrong_file ? kDropped : kUnasked});
+      if (mentions(messages_, part) || wrong_file)
+        edits.push_back({WordEdit::Kind::kDrop, part, kDropped});
+      else if (mentions(hints_, part))
+        edits.push_back({WordEdit::Kind::kDrop, part, kDropped + kNamed});
     }
-    add(named_in(hints_, base, kNamed));
-    add(named_in(messages_, base, kNamed));
+    add(named_in(hints_, base, true));
+    add(named_in(messages_, base, false));
     // A stand-in must not replace what was typed: another model is another question.
     const bool names_model = std::any_of(typed_.begin(), typed_.end(), [](const WordPart& part) {
       std::error_code ignored;
@@ -367,17 +395,6 @@ class Repair {
     return parts;
   }
 
-  // Only the model, the job and the GPU.
-  WordParts essentials(const WordParts& base) const {
-    WordParts kept;
-    for (const WordPart& part : base) {
-      const bool named = part.flag == "--model" || part.flag == "--job" || part.flag == "--gpu" ||
-                         (part.flag.empty() && kind_of_word(*part.value) != WordKind::kOther);
-      if (named) kept.push_back(part);
-    }
-    return kept;
-  }
-
   void read_errors(const Errors& errors) {
     messages_.clear(), hints_.clear(), files_.clear();
     for (const Error& error : errors) {
@@ -402,8 +419,8 @@ class Repair {
   }
 
   // The cheapest change first. A change that leaves the errors as they were is not pursued.
-  std::optional<std::vector<std::string>> search(std::vector<Candidate> open, std::size_t most_trials) {
-    while (!open.empty() && tried_.size() < most_trials) {
+  std::optional<std::vector<std::string>> search(std::vector<Candidate> open) {
+    while (!open.empty() && tried_.size() < kMostTrials) {
       const auto nearest = std::ranges::min_element(open, {}, &Candidate::cost);
       const Candidate next = std::move(*nearest);
       open.erase(nearest);
@@ -437,10 +454,10 @@ class Repair {
   std::string refused_;             // the messages of all trials
   std::vector<std::string> files_;  // in which it found mistakes
   std::set<std::vector<std::string>> tried_;
-  static constexpr std::size_t kMostTrials = 60, kLastTrials = 20;
-  // Costs of a change: to what the error names, to an example, replacing or dropping what was typed, and changes that
+  static constexpr std::size_t kMostTrials = 60;
+  // Costs of a change: to what the error names, to an example, replacing or dropping what was typed, and additions that
   // no error suggests.
-  static constexpr double kNamed = 1, kExample = 0.5, kReplaced = 0.5, kDropped = 2, kAdded = 5, kUnasked = 6;
+  static constexpr double kNamed = 1, kExample = 0.5, kReplaced = 0.5, kDropped = 2, kAdded = 5;
 };
 
 // The command that an unknown flag names, with the rest of the line.
@@ -460,10 +477,11 @@ std::optional<std::vector<std::string>> command_of_flag(const std::vector<std::s
 }  // namespace
 
 std::optional<std::vector<std::string>> repaired(const std::vector<std::string>& words,
-                                                 const std::deque<FlagInfo>& declared, const Trial& trial) {
+                                                 const std::deque<FlagInfo>& declared, const Trial& trial,
+                                                 const Errors& errors) {
   if (words.empty()) return std::nullopt;
   if (auto other = command_of_flag(words, declared, trial)) return other;
-  return Repair(words, declared, trial).run();
+  return Repair(words, declared, trial).run(errors);
 }
 
 std::vector<std::vector<std::string>> names_like(const Errors& errors) {
@@ -490,22 +508,6 @@ std::vector<std::string> named_things(const std::vector<std::string>& words) {
       named.push_back(value);
   }
   return named;
-}
-
-std::optional<std::vector<std::string>> example_with(
-    const std::vector<std::string>& named, std::span<const std::string> examples,
-    const std::function<bool(const std::vector<std::string>& words)>& runs) {
-  for (const std::string_view example : examples) {
-    const std::vector<std::string_view> words = split_list(example, ' ');
-    const std::vector<std::string> shown(words.begin(), words.end());
-    const bool same = named.empty() || std::ranges::any_of(named, [&](const auto& name) { return holds(shown, name); });
-    const bool needs_file = std::ranges::any_of(shown, [](const std::string& word) {
-      std::error_code ignored;
-      return word.find('/') < word.find('=') && !std::filesystem::exists(word, ignored);
-    });
-    if (same && !needs_file && example.find('\'') == example.npos && runs(shown)) return shown;
-  }
-  return std::nullopt;
 }
 
 std::vector<std::string> with_known_flags(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared) {
@@ -568,7 +570,9 @@ std::vector<std::string> changes(const std::vector<std::string>& typed, const st
   for (const WordPart& part : added) examples.push_back(shown(part));
   if (!lost.empty()) lines.push_back(fmt::format("the command below leaves out {}", fmt::join(lost, ", ")));
   if (!replaced.empty()) lines.push_back(fmt::format("the command below has {}", fmt::join(replaced, ", ")));
-  if (!examples.empty()) lines.push_back(fmt::format("replace the example: {}", fmt::join(examples, ", ")));
+  if (!examples.empty())
+    lines.push_back(fmt::format("{} {}: put in your own", fmt::join(examples, ", "),
+                                examples.size() == 1 ? "is an example" : "are examples"));
   return lines;
 }
 

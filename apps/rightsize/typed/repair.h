@@ -4,7 +4,6 @@
 #include <deque>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,24 +16,19 @@ namespace rightsize::app {
 // that it is not worth changing further. Called many times.
 using Trial = std::function<std::optional<Errors>(const std::vector<std::string>& words)>;
 
-// Changes as little as possible until the command runs, led by the errors of each attempt and their hints: replaces
-// values that are out of range or misspelt, a wrong file by the flags that it contains, adds missing flags, drops flags
-// that do not belong. An unknown flag may name another command: `gpus a100 --mig` is `mig a100`. Empty if no change
-// helps.
+// The line without what the errors of each attempt and their hints name, or with it corrected: misspelt names and
+// values, a wrong file replaced by the flags that it contains, missing flags with examples. It never has a number that
+// was neither typed nor marked as an example, and keeps the command unless an unknown flag names another one: `gpus
+// a100 --mig` is `mig a100`. `errors`: of the line as it was typed. Empty if no change helps.
 std::optional<std::vector<std::string>> repaired(const std::vector<std::string>& words,
-                                                 const std::deque<FlagInfo>& declared, const Trial& trial);
+                                                 const std::deque<FlagInfo>& declared, const Trial& trial,
+                                                 const Errors& errors = {});
 
 // Commands that list the names there are, nearest first, if the error is about an unknown model or GPU.
 std::vector<std::vector<std::string>> names_like(const Errors& errors);
 
 // The models, GPUs and files that a command line names.
 std::vector<std::string> named_things(const std::vector<std::string>& words);
-
-// The first example that `runs` and needs no file that is not here. If the user named models, GPUs or files, it must
-// have one of them; any other would answer a different question.
-std::optional<std::vector<std::string>> example_with(
-    const std::vector<std::string>& named, std::span<const std::string> examples,
-    const std::function<bool(const std::vector<std::string>& words)>& runs);
 
 // Replaces flags and values by the nearest ones that the command accepts.
 std::vector<std::string> with_known_flags(const std::vector<std::string>& words, const std::deque<FlagInfo>& declared);

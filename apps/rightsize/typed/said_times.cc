@@ -114,7 +114,8 @@ bool WordReader::take_deadline(const std::string& word) {
     std::string text = alone ? word : std::string();
     for (std::size_t i = 1; i <= words; ++i) text += (i == 1 ? "" : " ") + spelled_time(in_[before + i]);
     const bool flag =
-        text.find(" -") != std::string::npos || text.starts_with('-') || (words > 0 && is_link(in_[before + words]));
+        text.find(" -") != std::string::npos || text.starts_with('-') || (words > 0 && is_link(in_[before + words])) ||
+        (words > 2 && thing_of(lower_at(before + words + 1)) != Thing::kNone);  // "in 3 weeks 200M tokens"
     const Result<Seconds> time = parse_duration(text);
     if (time && *time < seconds(60) && has("--ttft-slo")) return false;  // a latency
     if (!flag && ((!compared && time_until(text, local_now())) || time)) {

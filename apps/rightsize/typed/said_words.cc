@@ -38,7 +38,8 @@ bool is_unit_word(const std::string& word) {
 WordReader::WordReader(Typed typed, const std::deque<FlagInfo>& declared)
     : in_(std::move(typed.words)), declared_(declared) {
   constexpr std::ptrdiff_t kFewest = 4;
-  out_.sentence = std::ranges::count_if(in_, [](const auto& word) { return !is_flag_word(word); }) > kFewest;
+  out_.sentence = std::ranges::count_if(in_, [](const auto& word) { return !is_flag_word(word); }) > kFewest ||
+                  !typed.asked.empty();  // most of it may be flags by now
   out_.rest = std::move(typed);
   out_.rest.words.clear();
 }
@@ -168,8 +169,9 @@ bool WordReader::take_bare() {
     }
     const bool said = lists_word("concurrent simultaneous parallel active", next);
     together |= said && next != "active";
-    // "12 rps, prompts 2k": a label with its own number.
-    if (names_thing(next) && parse_amount(text).value_or(Amount{}).per && parse_amount(lower_at(at_ + used + 2))) break;
+    // "12 rps, prompts 2k": a label with its own number. "6 rps run inference": the rate has its noun.
+    const Amount so_far = parse_amount(text).value_or(Amount{});
+    if (names_thing(next) && so_far.per && (!so_far.thing.empty() || parse_amount(lower_at(at_ + used + 2)))) break;
     if (!said && counts && names_thing(next)) {
       const std::string last = lower_at(at_ + used);
       if (last.ends_with('s') || !next.ends_with('s') || text.find(' ') == std::string::npos)
@@ -179,7 +181,7 @@ bool WordReader::take_bare() {
     }
     if (!said && !is_unit_word(next)) {
       if (!counts && refuse_number_word(word, at_ + used + 1)) return at_ += used + 1, true;
-      if (counts || !is_adjective(at_ + used + 1)) break;
+      if (counts || so_far.per || !is_adjective(at_ + used + 1)) break;
       read_preference(at_ + used + 1);  // "60k preference pairs"
       continue;                         // "1 million product images"
     }
@@ -325,9 +327,10 @@ bool WordReader::take_pair(const std::string& word) {
 }
 
 void WordReader::keep_method(const std::string& method) {
-  // "QLoRA fine-tuning with adapters": what was said most exactly counts.
+  // "QLoRA fine-tuning with adapters": what was said most exactly counts. "LoRA versus QLoRA": both.
   std::string* given = kept("--method=");
-  if (given == nullptr)
+  const bool compared = lists_word("or vs versus than against lora qlora", lower_at(at_ - 1));
+  if (given == nullptr || compared)
     keep("--method=" + method);
   else if (method == "qlora")
     *given = "--method=qlora";

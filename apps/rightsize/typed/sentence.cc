@@ -89,10 +89,13 @@ std::string without_punctuation(std::string word) {
 }
 
 void write_digits(std::vector<std::string>& words) {
-  // Traffic decides the number of GPUs: "50 requests per second on an A100".
-  const bool traffic = std::ranges::any_of(words, [](const std::string& word) {
-    return lists_word("users rps qps requests request req/s requests/s second", to_lower(word));
-  });
+  // Traffic decides the number of GPUs: "50 requests per second on an A100". Tokens per second are the speed of one.
+  bool traffic = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool speed = i > 1 && lists_word("tokens token tok images", to_lower(words[i - 2]));
+    traffic |= lists_word("users rps qps requests request req/s requests/s", to_lower(words[i])) ||
+               (to_lower(words[i]) == "second" && !speed);
+  }
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& next = words[i + 1];
     const bool counted = continues_amount(next) || thing_of(next) != Thing::kNone;

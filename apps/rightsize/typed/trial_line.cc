@@ -1,6 +1,7 @@
 #include "rightsize/typed/trial_line.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -69,6 +70,22 @@ std::vector<std::vector<std::string>> lines_without_command(const std::vector<st
   if (model) add("memory", from);
   if (gpu) add("prices", from), add("gpus", from);
   return lines;
+}
+
+std::optional<std::vector<std::string>> example_with(
+    const std::vector<std::string>& named, std::span<const std::string> examples,
+    const std::function<bool(const std::vector<std::string>& words)>& runs) {
+  for (const std::string_view example : examples) {
+    const std::vector<std::string_view> words = split_list(example, ' ');
+    const std::vector<std::string> shown(words.begin(), words.end());
+    const bool same = named.empty() || std::ranges::any_of(named, [&](const auto& name) { return holds(shown, name); });
+    const bool needs_file = std::ranges::any_of(shown, [](const std::string& word) {
+      std::error_code ignored;
+      return word.find('/') < word.find('=') && !std::filesystem::exists(word, ignored);
+    });
+    if (same && !needs_file && example.find('\'') == example.npos && runs(shown)) return shown;
+  }
+  return std::nullopt;
 }
 
 Error unknown_command(const std::string& typed) {

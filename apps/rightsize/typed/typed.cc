@@ -20,6 +20,7 @@
 #include "rightsize/typed/foreign_text.h"
 #include "rightsize/typed/limits.h"
 #include "rightsize/typed/lists.h"
+#include "rightsize/typed/phrases.h"
 #include "rightsize/typed/question.h"
 #include "rightsize/typed/said.h"
 #include "rightsize/typed/said_words.h"
@@ -57,7 +58,7 @@ void put_command_first(std::vector<std::string>& words, std::span<const std::str
 bool is_plan(const std::vector<std::string>& words, std::span<const std::string> commands) {
   if (words.size() < 2 || words.front().starts_with('-') || job_of(words.front()).empty()) return false;
   if (words.front() != "serve" && words.front() != "batch" && holds(commands, words.front())) return false;
-  if (words.front() != "serve" && words.front() != "batch") return holds(words, "--help") ? words.size() > 2 : true;
+  if (words.front() != "serve" && words.front() != "batch") return true;
   const auto has = [&](auto&& test) { return std::any_of(words.begin() + 1, words.end(), test); };
   if (words.front() == "serve") {
     return has([](const std::string& word) {
@@ -202,6 +203,9 @@ Typed meant_command(std::vector<std::string> words, std::span<const std::string>
   drop_lost_amounts(typed);
   convert_money(typed);
   std::vector<std::string>& all = typed.words;
+  const bool sentence =
+      question || std::ranges::count_if(all, [](const auto& word) { return !is_flag_word(word); }) > 4;
+  if (sentence && !lists_word("profile decide verify rollout mig bill", all.front())) take_phrases(typed);
   for (std::size_t i = 0; i < all.size() && all[i] != "--"; ++i) {
     const bool value = i > 0 && is_flag_word(all[i - 1]) && all[i - 1].find('=') == std::string::npos;
     if (!is_flag_word(all[i]) && !value) typed.said.push_back(all[i]);

@@ -47,6 +47,12 @@ std::string regions_of(const std::string& places) {
   return std::regex_replace(places, kZone, "$1");
 }
 
+// "5x4GB,2x9GB": the memory of models, with how many there are.
+bool is_sizes(const std::string& text) {
+  static const std::regex kSizes("([0-9]+x)?[0-9.]+ ?[GM]i?B(,.*)?", std::regex::icase);
+  return std::regex_match(text, kSizes);
+}
+
 // Flags that only engines have.
 bool is_of_engine(std::string_view flag) { return lists_word(listed("engine flags"), flag); }
 
@@ -119,6 +125,24 @@ class Rewriter {
     return find_flag(declared_, flag) == nullptr ? word : fmt::format("{}={}", flag, word);
   }
 
+  // An unknown flag with a model, and no other model on the line: --hf Qwen/Qwen2.5-7B-Instruct.
+  bool names_model(const std::string& flag, const std::string& said) const {
+    if (find_flag(declared_, "--model") == nullptr || is_negative(flag)) return false;
+    const std::string named = model_among(in_);
+    if (model::is_known_name(said) && (named == said || named.empty())) return true;
+    static const std::regex kHubId("[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*");
+    std::error_code ignored;
+    const bool id = std::regex_match(said, kHubId) && !std::filesystem::exists(said, ignored);
+    return id && (named.empty() || named == said);
+  }
+
+  // --no-gpu, --exclude-model, --draft, --docker-image: what is not wanted, or something else's.
+  static bool is_negative(std::string_view flag) {
+    return std::ranges::any_of(split_list(flag, '-'), [](std::string_view part) {
+      return lists_word("no not non exclude without except avoid skip draft drafter old image tokenizer data", part);
+    });
+  }
+
   std::string next() const { return at_ + 1 < in_.size() ? in_[at_ + 1] : std::string(); }
 
   // The value after '=', or the next word.
@@ -161,9 +185,7 @@ class Rewriter {
     if (length && holds(std::array{"--input", "--in"}, tidy)) meant = "--isl";
     if (length && holds(std::array{"--output", "--out"}, tidy)) meant = "--osl";
     if (same != nullptr && meant == same->name) return put(*same, same->name, value, {});
-    if (meant.empty() && find_flag(declared_, "--model") != nullptr && model::is_known_name(said) &&
-        model_among(in_) == said)
-      meant = "--model";
+    if (meant.empty() && names_model(tidy, said)) meant = "--model";
     if (meant.empty() && !value && tidy.size() > 2) meant = offer_named(tidy.substr(2), declared_);  // --aws, --spot
     if (meant.empty() && take_column(tidy.substr(std::min<std::size_t>(2, tidy.size())), value)) return;
     if (meant.empty()) meant = meant_choice(tidy, declared_);
@@ -204,9 +226,11 @@ class Rewriter {
     }
     if (meant.empty()) return out_.words.push_back(word);
     // A file of workloads, or their models.
-    if (std::error_code ignored; meant == "--models" && std::filesystem::is_regular_file(said, ignored))
+    if (std::error_code ignored;
+        meant == "--models" && (std::filesystem::is_regular_file(said, ignored) || is_sizes(said)))
       meant = "argument";
     if (put_members(tidy, said, meant)) return void(at_ += !value);
+    if (meant == "argument" && value) return out_.words.push_back(*value);
     if (meant == "argument" || meant == "default") return;  // -f FILE: the file alone; --all-regions: as without it
     if (meant == "ignored") {
       const bool adapters = tidy.find("lora") != std::string::npos && is_of_engine(tidy);
@@ -277,28 +301,9 @@ class Rewriter {
     if (!value && next().empty()) return out_.words.push_back(name);
     std::string text = take_value(value);
     if (!value) take_more_words(flag, text);
-    if (const std::string size = meant_value("--dataset", text.substr(text.rfind('/') + 1)); size != text) {
-      const auto known = parse_amount(size);
-      if (known)
-        out_.notes.push_back(fmt::format("assumed: {} has {} {}", text, format_count(known->count), known->thing));
-      text = known ? size : text;
-    }
-    constexpr double kCharactersPerToken = 4, kFewTokens = 1e6;
-    const std::optional<Amount> amount = parse_amount(text);
-    const std::string lower = to_lower(text);
-    const bool bytes = (lower.size() > 2 && lower.ends_with('b') && !is_size(lower)) && parse_bytes(text);
-    const Thing thing = amount ? thing_of(amount->thing) : Thing::kNone;
     const auto shape = shape_among(in_);
-    const bool samples = amount && !bytes && thing != Thing::kToken &&
-                         (thing == Thing::kItem || amount->count < kFewTokens || (shape && shape->image_size > 0)) &&
+    const bool samples = read_data_size(text, shape && shape->image_size > 0, out_.notes) &&
                          find_flag(declared_, "--dataset-samples") != nullptr;
-    if (bytes) {
-      const std::string tokens = fmt::format("{:.0f}", in_bytes(*parse_bytes(text)) / kCharactersPerToken);
-      out_.notes.push_back(fmt::format("assumed: {} of text are {} tokens, at 4 characters each", text, tokens));
-      text = tokens;
-    } else if (amount && !amount->per && thing != Thing::kNone) {
-      text = fmt::format("{:.0f}", amount->count);
-    }
     const std::string meant = samples ? "--dataset-samples" : flag.name;
     out_.renamed.push_back(fmt::format("{} is {}", name, meant));
     push(*find_flag(declared_, meant), text);
@@ -336,7 +341,7 @@ class Rewriter {
   std::string flag_of_name(const std::string& typed, const std::string& said) const {
     const auto has = [&](const char* flag) { return find_flag(declared_, flag) != nullptr; };
     if (said.empty() || is_digits(said) || is_flag_word(said)) return {};
-    if (typed.find("-draft") != std::string::npos || typed.find("-no") != std::string::npos) return {};
+    if (is_negative(typed)) return {};
     if (has("--gpu") && kind_of_word(said) == WordKind::kGpu) return "--gpu";
     if (has("--instance") && machine_named(said) != nullptr) return "--instance";
     if (has("--region") && lists_word(listed("places"), regions_of(said))) return "--region";

@@ -13,6 +13,7 @@
 #include "presets/hub_names.h"
 #include "presets/presets.h"
 #include "rightsize/typed/account.h"
+#include "rightsize/typed/aliases.h"
 #include "rightsize/typed/lists.h"
 #include "rightsize/typed/work_writer.h"
 
@@ -30,15 +31,11 @@ std::string rate_text(double per_second) { return fmt::format("{:.4g}/s", per_se
 std::string whole(double number) { return fmt::format("{:.0f}", std::ceil(number - 1e-9)); }
 
 Typed WorkWriter::run() {
-  const auto earlier = std::ranges::find_if(out_.notes, [](const auto& text) { return text.starts_with("ignored: "); });
-  if (!said_.ignored.empty() && earlier != out_.notes.end())
-    *earlier += ", " + said_.ignored;
-  else if (!said_.ignored.empty())
-    out_.notes.push_back("ignored: " + said_.ignored);
+  note_ignored();
   const std::string ignored = fmt::format(" {} ", to_lower(said_.ignored));
   if (!out_.object.empty() && ignored.find(" " + out_.object) != std::string::npos)
     out_.refusal = bad_input(fmt::format("the word '{}' in the question is not understood", out_.object))
-                       .with_hint("the command below answers the question without it");
+                       .with_hint("the command below leaves it out");
   put_model();
   note_chips();
   put_gpu_list();
@@ -56,6 +53,7 @@ Typed WorkWriter::run() {
   put_job();
   infer_stack();
   put_lengths();
+  split_long_texts();
   if (plans_)
     put_request();
   else
@@ -75,6 +73,26 @@ Typed WorkWriter::run() {
                        .with_hint("leave it out, or use --job rl");
   }
   return std::move(out_);
+}
+
+void WorkWriter::note_ignored() {
+  constexpr std::string_view kLimits = "under below most least max min maximum minimum only must never without within";
+  std::string kept;
+  const auto earlier = std::ranges::find_if(out_.notes, [](const auto& text) { return text.starts_with("ignored: "); });
+  std::string all = said_.ignored;
+  if (earlier != out_.notes.end()) {
+    all = earlier->substr(9) + (all.empty() ? "" : "," + all);
+    out_.notes.erase(earlier);
+  }
+  for (const std::string_view phrase : split_list(all, ',')) {
+    const std::string text = to_lower(trim(phrase));
+    const bool limit = std::ranges::any_of(split_list(text, ' '), [&](std::string_view word) {
+      return lists_word(kLimits, word) || lists_word(listed("requirements"), word);
+    });
+    if (limit || text.find_first_of("0123456789-") != std::string::npos)
+      kept += (kept.empty() ? "" : ", ") + std::string(trim(phrase));
+  }
+  if (!kept.empty()) out_.notes.push_back("ignored: " + kept);
 }
 
 std::string WorkWriter::given(std::string_view name) const {
@@ -514,7 +532,7 @@ Typed meant_work(Typed typed, const std::deque<FlagInfo>& declared) {
       lists_word("recommend checklist estimate memory prices gpus models batch window autoscale commit init",
                  meant.words.front()))
     meant.refusal = bad_input(fmt::format("'{}' in the question is not understood", unread))
-                        .with_hint("the command below answers the question without it");
+                        .with_hint("the command below leaves it out");
   return meant;
 }
 

@@ -127,6 +127,27 @@ void WorkWriter::put_lengths() {
                                    format_count(*said_.longest - answer), format_count(answer)));
 }
 
+bool WorkWriter::is_length(double tokens) const {
+  constexpr double kLongest = 1e6;  // of a model without a limit; a request may be too long, and its error says so
+  const auto shape = shape_among(out_.words);
+  const auto most = shape ? static_cast<double>(shape->context) : 0;
+  return tokens <= (most > 0 && trains() ? most : std::max(most, kLongest));
+}
+
+void WorkWriter::split_long_texts() {
+  const auto shape = shape_among(out_.words);
+  const double each = length("--isl", 0), most = shape ? static_cast<double>(shape->context) : 0;
+  if (!plans_ || !said_.sentence || !shape || generates() || most <= 0 || each <= most || said_.job == "rerank") return;
+  const double parts = std::ceil(each / most);
+  for (std::string& word : out_.words)
+    if (word.starts_with("--isl=")) word = "--isl=" + whole(each / parts);
+  for (SaidAmount& said : said_.amounts)
+    if (said.thing == Thing::kItem || said.thing == Thing::kRequest) said.amount.count *= parts;
+  out_.notes.push_back(fmt::format("{} reads {} tokens: texts of {} are {:.0f} chunks of {} each",
+                                   model_among(out_.words), format_count(most), format_count(each), parts,
+                                   whole(each / parts)));
+}
+
 void WorkWriter::put_other() {
   const std::string rate_flag = has("--arrivals") ? "--arrivals" : has("--volume") ? "--volume" : "--rate";
   if (has("--arrivals")) {
@@ -156,7 +177,7 @@ void WorkWriter::put_other() {
       put("--tokens", whole(said.amount.count * each * said_.epochs.value_or(1)));
       if (each > 1) said_as(said, "--tokens " + out_.words.back().substr(9));
     } else if (said.thing == Thing::kToken && !said.amount.per && given("--seq").empty() && given("--isl").empty() &&
-               (has("--seq") || has("--isl"))) {
+               (has("--seq") || has("--isl")) && is_length(said.amount.count)) {
       const std::string name = is_training() || !has("--isl") ? "--seq" : "--isl";
       put(name, whole(said.amount.count));
       said_as(said, name + " " + whole(said.amount.count));
@@ -235,8 +256,27 @@ void WorkWriter::split_latency() {
   said_.limits = parts;
 }
 
+void WorkWriter::keep_strictest() {
+  std::vector<LatencyLimit> kept;
+  for (const LatencyLimit& limit : said_.limits) {
+    const auto same = std::ranges::find_if(kept, [&](const auto& one) { return one.metric == limit.metric; });
+    if (same == kept.end()) {
+      kept.push_back(limit);
+      continue;
+    }
+    const std::string both = fmt::format("{} and {}", same->text, limit.text);
+    const double most = std::max(same->percentile.value_or(0), limit.percentile.value_or(0));
+    if (limit.most < same->most) *same = limit;
+    if (most > 0) same->percentile = most;
+    out_.notes.push_back(fmt::format("two limits on one time ({}): planned for {}{}, which meets both", both,
+                                     same->text, most > 0 ? fmt::format(" at p{:g}", most) : ""));
+  }
+  said_.limits = kept;
+}
+
 void WorkWriter::put_slo_flags() {
   split_latency();
+  keep_strictest();
   for (const LatencyLimit& limit : said_.limits) {
     const std::string flag = limit.metric == LatencyMetric::kTtft   ? "--ttft-slo"
                              : limit.metric == LatencyMetric::kTpot ? "--tpot-slo"

@@ -54,6 +54,10 @@ class WorkWriter {
   void put_limits();
   void split_latency();  // splits a latency limit on a whole answer into limits on TTFT and TPOT
   std::optional<int> common_percentile();
+  void keep_strictest();                // of several limits on the same time
+  bool is_length(double tokens) const;  // rather than a volume: the model may read as many at once
+  void split_long_texts();              // an encoder reads long texts in chunks
+  void note_ignored();                  // amounts and limits; other words need no note
   void put_slo_flags();
   void put_slo();
   void note_paid_machines();

@@ -49,7 +49,8 @@ struct RunView {
   int gpus;
 };
 const Fields<RunView> kRunFields = {
-    {"closes", "window closes", "time of day", [](const RunView& v) { return clock(v.run.closes); }},
+    {"closes", "collected until", "time of day the window closes",
+     [](const RunView& v) { return clock(v.run.closes); }},
     {"items", "items", "items of the window", [](const RunView& v) { return v.run.items; }, rounded},
     {"gpus", "GPUs", "GPUs that work on them", &RunView::gpus},
     {"starts", "starts", "time of day", [](const RunView& v) { return clock(v.run.starts); }},

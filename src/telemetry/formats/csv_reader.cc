@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "telemetry/formats/cell_scan.h"
 #include "telemetry/formats/line_reader.h"
+#include "telemetry/labels.h"
 #include "telemetry/metric_names.h"
 
 namespace rightsize::telemetry {
@@ -21,7 +22,7 @@ struct RowState {
   Sample sample;
   std::uint32_t unusable = 0;  // metrics with impossible values
   bool has_time = false;
-  std::string_view index, uuid, bus, name, host;
+  std::string_view index, uuid, bus, name, host, owner;
 };
 
 enum class ColumnRole : std::uint8_t { kText, kTime, kMetric };
@@ -75,6 +76,14 @@ class SmiTimes {
   Seconds time_of_day_;
 };
 
+// The label of a column that someone added to say whose work it was: "user", "job_id"; empty for other columns.
+std::string_view owner_label(std::string_view name) {
+  if (name == "team" || name == "project") return "account";
+  const auto in = [&](const auto& labels) { return std::ranges::find(labels, name) != std::end(labels); };
+  const bool known = in(kTeamLabels) || in(kUserLabels) || in(kPodLabels) || in(kJobLabels) || in(kJobNameLabels);
+  return known ? name : std::string_view();
+}
+
 class SampleCsvReader final : public LineReader {
  public:
   SampleCsvReader(Intake& intake, bool recording) : intake_(intake), recording_(recording) {}
@@ -98,9 +107,9 @@ class SampleCsvReader final : public LineReader {
   }
 
  private:
-  // A device as rows identify it: by uuid, or by host and index or bus address.
+  // A device as rows identify it: by uuid, or by host and index or bus address. Each owner has a separate series.
   struct DeviceCells {
-    std::string identity, host;
+    std::string identity, host, owner;
     int device = 0;
   };
   Vocabulary vocabulary() const { return recording_ ? Vocabulary::kRecording : Vocabulary::kSmiQuery; }
@@ -117,6 +126,7 @@ class SampleCsvReader final : public LineReader {
     std::string_view rest = text;
     bool any = false;
     named_ = false;
+    owner_label_.clear();
     for (;;) {
       const std::size_t comma = rest.find(',');
       columns_.push_back(column(trim(rest.substr(0, comma))));
@@ -133,7 +143,7 @@ class SampleCsvReader final : public LineReader {
     }
   }
 
-  CsvColumn column(std::string_view name) const {
+  CsvColumn column(std::string_view name) {
     if (auto spec = find_metric(vocabulary(), name)) {
       return {.role = ColumnRole::kMetric, .spec = *spec, .most = plain_limit(*spec)};
     }
@@ -142,7 +152,12 @@ class SampleCsvReader final : public LineReader {
     if (name == "uuid" || name == "gpu_uuid") return {.text = &RowState::uuid};
     if (name == "pci.bus_id" || name == "gpu_bus_id") return {.text = &RowState::bus};
     if (name == "name" || name == "gpu_name") return {.text = &RowState::name};
-    return {.text = name == "host" ? &RowState::host : nullptr};
+    if (name == "host") return {.text = &RowState::host};
+    if (const std::string_view label = owner_label(name); !label.empty() && owner_label_.empty()) {
+      owner_label_ = label;
+      return {.text = &RowState::owner};
+    }
+    return {};
   }
 
   // Our recordings have plain numbers without spaces, read in one pass over the characters.
@@ -269,10 +284,11 @@ class SampleCsvReader final : public LineReader {
   // Rows of several GPUs take turns, so the expected next one is compared first.
   int device_of(const RowState& state) {
     const std::string_view identity = !state.uuid.empty() ? state.uuid : !state.index.empty() ? state.index : state.bus;
-    if (next_ < devices_.size() && devices_[next_].identity == identity && devices_[next_].host == state.host) {
+    if (next_ < devices_.size() && devices_[next_].identity == identity && devices_[next_].host == state.host &&
+        devices_[next_].owner == state.owner) {
       return devices_[std::exchange(next_, next_ + 1 < devices_.size() ? next_ + 1 : 0)].device;
     }
-    key_.assign(identity).append(1, '\n').append(state.host);
+    key_.assign(identity).append(1, '\n').append(state.host).append(1, '\n').append(state.owner);
     if (const auto found = by_cells_.find(key_); found != by_cells_.end()) {
       next_ = found->second + 1 < devices_.size() ? found->second + 1 : 0;
       return devices_[found->second].device;
@@ -288,10 +304,11 @@ class SampleCsvReader final : public LineReader {
     device.uuid = std::string(trim(state.uuid));
     device.name = std::string(trim(state.name));
     device.host = std::string(trim(state.host));
-    const int opened = intake_.open(device);
+    if (const std::string_view owner = trim(state.owner); !owner.empty()) device.labels.emplace(owner_label_, owner);
+    const int opened = owner_label_.empty() ? intake_.open(device) : intake_.open_series(device);
     if (opened >= 0) {
       by_cells_.emplace(key_, devices_.size());
-      devices_.push_back({std::string(identity), std::string(state.host), opened});
+      devices_.push_back({std::string(identity), std::string(state.host), std::string(state.owner), opened});
       next_ = 0;
     }
     return opened;
@@ -299,7 +316,7 @@ class SampleCsvReader final : public LineReader {
 
   Intake& intake_;
   bool recording_;
-  std::string header_;
+  std::string header_, owner_label_;  // the label of the column that names owners; empty: none
   std::vector<CsvColumn> columns_;
   std::vector<DeviceCells> devices_;
   std::unordered_map<std::string, std::size_t> by_cells_;
