@@ -22,7 +22,7 @@ def check(condition, what):
 
 
 overview = run([PROGRAM, "--help"]).stdout
-commands = re.findall(r"^  ([a-z]+) ", overview.split("Commands:")[1].split("Options:")[0], re.M)
+commands = re.findall(r"^.{9}([a-z]+) ", overview.split("Commands:")[1].split("\n\n")[0], re.M)
 check(len(commands) >= 16, f"--help lists {commands}")
 
 for command in commands:

@@ -4,8 +4,9 @@ Generates wrong command lines from the flags that each command declares: misspel
 of another job, flags given twice, unknown words and missing ones, two random damages at once, and workload files with a wrong key or value.
 A command that is
 refused (exit code 1) must end with a line `try: rightsize ...`, and that command must exit 0. Every other word that was typed is in the
-suggestion, or a note says that it is left out. A suggestion never leaves out a file; there may be none for a file that is not a
-workload.
+suggestion, or a note says that it is left out, which it is only if an error names it. A suggestion never leaves out a file; there may
+be none for a file that is not a workload. It keeps the command unless it keeps every other word, and has no number that was neither
+typed nor marked as an example.
 
 Usage: refusals_test.py PROGRAM [--all] [--seed N]; by default a random sample of each kind."""
 import concurrent.futures
@@ -175,16 +176,41 @@ def wrong_file():
 
 
 FILES = {}  # the values in each file
+FILLERS = ("pronto", "please")  # words of sentences that say nothing about GPUs
 
 
 # The words of a line that its suggestion neither has nor names as left out.
 def lost(words, suggested, notes):
     known = {part.lower() for word in suggested for part in (word, word.split("=", 1)[-1], word.split(" ")[0])}
-    typed = [value for word in words[1:] for value in FILES.get(word, [word])]
+    typed = [value for word in words[1:] for value in FILES.get(word, [word]) if word not in FILLERS]
     if suggested[:1] == ["models"]:  # takes a model without a flag
         typed = [word for word in typed if word != "--model"]
     return [word for word in typed
             if word.lower() not in known and word.split("=", 1)[-1].lower() not in known and f" {word.split('=', 1)[0]}" not in notes]
+
+
+NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?")
+
+
+# What a suggestion does that was not asked for: another command, a number from nowhere, a word left out without a reason.
+def unasked(words, suggested, stderr):
+    said = [line for line in stderr.splitlines() if not line.startswith(("note:", "try:"))]
+    notes = [line for line in stderr.splitlines() if line.startswith("note:")]
+    typed = " ".join(value for word in words for value in [word, *FILES.get(word, [])])
+    examples = " ".join(line for line in notes if re.search(r" (is an example|are examples):", line))
+    readings = " ".join(line for line in notes if not line.startswith("note: the command below"))
+    known = re.findall(r"\d+(?:\.\d+)?", typed + " " + examples + " " + readings + " ".join(said))
+    if new := [number for number in NUMBER.findall(re.sub(r"[=,:x$]", " ", " ".join(suggested))) if number not in known]:
+        return f"has numbers that were not typed: {new}"
+    left = re.findall(r"leaves out (.*)", "\n".join(notes))
+    dropped = [part.split(" ")[0] for line in left for part in line.split(", ")]
+    if suggested[0] != words[0].lower() and dropped and words[0] in FLAGS:
+        return f"is another command without {dropped}"
+    named = "\n".join(said + readings.splitlines()).replace("_", "-").lower()
+    for part in [part for line in left for part in line.split(", ")]:
+        if part.split(" ")[0].lower().lstrip("-") not in named and part not in FILES and run([*suggested, *part.split(" ")]).returncode == 0:
+            return f"leaves out {part}, which no error names and which would be accepted"
+    return ""
 
 
 def check(words):
@@ -206,6 +232,8 @@ def check(words):
     notes = " ".join(line for line in done.stderr.splitlines() if line.startswith("note:"))
     if gone := lost(words, shlex.split(found.group(1)), re.sub(r"[, ]+", " ", notes.replace("--", " --"))):
         return f"{typed}\n  {last}\n  neither keeps nor names {gone}"
+    if wrong := unasked(words, shlex.split(found.group(1)), done.stderr):
+        return f"{typed}\n  {last}\n  {wrong}"
     return ""
 
 

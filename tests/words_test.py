@@ -99,7 +99,7 @@ def main():
     overview = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True).stdout
     helps = {"--help": overview} | {
         f"help {command}": subprocess.run([PROGRAM, "help", command, "--all"], capture_output=True, text=True).stdout
-        for command in re.findall(r"^  ([a-z]+) ", overview.split("Commands:")[1].split("Options:")[0], re.M)}
+        for command in re.findall(r"^.{9}([a-z]+) ", overview.split("Commands:")[1].split("\n\n")[0], re.M)}
     failures += [f"{name}: '{what}'" for name, text in helps.items() for _, what in findings(name, text)]
     print("\n".join(failures) or "no wording to avoid")
     sys.exit(1 if failures else 0)
