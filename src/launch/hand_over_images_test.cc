@@ -56,7 +56,8 @@ TEST(ImageTraining, TheDecodeRateIsStated) {
   for (int i = 0; i < std::max(8, plan::requests_to_try()); ++i) {
     plan::Draw draw(300 + plan::first_seed() + static_cast<std::uint64_t>(i));
     const Answer made = answer(images(draw));
-    for (const plan::Plan& p : made.found.plans) {
+    for (plan::Plan p : made.found.plans) {
+      if (i % 2 == 1) p.units_per_second *= 10;  // faster GPUs next to the same processors
       const auto input = plan::image_input(made.request, p);
       ASSERT_TRUE(input);
       EXPECT_THAT(plan::describe_image_input(made.request, p), HasSubstr("vCPUs"));

@@ -98,8 +98,7 @@ std::string why_lower(const plan::Request& request, const Plan& first, const Pla
     return p.price.age && *p.price.age > days(market::kAgedDays) ? in_days(*p.price.age) : 0;
   };
   if (!cheaper.price.may_lead()) return held_back(cheaper.price);
-  if (cheaper.is_unproven() && !first.is_unproven())
-    return fmt::format("no benchmark, and its price is {}", price_doubt(cheaper.price));
+  if (cheaper.is_unproven() && !first.is_unproven()) return "no benchmark, unconfirmed price";
   if (new_money(cheaper) > new_money(first))
     return fmt::format("{} of new money instead of {}", short_usd(new_money(cheaper)), short_usd(new_money(first)));
   const double energy = first.power > Watts{} ? cheaper.energy_kwh() / first.energy_kwh() : 0;
@@ -300,15 +299,13 @@ std::string evidence_sentence(const Recommendation& found) {
   std::vector<std::pair<std::string, std::vector<std::string>>> bases;  // with the plans' numbers, in order
   std::vector<std::string> ages;
   for (const Plan& plan : found.plans) {
-    const bool from = !plan.benchmarked && !plan.extrapolated && !plan.relative.empty();
-    const std::string basis = from                                     ? "no benchmark, scaled from " + plan.relative
-                              : plan.benchmarked && !plan.extrapolated ? describe_basis(plan)
-                                                                       : "no benchmark";
+    const std::string basis = plan.benchmarked && !plan.extrapolated ? describe_basis(plan) : "no benchmark";
+    const bool scaled = !plan.benchmarked && !plan.extrapolated && !plan.relative.empty();
     auto same = std::find_if(bases.begin(), bases.end(), [&](const auto& known) { return known.first == basis; });
     if (same == bases.end()) same = bases.insert(bases.end(), {basis, {}});
     const bool listed = !plan.offer.is_own() && plan.price.age;
     ages.push_back(listed ? fmt::format("{:.0f}", in_days(*plan.price.age)) : "-");
-    same->second.push_back(fmt::format("{}", ages.size()));
+    same->second.push_back(fmt::format("{}{}", ages.size(), scaled ? " (scaled from " + plan.relative + ")" : ""));
   }
   std::vector<std::string> parts;
   for (const auto& [basis, plans] : bases)

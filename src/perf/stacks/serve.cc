@@ -239,11 +239,10 @@ ServeEstimate together(const EngineCopy& r, const Job& job, const ServeLoad& loa
   estimate.max_concurrency = std::floor(r.cached_requests) * replicas;
   const double answer = std::max(1.0, r.answer);
   if (open && loop.stable) fill_percentiles(r, prefill, rate, loop, l, estimate);
-  // However prompts overlap with the answers of others, each takes its part of a pass.
-  const bool decodes = job.serve.osl > 1;
-  const Seconds prompt = decodes ? prefill.beside(r, l.step, estimate.running) : prefill.each(estimate.running);
-  const double most_prompts = prompt > Seconds{} ? r.pipeline / in_seconds(prompt) : 1e300;
-  const double per_replica = std::min(asked / in_seconds(estimate.ttft + l.tpot * answer), most_prompts);
+  // However requests that are read in one pass overlap, each takes its part of a pass.
+  const Seconds pass = job.serve.osl > 1 ? Seconds{} : prefill.each(estimate.running);
+  const double most = pass > Seconds{} ? r.pipeline / in_seconds(pass) : 1e300;
+  const double per_replica = std::min(asked / in_seconds(estimate.ttft + l.tpot * answer), most);
   estimate.requests_per_second = per_replica * replicas * busy;
   estimate.output_per_gpu = tokens_per_s(per_replica * answer / copy * busy);
   estimate.power.activity = serving_activity(r, prefill, l.step, estimate.running, l.tpot * r.accepted);
@@ -299,8 +298,7 @@ Result<ServeEstimate> serve_at(const Constants& constants, const ModelWork& work
     estimate.relative = gpu.relative;
     return estimate;
   }
-  // Texts that are embedded or scored have the lengths that were stated, too.
-  const bool real = load.of_job || load.rate > RequestsPerSecond{} || job.serve.osl <= 1;
+  const bool real = load.of_job || load.rate > RequestsPerSecond{};
   const EngineCopy r = replica_of(constants, work, job, gpu, cluster, load.kv_tokens, real);
   ServeEstimate estimate = job.serve.disaggregated ? apart(r, job) : together(r, job, load);
   estimate.kept = r.accepted;
